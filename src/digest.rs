@@ -1,0 +1,239 @@
+//! Digests of bytes: the algorithms that manifests use.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::Digest as _;
+
+/// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// MD5: read in older packs, with a warning when nothing stronger is there.
+    Md5,
+    /// SHA-1: read in older packs, with a warning when nothing stronger is there.
+    Sha1,
+    /// SHA-256: what ra-pack writes.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+}
+
+impl Algorithm {
+    /// Every algorithm, weakest first.
+    pub const ALL: [Self; 4] = [Self::Md5, Self::Sha1, Self::Sha256, Self::Sha512];
+
+    /// The name in `manifest-<name>.txt`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+            Self::Sha512 => "sha512",
+        }
+    }
+
+    /// The algorithm of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Length of a digest in bytes.
+    pub fn digest_len(self) -> usize {
+        match self {
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Whether collisions can be made at will, so that a match proves little against an adversary.
+    pub fn is_weak(self) -> bool {
+        matches!(self, Self::Md5 | Self::Sha1)
+    }
+}
+
+/// A digest and the algorithm that made it. Displays as lower-case hexadecimal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Digest {
+    /// 16 bytes of MD5.
+    Md5([u8; 16]),
+    /// 20 bytes of SHA-1.
+    Sha1([u8; 20]),
+    /// 32 bytes of SHA-256.
+    Sha256([u8; 32]),
+    /// 64 bytes of SHA-512.
+    Sha512([u8; 64]),
+}
+
+impl Digest {
+    /// The SHA-256 of `bytes`.
+    pub fn sha256(bytes: &[u8]) -> Self {
+        Self::Sha256(sha2::Sha256::digest(bytes).into())
+    }
+
+    /// The algorithm that made it.
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Md5(_) => Algorithm::Md5,
+            Self::Sha1(_) => Algorithm::Sha1,
+            Self::Sha256(_) => Algorithm::Sha256,
+            Self::Sha512(_) => Algorithm::Sha512,
+        }
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Md5(bytes) => bytes,
+            Self::Sha1(bytes) => bytes,
+            Self::Sha256(bytes) => bytes,
+            Self::Sha512(bytes) => bytes,
+        }
+    }
+
+    /// Reads hexadecimal of either case; the length must be the algorithm's.
+    pub fn from_hex(algorithm: Algorithm, hex: &[u8]) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::Md5 => Self::Md5(decode_hex(hex)?),
+            Algorithm::Sha1 => Self::Sha1(decode_hex(hex)?),
+            Algorithm::Sha256 => Self::Sha256(decode_hex(hex)?),
+            Algorithm::Sha512 => Self::Sha512(decode_hex(hex)?),
+        })
+    }
+
+    /// Appends the lower-case hexadecimal form.
+    pub fn push_hex(&self, text: &mut Vec<u8>) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for byte in self.as_bytes() {
+            for nibble in [byte >> 4, byte & 15] {
+                text.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'?'));
+            }
+        }
+    }
+}
+
+fn decode_hex<const N: usize>(hex: &[u8]) -> Option<[u8; N]> {
+    let (pairs, rest) = hex.as_chunks::<2>();
+    if pairs.len() != N || !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = (nibble(*high)? << 4) | nibble(*low)?;
+    }
+    Some(bytes)
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{self}", self.algorithm().name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::from_name(name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
+}
+
+/// A name that is none of the algorithms.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown digest algorithm `{}`; known are md5, sha1, sha256, sha512", crate::path::escape(.0))]
+pub struct UnknownAlgorithm(pub String);
+
+/// Takes bytes as they pass and gives their digest at the end.
+#[derive(Clone)]
+pub struct Hasher(State);
+
+#[derive(Clone)]
+enum State {
+    Md5(md5::Md5),
+    Sha1(sha1::Sha1),
+    Sha256(sha2::Sha256),
+    Sha512(sha2::Sha512),
+}
+
+impl Hasher {
+    /// Starts a digest of no bytes.
+    pub fn new(algorithm: Algorithm) -> Self {
+        Self(match algorithm {
+            Algorithm::Md5 => State::Md5(md5::Md5::new()),
+            Algorithm::Sha1 => State::Sha1(sha1::Sha1::new()),
+            Algorithm::Sha256 => State::Sha256(sha2::Sha256::new()),
+            Algorithm::Sha512 => State::Sha512(sha2::Sha512::new()),
+        })
+    }
+
+    /// Adds `bytes`.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            State::Md5(state) => state.update(bytes),
+            State::Sha1(state) => state.update(bytes),
+            State::Sha256(state) => state.update(bytes),
+            State::Sha512(state) => state.update(bytes),
+        }
+    }
+
+    /// The digest of everything added.
+    pub fn finish(self) -> Digest {
+        match self.0 {
+            State::Md5(state) => Digest::Md5(state.finalize().into()),
+            State::Sha1(state) => Digest::Sha1(state.finalize().into()),
+            State::Sha256(state) => Digest::Sha256(state.finalize().into()),
+            State::Sha512(state) => Digest::Sha512(state.finalize().into()),
+        }
+    }
+}
+
+impl fmt::Debug for Hasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hasher")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_of_nothing_are_the_published_ones() {
+        let expected = [
+            (Algorithm::Md5, "d41d8cd98f00b204e9800998ecf8427e"),
+            (Algorithm::Sha1, "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+            (Algorithm::Sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (
+                Algorithm::Sha512,
+                "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce\
+                 47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+            ),
+        ];
+        for (algorithm, hex) in expected {
+            let digest = Hasher::new(algorithm).finish();
+            assert_eq!(digest.to_string(), hex);
+            assert_eq!(Digest::from_hex(algorithm, hex.to_uppercase().as_bytes()), Some(digest));
+            assert_eq!(digest.as_bytes().len(), algorithm.digest_len());
+            let mut text = Vec::new();
+            digest.push_hex(&mut text);
+            assert_eq!(text, hex.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_digest_of_another_length_is_none() {
+        assert_eq!(Digest::from_hex(Algorithm::Sha256, b"00"), None);
+        assert_eq!(Digest::from_hex(Algorithm::Md5, &[b'g'; 32]), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! The `ra-pack` command.
+fn main() {}
