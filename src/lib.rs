@@ -2,6 +2,8 @@
 
 mod digest;
 mod path;
+pub mod ra;
 
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
+pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};

@@ -1,0 +1,342 @@
+//! What one element is: its kind and its width, checked once.
+
+use std::any::TypeId;
+use std::fmt;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use num_complex::Complex;
+
+/// The `eltype` field: what the bits of an element mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ElementKind {
+    /// 0: structures and everything else that only the author knows.
+    User,
+    /// 1: signed integers.
+    Int,
+    /// 2: unsigned integers.
+    UInt,
+    /// 3: IEEE 754 floats.
+    Float,
+    /// 4: pairs of floats, real part first.
+    Complex,
+    /// 5: brain floats of 2 bytes; Julia writes its `Bool` (1 byte) and packed bits (8 bytes) here.
+    BFloat,
+}
+
+impl ElementKind {
+    /// The `eltype` field.
+    pub fn eltype(self) -> u64 {
+        match self {
+            Self::User => 0,
+            Self::Int => 1,
+            Self::UInt => 2,
+            Self::Float => 3,
+            Self::Complex => 4,
+            Self::BFloat => 5,
+        }
+    }
+}
+
+/// A kind of element and its width in bytes: the fields `eltype` and `elbyte` together.
+///
+/// Displays as the names of the field: `float32`, `complex64` (two 4-byte floats), `bfloat16`,
+/// `bool`, `bits`, and `user12` for user-defined elements of 12 bytes.
+///
+/// ```
+/// use ra_pack::ra::ElementType;
+///
+/// let element = ElementType::new(4, 8)?;
+/// assert_eq!(element, ElementType::COMPLEX64);
+/// assert_eq!(element.to_string(), "complex64");
+/// # Ok::<(), ra_pack::ra::UnknownElement>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ElementType {
+    kind: ElementKind,
+    elbyte: u64,
+}
+
+impl ElementType {
+    /// `i8`.
+    pub const INT8: Self = Self::known(ElementKind::Int, 1);
+    /// `i16`.
+    pub const INT16: Self = Self::known(ElementKind::Int, 2);
+    /// `i32`.
+    pub const INT32: Self = Self::known(ElementKind::Int, 4);
+    /// `i64`.
+    pub const INT64: Self = Self::known(ElementKind::Int, 8);
+    /// `i128`.
+    pub const INT128: Self = Self::known(ElementKind::Int, 16);
+    /// `u8`.
+    pub const UINT8: Self = Self::known(ElementKind::UInt, 1);
+    /// `u16`.
+    pub const UINT16: Self = Self::known(ElementKind::UInt, 2);
+    /// `u32`.
+    pub const UINT32: Self = Self::known(ElementKind::UInt, 4);
+    /// `u64`.
+    pub const UINT64: Self = Self::known(ElementKind::UInt, 8);
+    /// `u128`.
+    pub const UINT128: Self = Self::known(ElementKind::UInt, 16);
+    /// `f16` of the crate half.
+    pub const FLOAT16: Self = Self::known(ElementKind::Float, 2);
+    /// `f32`.
+    pub const FLOAT32: Self = Self::known(ElementKind::Float, 4);
+    /// `f64`.
+    pub const FLOAT64: Self = Self::known(ElementKind::Float, 8);
+    /// Floats of 16 bytes, for which Rust has no type.
+    pub const FLOAT128: Self = Self::known(ElementKind::Float, 16);
+    /// `Complex<f16>`.
+    pub const COMPLEX32: Self = Self::known(ElementKind::Complex, 4);
+    /// `Complex<f32>`.
+    pub const COMPLEX64: Self = Self::known(ElementKind::Complex, 8);
+    /// `Complex<f64>`.
+    pub const COMPLEX128: Self = Self::known(ElementKind::Complex, 16);
+    /// `bf16` of the crate half.
+    pub const BFLOAT16: Self = Self::known(ElementKind::BFloat, 2);
+    /// Julia's `Bool`: one byte, 0 or 1. Read as `u8`.
+    pub const BOOL: Self = Self::known(ElementKind::BFloat, 1);
+    /// Julia's `BitArray`: 64 elements in 8 bytes, only with flags 6. Decoded to `u8`, 0 or 1.
+    pub const BITS: Self = Self::known(ElementKind::BFloat, 8);
+
+    const fn known(kind: ElementKind, elbyte: u64) -> Self {
+        Self { kind, elbyte }
+    }
+
+    /// Checks the two fields of a header.
+    ///
+    /// Any width is a legal element of the kinds 0 to 4, whether or not a Rust type can hold it.
+    ///
+    /// # Errors
+    ///
+    /// When `eltype` is above 5, `elbyte` is 0, or kind 5 has a width other than 1, 2 and 8.
+    pub fn new(eltype: u64, elbyte: u64) -> Result<Self, UnknownElement> {
+        let kind = match eltype {
+            0 => ElementKind::User,
+            1 => ElementKind::Int,
+            2 => ElementKind::UInt,
+            3 => ElementKind::Float,
+            4 => ElementKind::Complex,
+            5 => ElementKind::BFloat,
+            _ => return Err(UnknownElement::Kind { eltype }),
+        };
+        match (kind, elbyte) {
+            (_, 0) => Err(UnknownElement::NoWidth),
+            (ElementKind::BFloat, width) if !matches!(width, 1 | 2 | 8) => {
+                Err(UnknownElement::BFloatWidth { elbyte })
+            }
+            _ => Ok(Self { kind, elbyte }),
+        }
+    }
+
+    /// The element type that `T` is written as: user-defined of its size, unless `T` is one of the
+    /// integers, floats and complex numbers of the format.
+    ///
+    /// A type without size has no element type:
+    ///
+    /// ```compile_fail
+    /// ra_pack::ra::ElementType::of::<()>();
+    /// ```
+    pub fn of<T: Pod>() -> Self {
+        const {
+            assert!(size_of::<T>() > 0, "an element has at least one byte");
+        }
+        let elbyte = u64::try_from(size_of::<T>()).unwrap_or(u64::MAX);
+        let wanted = TypeId::of::<T>();
+        let numbers = [
+            (TypeId::of::<i8>(), ElementKind::Int),
+            (TypeId::of::<i16>(), ElementKind::Int),
+            (TypeId::of::<i32>(), ElementKind::Int),
+            (TypeId::of::<i64>(), ElementKind::Int),
+            (TypeId::of::<i128>(), ElementKind::Int),
+            (TypeId::of::<isize>(), ElementKind::Int),
+            (TypeId::of::<u8>(), ElementKind::UInt),
+            (TypeId::of::<u16>(), ElementKind::UInt),
+            (TypeId::of::<u32>(), ElementKind::UInt),
+            (TypeId::of::<u64>(), ElementKind::UInt),
+            (TypeId::of::<u128>(), ElementKind::UInt),
+            (TypeId::of::<usize>(), ElementKind::UInt),
+            (TypeId::of::<f16>(), ElementKind::Float),
+            (TypeId::of::<f32>(), ElementKind::Float),
+            (TypeId::of::<f64>(), ElementKind::Float),
+            (TypeId::of::<bf16>(), ElementKind::BFloat),
+            (TypeId::of::<Complex<f16>>(), ElementKind::Complex),
+            (TypeId::of::<Complex<f32>>(), ElementKind::Complex),
+            (TypeId::of::<Complex<f64>>(), ElementKind::Complex),
+        ];
+        let kind = numbers
+            .into_iter()
+            .find_map(|(id, kind)| (id == wanted).then_some(kind))
+            .unwrap_or(ElementKind::User);
+        Self { kind, elbyte }
+    }
+
+    /// What the bits mean.
+    pub fn kind(self) -> ElementKind {
+        self.kind
+    }
+
+    /// The `eltype` field.
+    pub fn eltype(self) -> u64 {
+        self.kind.eltype()
+    }
+
+    /// The `elbyte` field: the width of one element in bytes.
+    pub fn elbyte(self) -> u64 {
+        self.elbyte
+    }
+
+    /// How many bytes reverse together when the byte order changes: the whole of a number, half of
+    /// a complex number. `None` when nobody but the author can know.
+    pub fn swap_width(self) -> Option<u64> {
+        match self.kind {
+            ElementKind::User => (self.elbyte == 1).then_some(1),
+            ElementKind::Complex => {
+                self.elbyte.is_multiple_of(2).then_some(self.elbyte.wrapping_div(2))
+            }
+            ElementKind::Int | ElementKind::UInt | ElementKind::Float | ElementKind::BFloat => {
+                Some(self.elbyte)
+            }
+        }
+    }
+
+    /// Whether elements of this type may be read as `T`.
+    ///
+    /// They may when `T` is written as this very type. Two looser cases give no wrong values:
+    /// truth values ([`BOOL`](Self::BOOL), [`BITS`](Self::BITS) and the user-defined single bytes
+    /// that ra.py writes) as `u8`, and user-defined elements as any structure of their width. A
+    /// user-defined element is never read as a number: its bytes may be anything.
+    pub fn reads_as<T: Pod>(self) -> bool {
+        let wanted = Self::of::<T>();
+        let truth = self == Self::BOOL
+            || self == Self::BITS
+            || (self.kind == ElementKind::User && self.elbyte == 1);
+        self == wanted || (wanted == Self::UINT8 && truth)
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.kind {
+            ElementKind::User => return f.pad(&format!("user{}", self.elbyte)),
+            ElementKind::BFloat if *self == Self::BOOL => return f.pad("bool"),
+            ElementKind::BFloat if *self == Self::BITS => return f.pad("bits"),
+            ElementKind::Int => "int",
+            ElementKind::UInt => "uint",
+            ElementKind::Float => "float",
+            ElementKind::Complex => "complex",
+            ElementKind::BFloat => "bfloat",
+        };
+        let bits = u128::from(self.elbyte).saturating_mul(8);
+        f.pad(&format!("{name}{bits}"))
+    }
+}
+
+/// Header fields that name no element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnknownElement {
+    /// A kind that no implementation defines.
+    #[error("expected an `eltype` from 0 to 5, found {eltype}")]
+    Kind {
+        /// The field.
+        eltype: u64,
+    },
+    /// Elements of no bytes.
+    #[error("expected an `elbyte` of at least 1, found 0")]
+    NoWidth,
+    /// Kind 5 of a width that no implementation writes.
+    #[error(
+        "expected an `elbyte` of 2 (bfloat16), 1 (bool) or 8 (bits) for `eltype` 5, found {elbyte}"
+    )]
+    BFloatWidth {
+        /// The field.
+        elbyte: u64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Triple = [f32; 3];
+
+    #[test]
+    fn names_are_those_of_the_field() {
+        let cases = [
+            (0, 12, "user12"),
+            (1, 1, "int8"),
+            (1, 16, "int128"),
+            (2, 8, "uint64"),
+            (3, 2, "float16"),
+            (3, 16, "float128"),
+            (3, 3, "float24"),
+            (4, 4, "complex32"),
+            (4, 8, "complex64"),
+            (5, 1, "bool"),
+            (5, 2, "bfloat16"),
+            (5, 8, "bits"),
+        ];
+        for (eltype, elbyte, name) in cases {
+            let element = ElementType::new(eltype, elbyte).unwrap();
+            assert_eq!(element.to_string(), name);
+            assert_eq!((element.eltype(), element.elbyte()), (eltype, elbyte));
+        }
+        assert_eq!(ElementType::new(1, u64::MAX).unwrap().to_string(), "int147573952589676412920");
+        assert_eq!(format!("[{:>8}]", ElementType::BOOL), "[    bool]");
+    }
+
+    #[test]
+    fn refuses_fields_that_no_implementation_writes() {
+        assert_eq!(ElementType::new(6, 4), Err(UnknownElement::Kind { eltype: 6 }));
+        assert_eq!(ElementType::new(0, 0), Err(UnknownElement::NoWidth));
+        assert_eq!(ElementType::new(5, 4), Err(UnknownElement::BFloatWidth { elbyte: 4 }));
+    }
+
+    #[test]
+    fn every_rust_type_has_its_element() {
+        assert_eq!(ElementType::of::<i8>(), ElementType::INT8);
+        assert_eq!(ElementType::of::<i16>(), ElementType::INT16);
+        assert_eq!(ElementType::of::<i32>(), ElementType::INT32);
+        assert_eq!(ElementType::of::<i64>(), ElementType::INT64);
+        assert_eq!(ElementType::of::<i128>(), ElementType::INT128);
+        assert_eq!(ElementType::of::<u8>(), ElementType::UINT8);
+        assert_eq!(ElementType::of::<u16>(), ElementType::UINT16);
+        assert_eq!(ElementType::of::<u32>(), ElementType::UINT32);
+        assert_eq!(ElementType::of::<u64>(), ElementType::UINT64);
+        assert_eq!(ElementType::of::<u128>(), ElementType::UINT128);
+        assert_eq!(ElementType::of::<f16>(), ElementType::FLOAT16);
+        assert_eq!(ElementType::of::<bf16>(), ElementType::BFLOAT16);
+        assert_eq!(ElementType::of::<f32>(), ElementType::FLOAT32);
+        assert_eq!(ElementType::of::<f64>(), ElementType::FLOAT64);
+        assert_eq!(ElementType::of::<Complex<f16>>(), ElementType::COMPLEX32);
+        assert_eq!(ElementType::of::<Complex<f32>>(), ElementType::COMPLEX64);
+        assert_eq!(ElementType::of::<Complex<f64>>(), ElementType::COMPLEX128);
+        assert_eq!(ElementType::of::<Triple>(), ElementType::new(0, 12).unwrap());
+    }
+
+    #[test]
+    fn byte_order_reverses_numbers_and_not_structures() {
+        let width = |eltype, elbyte| ElementType::new(eltype, elbyte).unwrap().swap_width();
+        assert_eq!(width(3, 8), Some(8));
+        assert_eq!(width(4, 8), Some(4));
+        assert_eq!(width(4, 7), None);
+        assert_eq!(width(0, 1), Some(1));
+        assert_eq!(width(0, 2), None);
+        assert_eq!(width(5, 2), Some(2));
+    }
+
+    #[test]
+    fn only_truth_values_and_structures_are_read_loosely() {
+        let user = |elbyte| ElementType::new(0, elbyte).unwrap();
+        assert!(ElementType::BOOL.reads_as::<u8>());
+        assert!(user(1).reads_as::<u8>());
+        assert!(user(12).reads_as::<Triple>());
+        assert!(!user(8).reads_as::<f64>());
+        assert!(!user(8).reads_as::<Triple>());
+        assert!(!ElementType::INT8.reads_as::<u8>());
+        assert!(!ElementType::FLOAT32.reads_as::<u32>());
+        assert!(!ElementType::UINT8.reads_as::<i8>());
+    }
+}

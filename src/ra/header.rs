@@ -1,0 +1,555 @@
+//! The header: the only place that knows where its fields are.
+
+use std::io::Read;
+
+use super::element::ElementType;
+use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
+use super::flags::Flags;
+use super::swap::reverse_each;
+
+/// The first eight bytes of every file.
+pub const MAGIC: [u8; 8] = *b"rawarray";
+
+/// Bytes of the header before the dims.
+pub const FIXED_LEN: usize = 48;
+
+/// Most dimensions that a header may have.
+///
+/// With more than 64 extents of at least 2 the elements could not be counted in 64 bits, NumPy stops
+/// at 64 too, and everything that nests once per dimension (printed values, for one) stays shallow.
+pub const MAX_NDIMS: usize = 64;
+
+/// [`MAGIC`] as a big-endian host writes it when it does not care.
+const SWAPPED_MAGIC: [u8; 8] = *b"yarrawar";
+
+const FLAGS_AT: usize = 8;
+const ELTYPE_AT: usize = 16;
+const ELBYTE_AT: usize = 24;
+const SIZE_AT: usize = 32;
+const NDIMS_AT: usize = 40;
+const DIMS_AT: usize = FIXED_LEN;
+
+/// The header of a file: what the elements are, and how many along each dimension.
+///
+/// It cannot contradict itself: `ndims` is the number of dims, and the length of the data is computed
+/// from elements and dims. Only a file flagged as encoded has a `size` of its own, kept as its claim.
+///
+/// ```
+/// use ra_pack::ra::{ElementType, Header};
+///
+/// let header = Header::new(ElementType::COMPLEX64, vec![3, 4])?;
+/// assert_eq!(header.header_len(), 64); // where the data begins
+/// assert_eq!(header.data_len(), 96);
+/// assert_eq!(Header::parse(&header.encode()), Ok(header));
+/// # Ok::<(), ra_pack::ra::ShapeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Header {
+    flags: Flags,
+    element: ElementType,
+    dims: Vec<u64>,
+    /// Bytes of the decoded elements, from `element` and `dims`.
+    data_len: u64,
+    /// The `size` field; other than `data_len` only when flagged as encoded.
+    size: u64,
+}
+
+impl Header {
+    /// The header of a plain array: flags 0.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than [`MAX_NDIMS`] dims, the length of the data does not fit in 64 bits, or
+    /// `element` is [`ElementType::BITS`], which exists only encoded.
+    pub fn new(element: ElementType, dims: Vec<u64>) -> Result<Self, ShapeError> {
+        if element == ElementType::BITS {
+            return Err(ShapeError::PackedBits);
+        }
+        if dims.len() > MAX_NDIMS {
+            return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
+        }
+        match data_len(element, &dims) {
+            Some(data_len) => {
+                Ok(Self { flags: Flags::NONE, element, dims, data_len, size: data_len })
+            }
+            None => Err(ShapeError::Overflow { element, dims }),
+        }
+    }
+
+    /// The header of elements that are in memory, and therefore can be counted.
+    pub(super) fn in_memory<T: bytemuck::Pod>(dims: Vec<u64>, data: &[T]) -> Self {
+        let data_len = count(size_of_val(data));
+        let element = ElementType::of::<T>();
+        Self { flags: Flags::NONE, element, dims, data_len, size: data_len }
+    }
+
+    /// How many bytes the header takes, as far as its first bytes tell: [`FIXED_LEN`] until those are
+    /// there, then the exact length. Lets a caller fetch a header in two steps.
+    ///
+    /// # Errors
+    ///
+    /// When the magic is wrong, or there are more than [`MAX_NDIMS`] dims.
+    pub fn len_from_prefix(prefix: &[u8]) -> Result<usize, DecodeError> {
+        check_magic(prefix)?;
+        let Some(ndims) = field(prefix, NDIMS_AT) else { return Ok(FIXED_LEN) };
+        match usize::try_from(ndims) {
+            Ok(n) if n <= MAX_NDIMS => Ok(FIXED_LEN.saturating_add(n.saturating_mul(8))),
+            _ => Err(DecodeError::new(count(NDIMS_AT), ShapeError::TooManyDims { ndims })),
+        }
+    }
+
+    /// Decodes the header at the beginning of `bytes`; what follows it is ignored.
+    ///
+    /// # Errors
+    ///
+    /// When the magic is wrong, the header is cut off, a field has a value that no implementation
+    /// defines, or `size` is not the length of the elements in a file that is not flagged as encoded.
+    pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let expected = Self::len_from_prefix(bytes)?;
+        let truncated = || {
+            let (expected, found) = (count(expected), count(bytes.len()));
+            DecodeError::new(found, DecodeErrorKind::HeaderTruncated { expected, found })
+        };
+        let fields = bytes.get(..expected).ok_or_else(truncated)?;
+        let at = |offset| field(fields, offset).ok_or_else(truncated);
+
+        let flags =
+            Flags::new(at(FLAGS_AT)?).map_err(|kind| DecodeError::new(count(FLAGS_AT), kind))?;
+        let element = ElementType::new(at(ELTYPE_AT)?, at(ELBYTE_AT)?).map_err(|kind| {
+            let known = ElementType::new(at(ELTYPE_AT).unwrap_or(u64::MAX), 1).is_ok();
+            let offset = if known { ELBYTE_AT } else { ELTYPE_AT };
+            DecodeError::new(count(offset), kind)
+        })?;
+        let size = at(SIZE_AT)?;
+        let (dims, _) = fields.get(DIMS_AT..).unwrap_or_default().as_chunks::<8>();
+        let dims: Vec<u64> = dims.iter().map(|dim| u64::from_le_bytes(*dim)).collect();
+
+        let packed = Flags::ENCODED.bits() | Flags::BITS.bits();
+        if flags.contains(Flags::BITS) != (element == ElementType::BITS)
+            || flags.contains(Flags::BITS) && flags.bits() & packed != packed
+        {
+            let kind = DecodeErrorKind::Bits { flags, element };
+            return Err(DecodeError::new(count(FLAGS_AT), kind));
+        }
+        let Some(data_len) = data_len(element, &dims) else {
+            return Err(DecodeError::new(count(DIMS_AT), ShapeError::Overflow { element, dims }));
+        };
+        let header = Self { flags, element, dims, data_len, size };
+        if size != data_len && !header.is_encoded() {
+            return Err(header.wrong_size(data_len));
+        }
+        Ok(header)
+    }
+
+    /// Reads exactly the header, and leaves `reader` where the data begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`Header::parse`], and when the reader fails.
+    pub fn read(reader: &mut impl Read) -> Result<Self, ReadError> {
+        let mut bytes = [0; FIXED_LEN.saturating_add(MAX_NDIMS.saturating_mul(8))];
+        let mut filled = 0;
+        loop {
+            let known = bytes.get(..filled).unwrap_or_default();
+            let wanted = Self::len_from_prefix(known)?;
+            if filled == wanted {
+                return Ok(Self::parse(known)?);
+            }
+            let found = read_full(reader, bytes.get_mut(filled..wanted).unwrap_or_default())?;
+            if found == 0 {
+                return Ok(Self::parse(bytes.get(..filled).unwrap_or_default())?);
+            }
+            filled = filled.saturating_add(found);
+        }
+    }
+
+    /// The bytes of this header as it is written: those of [`Header::decoded`], since nothing is
+    /// written with flags.
+    pub fn encode(&self) -> Vec<u8> {
+        let decoded = self.decoded();
+        let mut bytes = MAGIC.to_vec();
+        let fields = [
+            decoded.flags.bits(),
+            decoded.element.eltype(),
+            decoded.element.elbyte(),
+            decoded.size,
+            count(decoded.dims.len()),
+        ];
+        for field in fields.iter().chain(&decoded.dims) {
+            bytes.extend_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The header of the same array without flags: what [`decode`](super::decode) makes of the data.
+    /// Packed bits become `uint8`, since every implementation reads those.
+    #[must_use]
+    pub fn decoded(&self) -> Self {
+        let element = match self.element {
+            ElementType::BITS => ElementType::UINT8,
+            element => element,
+        };
+        Self { flags: Flags::NONE, element, size: self.data_len, ..self.clone() }
+    }
+
+    /// The element type.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// The flags.
+    pub fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// The extents, first index fastest.
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// The number of dimensions; 0 for a single element.
+    pub fn ndims(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// The number of elements: the product of the dims.
+    pub fn elements(&self) -> u64 {
+        let width = if self.element == ElementType::BITS { 1 } else { self.element.elbyte() };
+        self.data_len.checked_div(width).unwrap_or(0)
+    }
+
+    /// Length of the header in bytes, which is where the data begins: 48 + 8·ndims.
+    pub fn header_len(&self) -> u64 {
+        count(FIXED_LEN.saturating_add(self.dims.len().saturating_mul(8)))
+    }
+
+    /// Length of the decoded elements in bytes; packed bits decode to one byte each.
+    pub fn data_len(&self) -> u64 {
+        self.data_len
+    }
+
+    /// The `size` field. It is [`Header::data_len`] unless the file is flagged as encoded; then it is
+    /// what the writer claims: the stored length (LZ4, packed bits) or the decoded one (LEB128).
+    pub fn stored_len(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether the data section must be decoded as a whole: nothing can be read from its middle.
+    pub fn is_encoded(&self) -> bool {
+        self.flags.contains(Flags::ENCODED)
+    }
+
+    /// Whether the bytes of the data section are the elements as this machine has them in memory.
+    pub fn is_native(&self) -> bool {
+        !self.is_encoded() && !self.needs_swap()
+    }
+
+    /// Compares with the length of the whole file in bytes and gives the number of trailing metadata
+    /// bytes. Where an encoded data section ends only decoding can tell: such a file passes, with 0.
+    ///
+    /// # Errors
+    ///
+    /// When the file is shorter than header and data.
+    pub fn check_file_len(&self, file_len: u64) -> Result<u64, DecodeError> {
+        let Some(found) = file_len.checked_sub(self.header_len()) else {
+            let kind =
+                DecodeErrorKind::HeaderTruncated { expected: self.header_len(), found: file_len };
+            return Err(DecodeError::new(file_len, kind));
+        };
+        if self.is_encoded() {
+            return Ok(0);
+        }
+        found.checked_sub(self.data_len).ok_or_else(|| self.data_truncated(found))
+    }
+
+    /// Brings whole elements of an unencoded data section from the file's byte order to this machine's.
+    ///
+    /// # Errors
+    ///
+    /// When the orders differ and the layout of the elements is unknown.
+    pub fn swap_to_native(&self, elements: &mut [u8]) -> Result<(), DecodeError> {
+        if !self.needs_swap() || elements.is_empty() {
+            return Ok(());
+        }
+        let width = self.element.swap_width().and_then(|width| usize::try_from(width).ok());
+        let Some(width) = width else {
+            let kind = DecodeErrorKind::Swap { element: self.element };
+            return Err(DecodeError::new(count(FLAGS_AT), kind));
+        };
+        reverse_each(elements, width);
+        Ok(())
+    }
+
+    /// That the elements may be read as `T`; see [`ElementType::reads_as`].
+    ///
+    /// # Errors
+    ///
+    /// When they may not; both types are named.
+    pub fn check_type<T: bytemuck::Pod>(&self) -> Result<(), DecodeError> {
+        if self.element.reads_as::<T>() {
+            return Ok(());
+        }
+        let kind = DecodeErrorKind::WrongType {
+            rust: std::any::type_name::<T>(),
+            expected: ElementType::of::<T>(),
+            found: self.element,
+        };
+        Err(DecodeError::new(count(ELTYPE_AT), kind))
+    }
+
+    /// The error of a data section of which only `found` bytes are there.
+    pub(super) fn data_truncated(&self, found: u64) -> DecodeError {
+        let kind = DecodeErrorKind::DataTruncated { expected: self.data_len, found };
+        DecodeError::new(self.header_len().saturating_add(found), kind)
+    }
+
+    /// The error of a `size` field that should be `expected`.
+    pub(super) fn wrong_size(&self, expected: u64) -> DecodeError {
+        let kind = DecodeErrorKind::Size {
+            expected,
+            found: self.size,
+            element: self.element,
+            dims: self.dims.clone(),
+        };
+        DecodeError::new(count(SIZE_AT), kind)
+    }
+
+    /// The error of dims that this machine cannot index.
+    pub(super) fn not_indexable(&self) -> DecodeError {
+        let kind = ShapeError::NotIndexable { dims: self.dims.clone() };
+        DecodeError::new(count(DIMS_AT), kind)
+    }
+
+    fn needs_swap(&self) -> bool {
+        self.flags.contains(Flags::BIG_ENDIAN) != cfg!(target_endian = "big")
+            && self.element.swap_width() != Some(1)
+    }
+}
+
+/// Bytes of all elements once decoded. A zero extent makes it 0 whatever the others are.
+fn data_len(element: ElementType, dims: &[u64]) -> Option<u64> {
+    if dims.contains(&0) {
+        return Some(0);
+    }
+    let width = if element == ElementType::BITS { 1 } else { element.elbyte() };
+    dims.iter().try_fold(width, |product, &dim| product.checked_mul(dim))
+}
+
+fn check_magic(prefix: &[u8]) -> Result<(), DecodeError> {
+    let found = prefix.get(..MAGIC.len()).unwrap_or(prefix);
+    if MAGIC.starts_with(found) {
+        return Ok(());
+    }
+    let kind = if found == SWAPPED_MAGIC {
+        DecodeErrorKind::SwappedMagic
+    } else {
+        DecodeErrorKind::Magic { found: found.to_vec() }
+    };
+    Err(DecodeError::new(0, kind))
+}
+
+fn field(bytes: &[u8], offset: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
+}
+
+/// Reads until `buffer` is full or the input ends, and gives the number of bytes read.
+pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match reader.read(rest) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// A length in memory as the format counts.
+pub(super) fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header fields as a file has them, without a check.
+    fn fields(fields: &[u64]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+        bytes
+    }
+
+    fn fault(bytes: &[u8]) -> DecodeError {
+        Header::parse(bytes).unwrap_err()
+    }
+
+    #[test]
+    fn every_element_type_and_shape_survives() {
+        for eltype in 0..=5 {
+            for elbyte in [1, 2, 3, 4, 8, 12, 16, 1000] {
+                for dims in [vec![], vec![1], vec![0], vec![2, 3], vec![4; 10], vec![1; MAX_NDIMS]]
+                {
+                    let Ok(element) = ElementType::new(eltype, elbyte) else { continue };
+                    let Ok(header) = Header::new(element, dims.clone()) else {
+                        assert_eq!(element, ElementType::BITS);
+                        continue;
+                    };
+                    assert_eq!(header.elements(), dims.iter().product::<u64>());
+                    assert_eq!(header.data_len(), header.elements() * elbyte);
+                    assert_eq!(header.stored_len(), header.data_len());
+                    let bytes = header.encode();
+                    assert_eq!(count(bytes.len()), header.header_len());
+                    assert_eq!(Header::parse(&bytes), Ok(header.clone()));
+                    assert_eq!(Header::read(&mut bytes.as_slice()).unwrap(), header);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fields_lie_where_the_format_says() {
+        let header = Header::new(ElementType::COMPLEX64, vec![3, 4]).unwrap();
+        assert_eq!(header.encode(), fields(&[0, 4, 8, 96, 2, 3, 4]));
+        assert_eq!(header.header_len(), 64);
+    }
+
+    #[test]
+    fn a_zero_extent_makes_no_data_whatever_the_others_are() {
+        let huge = 1 << 63;
+        let header = Header::new(ElementType::FLOAT64, vec![huge, huge, 0]).unwrap();
+        assert_eq!((header.elements(), header.data_len()), (0, 0));
+        assert!(matches!(
+            Header::new(ElementType::UINT8, vec![1 << 32, 1 << 32]),
+            Err(ShapeError::Overflow { .. })
+        ));
+        assert!(matches!(
+            Header::new(ElementType::FLOAT64, vec![1 << 61]),
+            Err(ShapeError::Overflow { .. })
+        ));
+        assert!(Header::new(ElementType::UINT8, vec![u64::MAX]).is_ok());
+    }
+
+    #[test]
+    fn errors_name_the_field_and_its_place() {
+        let cases: &[(&[u64], u64, &str)] = &[
+            (&[8, 3, 8, 8, 1, 1], 8, "flag bit 3 (0x8) is not defined"),
+            (&[0, 9, 4, 8, 1, 2], 16, "expected an `eltype` from 0 to 5, found 9"),
+            (&[0, 3, 0, 0, 1, 2], 24, "expected an `elbyte` of at least 1"),
+            (&[0, 5, 4, 8, 1, 2], 24, "expected an `elbyte` of 2 (bfloat16)"),
+            (&[0, 2, 2, 0, 0], 32, "expected a `size` of 2 (uint16 of dims []), found 0"),
+            (
+                &[0, 3, 8, 47, 2, 2, 3],
+                32,
+                "expected a `size` of 48 (float64 of dims [2, 3]), found 47",
+            ),
+            (&[0, 1, 1, 0, 65], 40, "expected at most 64 dimensions, found 65"),
+            (&[0, 1, 1, 0, u64::MAX], 40, "expected at most 64 dimensions"),
+            (
+                &[0, 1, 1, 0, 2, 1 << 32, 1 << 32],
+                48,
+                "int8 elements of dims [4294967296, 4294967296] take more",
+            ),
+            (&[0, 1, 1, 2, 1], 48, "expected a header of 56 bytes, found 48"),
+            (&[4, 5, 8, 8, 1, 1], 8, "expected packed bits as flags 6"),
+            (&[6, 2, 8, 8, 1, 1], 8, "expected packed bits as flags 6"),
+            (&[0, 5, 8, 8, 1, 1], 8, "expected packed bits as flags 6"),
+        ];
+        for (header, offset, message) in cases {
+            let error = fault(&fields(header));
+            assert_eq!(error.offset, *offset, "{error}");
+            assert!(error.to_string().starts_with(message), "{error}");
+            assert!(error.to_string().ends_with(&format!("(at byte {offset})")), "{error}");
+        }
+    }
+
+    #[test]
+    fn another_magic_is_shown_and_a_swapped_one_explained() {
+        assert_eq!(
+            fault(b"PK\x03\x04abcdef").to_string(),
+            "expected the magic `rawarray`, found `PK\\x03\\x04abcd` (at byte 0)"
+        );
+        assert!(matches!(fault(b"raX").kind, DecodeErrorKind::Magic { .. }));
+        assert!(matches!(
+            fault(b"").kind,
+            DecodeErrorKind::HeaderTruncated { expected: 48, found: 0 }
+        ));
+        let error = fault(b"yarrawar");
+        assert_eq!(error.kind, DecodeErrorKind::SwappedMagic);
+        assert!(
+            error.to_string().contains("reverse the bytes of each 8-byte header field"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_advice_for_a_swapped_header_makes_a_readable_file() {
+        let header = Header::new(ElementType::UINT16, vec![2]).unwrap();
+        let mut file = header.encode();
+        file.as_chunks_mut::<8>().0.iter_mut().for_each(|field| field.reverse());
+        assert_eq!(fault(&file).kind, DecodeErrorKind::SwappedMagic);
+        file.as_chunks_mut::<8>().0.iter_mut().for_each(|field| field.reverse());
+        file[FLAGS_AT] = 1;
+        file.extend([1, 2, 3, 4]);
+        assert_eq!(
+            *super::super::decode(&file).unwrap().data,
+            *bytemuck::bytes_of(&[0x0102_u16, 0x0304])
+        );
+    }
+
+    #[test]
+    fn a_header_can_be_fetched_in_two_steps() {
+        let bytes = Header::new(ElementType::INT8, vec![1; 5]).unwrap().encode();
+        for there in 0..bytes.len() {
+            let known = if there < FIXED_LEN { FIXED_LEN } else { bytes.len() };
+            assert_eq!(Header::len_from_prefix(&bytes[..there]), Ok(known));
+        }
+        assert!(Header::len_from_prefix(b"row").is_err());
+    }
+
+    #[test]
+    fn reading_leaves_the_reader_at_the_data() {
+        let mut file = Header::new(ElementType::INT8, vec![3]).unwrap().encode();
+        file.extend(b"abc");
+        let mut reader = file.as_slice();
+        Header::read(&mut reader).unwrap();
+        assert_eq!(reader, b"abc");
+        let mut one_by_one = std::io::BufReader::with_capacity(1, file.as_slice());
+        assert!(Header::read(&mut one_by_one).is_ok());
+    }
+
+    #[test]
+    fn the_length_of_the_file_tells_what_is_missing_or_left() {
+        let header = Header::new(ElementType::FLOAT64, vec![2, 3]).unwrap();
+        assert_eq!(header.check_file_len(112), Ok(0));
+        assert_eq!(header.check_file_len(368), Ok(256));
+        let error = header.check_file_len(111).unwrap_err();
+        assert_eq!(error.to_string(), "expected 48 bytes of data, found 47 (at byte 111)");
+        let error = header.check_file_len(63).unwrap_err();
+        assert_eq!(error.to_string(), "expected a header of 64 bytes, found 63 (at byte 63)");
+        let huge = Header::new(ElementType::UINT8, vec![u64::MAX]).unwrap();
+        assert!(huge.check_file_len(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn no_truncation_and_no_flipped_bit_panics_or_reads_past_the_header() {
+        for dims in [vec![], vec![2, 3], vec![0, u64::MAX]] {
+            let bytes = Header::new(ElementType::COMPLEX64, dims).unwrap().encode();
+            for len in 0..bytes.len() {
+                let error = fault(&bytes[..len]);
+                assert_eq!(error.offset, count(len));
+                assert!(Header::read(&mut &bytes[..len]).is_err());
+            }
+            for bit in 0..bytes.len() * 8 {
+                let mut bytes = bytes.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                if let Ok(header) = Header::parse(&bytes) {
+                    assert_eq!(count(bytes.len()), header.header_len());
+                    assert!(header.is_encoded() || header.stored_len() == header.data_len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! Which bytes of a data section a slice needs, so that only those are read.
+
+use std::io;
+use std::ops::Range;
+
+use ndarray::SliceInfoElem;
+
+/// Bytes between two wanted pieces that are read along rather than skipped: below a page of memory the
+/// system fetches them anyway, and one read costs more than the copy.
+const MAX_GAP: i64 = 4096;
+
+/// Bytes that are read at once when wanted pieces are picked out of them.
+const SPAN: i64 = 1 << 20;
+
+/// How to read a slice of an array whose first index is fastest.
+///
+/// The slice has the meaning that ndarray gives it: ranges with a step, where a negative step takes
+/// the range backwards, negative positions that count from the end, indices that drop their axis, and
+/// new axes of length 1.
+///
+/// ```
+/// use ndarray::s;
+/// use ra_pack::ra::SlicePlan;
+///
+/// // Rows 1 and 2 of each of the columns 0 and 2, of a 3×4 array of 8-byte elements.
+/// let plan = SlicePlan::new(&[3, 4], 8, s![1..3, ..3;2].as_ref())?;
+/// assert_eq!(plan.dims(), [2, 2]);
+/// assert_eq!(plan.runs().collect::<Vec<_>>(), [8..24, 56..72]);
+/// # Ok::<(), ra_pack::ra::SliceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlicePlan {
+    dims: Vec<u64>,
+    data_len: u64,
+    /// Offset of the first run.
+    first: i64,
+    /// Bytes of each run.
+    run: i64,
+    /// How the runs follow each other, fastest first.
+    loops: Vec<Loop>,
+}
+
+/// Takes a piece `count` times, `step` bytes apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Loop {
+    count: i64,
+    step: i64,
+}
+
+/// The positions that a slice takes of one axis: `first`, `first + step`, …
+struct Picked {
+    first: i128,
+    count: i128,
+    step: i128,
+}
+
+impl SlicePlan {
+    /// Plans to read `slice` of an array of `dims`, first index fastest, with elements of `elbyte`
+    /// bytes.
+    ///
+    /// # Errors
+    ///
+    /// When `slice` has not one entry for each axis, a position is outside its axis, a step is 0, or
+    /// the array is larger than a file can be.
+    pub fn new(dims: &[u64], elbyte: u64, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
+        let picked = resolve(dims, slice)?;
+        let mut result = Vec::with_capacity(slice.len());
+        let mut axes = picked.iter();
+        for entry in slice {
+            match entry {
+                SliceInfoElem::NewAxis => result.push(1),
+                SliceInfoElem::Index(_) => {
+                    axes.next();
+                }
+                SliceInfoElem::Slice { .. } => {
+                    let length = axes.next().map_or(0, |axis| axis.count);
+                    result.push(u64::try_from(length).unwrap_or(u64::MAX));
+                }
+            }
+        }
+        let mut plan = Self { dims: result, data_len: 0, first: 0, run: 0, loops: Vec::new() };
+        if dims.contains(&0) || plan.dims.contains(&0) {
+            return Ok(plan);
+        }
+        plan.lay_out(dims, elbyte, &picked).ok_or(SliceError::TooLarge)?;
+        Ok(plan)
+    }
+
+    /// Turns positions along axes into offsets, and joins what is adjacent. `None` on overflow.
+    fn lay_out(&mut self, dims: &[u64], elbyte: u64, picked: &[Picked]) -> Option<()> {
+        let mut stride = i64::try_from(elbyte).ok()?;
+        self.run = stride;
+        for (axis, &dim) in picked.iter().zip(dims) {
+            let first = i64::try_from(axis.first).ok()?.checked_mul(stride)?;
+            self.first = self.first.checked_add(first)?;
+            if axis.count > 1 {
+                let count = i64::try_from(axis.count).ok()?;
+                let step = i64::try_from(axis.step).ok()?.checked_mul(stride)?;
+                self.append(Loop { count, step })?;
+            }
+            stride = stride.checked_mul(i64::try_from(dim).ok()?)?;
+        }
+        let pieces = self.loops.iter().try_fold(1_i64, |all, next| all.checked_mul(next.count))?;
+        self.data_len = u64::try_from(self.run.checked_mul(pieces)?).ok()?;
+        Some(())
+    }
+
+    fn append(&mut self, next: Loop) -> Option<()> {
+        match self.loops.last_mut() {
+            None if next.step == self.run => self.run = self.run.checked_mul(next.count)?,
+            Some(last) if next.step == last.step.checked_mul(last.count)? => {
+                last.count = last.count.checked_mul(next.count)?;
+            }
+            _ => self.loops.push(next),
+        }
+        Some(())
+    }
+
+    /// The extents of the result.
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// Length of the result in bytes; never more than the array's.
+    pub fn data_len(&self) -> u64 {
+        self.data_len
+    }
+
+    /// The byte ranges of the data section that make up the result, in its order (first index
+    /// fastest), joined where they are adjacent.
+    pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.starts(&self.loops).filter_map(|start| {
+            Some(u64::try_from(start).ok()?..u64::try_from(start.checked_add(self.run)?).ok()?)
+        })
+    }
+
+    /// Reads the result into `out`, which must have its length. `read_at` fills a buffer from an offset
+    /// in the data section; pieces that lie close together are read at once.
+    ///
+    /// # Errors
+    ///
+    /// When `read_at` fails, or `out` has another length than the result.
+    pub fn read_into(
+        &self,
+        out: &mut [u8],
+        mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if u64::try_from(out.len()) != Ok(self.data_len) {
+            let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let run = usize::try_from(self.run).unwrap_or(usize::MAX);
+        let mut pieces = out.chunks_mut(run.max(1));
+        match self.loops.split_first() {
+            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => {
+                let mut span = Vec::new();
+                for start in self.starts(outer) {
+                    for group in inner.groups(start) {
+                        let low = group.first.min(group.last);
+                        let high = group.first.max(group.last).saturating_add(self.run);
+                        let len = usize::try_from(high.saturating_sub(low)).unwrap_or(0);
+                        span.resize(len, 0);
+                        read_at(u64::try_from(low).unwrap_or(0), &mut span)?;
+                        let mut at = group.first.saturating_sub(low);
+                        for piece in pieces.by_ref().take(group.pieces) {
+                            let from = usize::try_from(at).unwrap_or(0);
+                            if let Some(wanted) =
+                                span.get(from..).and_then(|rest| rest.get(..piece.len()))
+                            {
+                                piece.copy_from_slice(wanted);
+                            }
+                            at = at.saturating_add(inner.step);
+                        }
+                    }
+                }
+            }
+            _ => {
+                for (range, piece) in self.runs().zip(pieces) {
+                    read_at(range.start, piece)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn starts<'a>(&self, loops: &'a [Loop]) -> Starts<'a> {
+        let next = (self.data_len > 0).then_some(self.first);
+        Starts { loops, done: vec![0; loops.len()], next }
+    }
+}
+
+/// Pieces that are read at once: the offsets of the first and of the last one.
+struct Group {
+    first: i64,
+    last: i64,
+    pieces: usize,
+}
+
+impl Loop {
+    fn groups(self, start: i64) -> impl Iterator<Item = Group> {
+        let most = SPAN.checked_div(self.step.abs()).unwrap_or(1).max(1);
+        let mut done: i64 = 0;
+        std::iter::from_fn(move || {
+            let pieces = most.min(self.count.saturating_sub(done));
+            if pieces <= 0 {
+                return None;
+            }
+            let at = |piece: i64| start.saturating_add(self.step.saturating_mul(piece));
+            let first = at(done);
+            done = done.saturating_add(pieces);
+            let last = at(done.saturating_sub(1));
+            Some(Group { first, last, pieces: usize::try_from(pieces).unwrap_or(0) })
+        })
+    }
+}
+
+/// The offsets that nested loops visit.
+struct Starts<'a> {
+    loops: &'a [Loop],
+    done: Vec<i64>,
+    next: Option<i64>,
+}
+
+impl Iterator for Starts<'_> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let current = self.next.take()?;
+        let mut offset = current;
+        for (each, done) in self.loops.iter().zip(&mut self.done) {
+            *done = done.saturating_add(1);
+            if *done < each.count {
+                self.next = Some(offset.saturating_add(each.step));
+                break;
+            }
+            *done = 0;
+            let back = each.step.saturating_mul(each.count.saturating_sub(1));
+            offset = offset.saturating_sub(back);
+        }
+        Some(current)
+    }
+}
+
+/// That `slice` fits `dims`, and what it takes of each axis.
+fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picked>, SliceError> {
+    let entries = slice.iter().filter(|entry| !entry.is_new_axis());
+    let found = entries.clone().count();
+    if found != dims.len() {
+        return Err(SliceError::Axes { expected: dims.len(), found });
+    }
+    entries.zip(dims).enumerate().map(|(axis, (entry, &dim))| pick(axis, dim, *entry)).collect()
+}
+
+/// That `slice` fits `dims`.
+pub(super) fn check(dims: &[u64], slice: &[SliceInfoElem]) -> Result<(), SliceError> {
+    resolve(dims, slice).map(|_| ())
+}
+
+fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceError> {
+    let length = i128::from(extent);
+    let outside = |index: isize| SliceError::Outside { axis, index, extent };
+    let position = |index: isize| {
+        let wide = wide(index);
+        if wide < 0 { wide.saturating_add(length) } else { wide }
+    };
+    match entry {
+        SliceInfoElem::NewAxis => Ok(Picked { first: 0, count: 1, step: 1 }),
+        SliceInfoElem::Index(index) => match position(index) {
+            first if (0..length).contains(&first) => Ok(Picked { first, count: 1, step: 1 }),
+            _ => Err(outside(index)),
+        },
+        SliceInfoElem::Slice { step: 0, .. } => Err(SliceError::ZeroStep { axis }),
+        SliceInfoElem::Slice { start, end, step } => {
+            let low = position(start);
+            if !(0..=length).contains(&low) {
+                return Err(outside(start));
+            }
+            let high = match end {
+                None => length,
+                Some(end) => match position(end) {
+                    high if (0..=length).contains(&high) => high.max(low),
+                    _ => return Err(outside(end)),
+                },
+            };
+            let step = wide(step);
+            let taken = high.saturating_sub(low);
+            let count = taken.unsigned_abs().div_ceil(step.unsigned_abs());
+            let first = if step < 0 { high.saturating_sub(1) } else { low };
+            Ok(Picked { first, count: i128::try_from(count).unwrap_or(0), step })
+        }
+    }
+}
+
+fn wide(index: isize) -> i128 {
+    i128::try_from(index).unwrap_or(i128::MAX)
+}
+
+/// A slice that does not fit its array, or a text that is no slice. Axes count from 0.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SliceError {
+    /// Too few or too many entries.
+    #[error("expected {expected} axes in the slice, found {found}")]
+    Axes {
+        /// Axes of the array.
+        expected: usize,
+        /// Entries of the slice, without new axes.
+        found: usize,
+    },
+    /// A position outside its axis.
+    #[error("index {index} is outside axis {axis}, which has {extent} elements")]
+    Outside {
+        /// The axis.
+        axis: usize,
+        /// The position as given.
+        index: isize,
+        /// The axis' length.
+        extent: u64,
+    },
+    /// A step of 0.
+    #[error("the step of axis {axis} is 0")]
+    ZeroStep {
+        /// The axis.
+        axis: usize,
+    },
+    /// The array has more bytes than a file can have.
+    #[error("the array is too large to slice")]
+    TooLarge,
+    /// A part of a text that is neither an index nor a range.
+    #[error("expected an index, `start:stop:step` or `...`, found `{}`", crate::path::escape(part))]
+    Part {
+        /// The part between two commas.
+        part: String,
+    },
+    /// More than one `...`.
+    #[error("expected `...` at most once")]
+    TwoEllipses,
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{ArrayD, IxDyn, NewAxis, ShapeBuilder, SliceInfo, s};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plan(dims: &[u64], slice: &[SliceInfoElem]) -> Result<SlicePlan, SliceError> {
+        SlicePlan::new(dims, 2, slice)
+    }
+
+    fn runs(dims: &[u64], slice: &[SliceInfoElem]) -> Vec<[u64; 2]> {
+        plan(dims, slice).unwrap().runs().map(|run| [run.start, run.end]).collect()
+    }
+
+    #[test]
+    fn adjacent_pieces_are_one_run() {
+        assert_eq!(runs(&[3, 4, 5], s![.., .., ..].as_ref()), [[0, 120]]);
+        assert_eq!(runs(&[3, 4, 5], s![.., .., 1..3].as_ref()), [[24, 72]]);
+        assert_eq!(runs(&[3, 4, 5], s![.., .., -1].as_ref()), [[96, 120]]);
+        assert_eq!(runs(&[3, 4, 5], s![.., 1, 2..4].as_ref()), [[54, 60], [78, 84]]);
+        assert_eq!(runs(&[3, 4], s![..;-1, 0].as_ref()), [[4, 6], [2, 4], [0, 2]]);
+        assert_eq!(runs(&[], &[]), [[0, 2]]);
+        assert!(runs(&[3], s![3..].as_ref()).is_empty());
+        assert!(runs(&[0, u64::MAX], s![.., ..].as_ref()).is_empty());
+    }
+
+    #[test]
+    fn a_large_slice_is_not_listed() {
+        let all = SlicePlan::new(&[1 << 40, 1 << 20], 1, s![..;2, ..].as_ref()).unwrap();
+        assert_eq!(all.dims(), [1 << 39, 1 << 20]);
+        assert_eq!(all.data_len(), 1 << 59);
+        assert_eq!(all.runs().nth(1), Some(2..3));
+        assert_eq!(all.loops.len(), 1);
+    }
+
+    #[test]
+    fn a_position_outside_its_axis_is_named() {
+        let fault = |slice: &[SliceInfoElem]| plan(&[3, 4], slice).unwrap_err().to_string();
+        assert_eq!(fault(s![.., 4].as_ref()), "index 4 is outside axis 1, which has 4 elements");
+        assert_eq!(fault(s![-4, ..].as_ref()), "index -4 is outside axis 0, which has 3 elements");
+        assert_eq!(fault(s![..4, ..].as_ref()), "index 4 is outside axis 0, which has 3 elements");
+        assert_eq!(fault(s![4.., ..].as_ref()), "index 4 is outside axis 0, which has 3 elements");
+        assert_eq!(
+            fault(s![..-4, ..].as_ref()),
+            "index -4 is outside axis 0, which has 3 elements"
+        );
+        assert_eq!(fault(s![..].as_ref()), "expected 2 axes in the slice, found 1");
+        assert_eq!(
+            fault(s![.., .., NewAxis, ..].as_ref()),
+            "expected 2 axes in the slice, found 3"
+        );
+        let zero = SliceInfoElem::Slice { start: 0, end: None, step: 0 };
+        assert_eq!(fault(&[SliceInfoElem::Index(0), zero]), "the step of axis 1 is 0");
+        assert_eq!(plan(&[u64::MAX], s![0].as_ref()), Err(SliceError::TooLarge));
+        assert_eq!(
+            plan(&[0, 3], s![0, ..].as_ref()).unwrap_err().to_string(),
+            "index 0 is outside axis 0, which has 0 elements"
+        );
+    }
+
+    #[test]
+    fn extreme_numbers_do_no_harm() {
+        let extremes = [isize::MIN, isize::MIN + 1, -1, 0, 1, isize::MAX - 1, isize::MAX];
+        for dims in [[0], [1], [5], [u64::MAX >> 2], [u64::MAX]] {
+            for start in extremes {
+                for end in extremes.map(Some).into_iter().chain([None]) {
+                    for step in extremes {
+                        let entry = SliceInfoElem::Slice { start, end, step };
+                        if let Ok(plan) = plan(&dims, &[entry]) {
+                            plan.runs().take(3).for_each(drop);
+                            assert!(plan.data_len() <= dims[0].saturating_mul(2));
+                        }
+                    }
+                }
+                let _ = plan(&dims, &[SliceInfoElem::Index(start)]);
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_that_lie_together_are_read_at_once() {
+        let plan = SlicePlan::new(&[1000, 1000], 1, s![7, ..].as_ref()).unwrap();
+        let mut reads = 0;
+        let mut out = vec![0; 1000];
+        plan.read_into(&mut out, |_, buffer| {
+            reads += 1;
+            assert!(buffer.len() <= usize::try_from(SPAN).unwrap());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(reads, 1);
+        assert!(plan.read_into(&mut out[..9], |_, _| Ok(())).is_err());
+    }
+
+    /// Any slice that ndarray accepts for an axis of this length.
+    fn entry(dim: usize) -> BoxedStrategy<SliceInfoElem> {
+        let dim = isize::try_from(dim).unwrap();
+        let range = (-dim..=dim, -dim..=dim, 1..4_isize, any::<bool>(), any::<bool>()).prop_map(
+            |(start, end, step, open, back)| SliceInfoElem::Slice {
+                start,
+                end: (!open).then_some(end),
+                step: if back { -step } else { step },
+            },
+        );
+        if dim == 0 {
+            return range.boxed();
+        }
+        prop_oneof![4 => range, 1 => (-dim..dim).prop_map(SliceInfoElem::Index)].boxed()
+    }
+
+    fn case() -> impl Strategy<Value = (Vec<usize>, Vec<SliceInfoElem>)> {
+        prop::collection::vec(0..6_usize, 0..5).prop_flat_map(|dims| {
+            let entries: Vec<_> = dims.iter().map(|&dim| entry(dim)).collect();
+            let with_new_axis =
+                (entries, prop::option::of(0..=dims.len())).prop_map(|(mut all, at)| {
+                    all.extend(at.map(|_| SliceInfoElem::NewAxis));
+                    if let Some(at) = at {
+                        all.rotate_right(1);
+                        all[..=at].rotate_left(1);
+                    }
+                    all
+                });
+            (Just(dims), with_new_axis)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn runs_give_what_ndarray_gives((dims, slice) in case()) {
+            let len: usize = dims.iter().product();
+            let elements: Vec<u16> = (0..).take(len).collect();
+            let full = ArrayD::from_shape_vec(IxDyn(&dims).f(), elements.clone()).unwrap();
+            let info: SliceInfo<_, IxDyn, IxDyn> = SliceInfo::try_from(slice.clone()).unwrap();
+            let expected = full.slice(info);
+            let expected_data: Vec<u16> = expected.t().iter().copied().collect();
+            let expected_dims: Vec<u64> = expected.shape().iter().map(|&d| d.try_into().unwrap()).collect();
+
+            let dims: Vec<u64> = dims.iter().map(|&d| d.try_into().unwrap()).collect();
+            let plan = plan(&dims, &slice).unwrap();
+            prop_assert_eq!(plan.dims(), expected_dims);
+            let bytes: &[u8] = bytemuck::cast_slice(&elements);
+            let at = |offset: u64| usize::try_from(offset).unwrap();
+            let joined: Vec<u8> =
+                plan.runs().flat_map(|run| bytes[at(run.start)..at(run.end)].to_vec()).collect();
+            prop_assert_eq!(&joined, bytemuck::cast_slice::<_, u8>(&expected_data));
+
+            let mut read = vec![0; at(plan.data_len())];
+            plan.read_into(&mut read, |offset, buffer| {
+                buffer.copy_from_slice(&bytes[at(offset)..][..buffer.len()]);
+                Ok(())
+            }).unwrap();
+            prop_assert_eq!(read, joined);
+        }
+    }
+
+    #[test]
+    fn a_range_longer_than_one_read_is_put_together() {
+        let bytes: Vec<u8> = (0..3_000_000).map(|i: u32| u8::try_from(i % 251).unwrap()).collect();
+        let expected = ndarray::ArrayView1::from(&bytes);
+        for step in [-9000, -4096, -3, -1, 1, 2, 1000, 4096, 4097] {
+            let slice = s![17..;step];
+            let plan = SlicePlan::new(&[3_000_000], 1, slice.as_ref()).unwrap();
+            let mut read = vec![0; usize::try_from(plan.data_len()).unwrap()];
+            plan.read_into(&mut read, |offset, buffer| {
+                buffer.copy_from_slice(&bytes[usize::try_from(offset).unwrap()..][..buffer.len()]);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(read, expected.slice(slice).to_vec(), "step {step}");
+        }
+    }
+}
