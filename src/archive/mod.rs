@@ -1,0 +1,3 @@
+//! Archives give members and know no formats.
+
+pub(crate) mod tar;

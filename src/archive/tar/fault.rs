@@ -1,0 +1,92 @@
+//! What can be wrong with a tar, as data.
+
+use std::fmt;
+
+use super::header::NumberFault;
+use super::pax::PaxFault;
+use crate::path::escape;
+
+/// Something wrong with the structure of a tar, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TarFault {
+    /// Where in the tar; for a compressed one, in the decompressed bytes.
+    pub(crate) offset: u64,
+    /// The member it concerns, when that is known; bytes that are not UTF-8 are replaced.
+    pub(crate) member: Option<String>,
+    pub(crate) kind: TarFaultKind,
+}
+
+impl TarFault {
+    /// Whether the entries are whole and beyond doubt all the same.
+    pub(crate) fn is_warning(&self) -> bool {
+        use TarFaultKind::{LoneZeroBlock, NoEndMark, Padding};
+        matches!(self.kind, NoEndMark | LoneZeroBlock | Padding)
+    }
+}
+
+impl fmt::Display for TarFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, member, kind } = self;
+        match member {
+            Some(name) => write!(f, "byte {offset} of the tar, member `{}`: {kind}", escape(name)),
+            None => write!(f, "byte {offset} of the tar: {kind}"),
+        }
+    }
+}
+
+impl std::error::Error for TarFault {}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TarFaultKind {
+    #[error("expected a block of 512 bytes, found {found} before the end")]
+    BlockCutOff { found: usize },
+    #[error("expected a header with the checksum {expected:o}, found {found}")]
+    Checksum { expected: u64, found: String },
+    #[error("expected the magic of a ustar, GNU or old tar header, found `{found}`")]
+    Magic { found: String },
+    #[error("the size field {0}")]
+    Size(NumberFault),
+    #[error("expected {expected} bytes of data, found {found} before the end")]
+    DataCutOff { expected: u64, found: u64 },
+    #[error("expected {expected} zeros after the data, found the end after {found} bytes")]
+    PaddingCutOff { expected: u64, found: u64 },
+    #[error("expected zeros between the data and the next header, found other bytes")]
+    Padding,
+    #[error("expected a {kind} without data, found a size of {size} bytes")]
+    UnexpectedData { kind: &'static str, size: u64 },
+    #[error("a sparse file is not supported")]
+    Sparse,
+    #[error("expected an extended header of at most {limit} bytes, found {size}")]
+    ExtensionTooLong { size: u64, limit: u64 },
+    #[error("expected one header of type `{typeflag}` before an entry, found a second")]
+    ExtensionRepeated { typeflag: char },
+    #[error("expected the entry that the headers before it describe, found {found}")]
+    ExtensionDangling { found: &'static str },
+    #[error("{0}")]
+    Pax(#[from] PaxFault),
+    #[error("expected the size {ustar} of the header in its PAX header too, found {pax}")]
+    PaxSize { pax: u64, ustar: u64 },
+    #[error(
+        "expected a PAX header with a size just before its entry, found a GNU long name between"
+    )]
+    SizeBeforeLongName,
+    #[error("expected a global PAX header to describe no single entry, found `{key}`")]
+    GlobalRecord { key: &'static str },
+    #[error("expected one name, found `{pax}` in the PAX header and `{gnu}` in the GNU long name")]
+    NameConflict { pax: String, gnu: String },
+    #[error("expected two blocks of zeros at the end, found none")]
+    NoEndMark,
+    #[error("expected two blocks of zeros at the end, found one")]
+    LoneZeroBlock,
+    #[error("expected only zeros after the end mark, found other bytes")]
+    AfterEnd,
+    #[error(
+        "expected only zeros after the end mark, found another archive, which other readers may show"
+    )]
+    SecondArchive,
+}
+
+/// `bytes` as text that can be printed.
+pub(super) fn printable(bytes: &[u8]) -> String {
+    escape(&String::from_utf8_lossy(bytes)).to_string()
+}

@@ -1,0 +1,157 @@
+//! One header block of a tar, read strictly: where readers would differ, it is refused.
+
+use super::fault::{TarFaultKind, printable};
+use super::{BLOCK, is_zero};
+
+/// The fields of a header block that a reader of packs needs.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) typeflag: u8,
+    pub(super) name: Vec<u8>,
+    pub(super) link: Vec<u8>,
+    pub(super) size: u64,
+    pub(super) mode: u32,
+    pub(super) mtime: u64,
+}
+
+/// Where magic and version stand.
+const MAGIC: std::ops::Range<usize> = 257..265;
+
+impl Header {
+    /// Reads `block`, which is not all zeros.
+    pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, TarFaultKind> {
+        let header = tar::Header::from_byte_slice(block);
+        let fields = header.as_old();
+        check_sum(block, &fields.cksum)?;
+        let magic = block.get(MAGIC).unwrap_or_default();
+        if header.as_ustar().is_none() && header.as_gnu().is_none() && !is_zero(magic) {
+            return Err(TarFaultKind::Magic { found: printable(magic) });
+        }
+        let [typeflag] = fields.linkflag;
+        Ok(Self {
+            typeflag,
+            name: header.path_bytes().into_owned(),
+            link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
+            size: number(&fields.size).map_err(TarFaultKind::Size)?,
+            // Neither decides which bytes are whose, so a strange value is not worth the archive.
+            mode: number(&fields.mode).ok().and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0),
+            mtime: number(&fields.mtime).unwrap_or(0),
+        })
+    }
+}
+
+/// The sum of all bytes, with those of `field` itself taken for spaces.
+fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
+    let sum = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, &byte| sum.saturating_add(byte.into()));
+    let expected = sum(block).saturating_sub(sum(field)).saturating_add(sum(b"        "));
+    if number(field) == Ok(expected) {
+        return Ok(());
+    }
+    Err(TarFaultKind::Checksum { expected, found: printable(field) })
+}
+
+/// Why a numeric field cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NumberFault {
+    #[error("is not a number in octal digits: `{0}`")]
+    NotOctal(String),
+    #[error("is negative")]
+    Negative,
+    #[error("is larger than any file")]
+    TooLarge,
+}
+
+/// A numeric field: octal digits with spaces before and spaces or NULs after, or, when the first
+/// bit is set, a big-endian two's complement number.
+fn number(field: &[u8]) -> Result<u64, NumberFault> {
+    match field.split_first() {
+        Some((0x80, rest)) => rest
+            .iter()
+            .try_fold(0_u64, |value, &byte| Some(value.checked_mul(256)? | u64::from(byte)))
+            .ok_or(NumberFault::TooLarge),
+        Some((first, _)) if first & 0xc0 == 0xc0 => Err(NumberFault::Negative),
+        Some((first, _)) if first & 0x80 != 0 => Err(NumberFault::TooLarge),
+        _ => octal(field),
+    }
+}
+
+fn octal(field: &[u8]) -> Result<u64, NumberFault> {
+    let wrong = || NumberFault::NotOctal(printable(field));
+    let digits = field.trim_ascii_start();
+    let end = digits.iter().position(|byte| matches!(byte, b' ' | 0)).unwrap_or(digits.len());
+    let (digits, after) = digits.split_at_checked(end).ok_or_else(wrong)?;
+    if digits.is_empty() || after.iter().any(|byte| !matches!(byte, b' ' | 0)) {
+        return Err(wrong());
+    }
+    digits.iter().try_fold(0_u64, |value, &digit| match digit {
+        b'0'..=b'7' => {
+            let value = value.checked_mul(8).ok_or(NumberFault::TooLarge)?;
+            Ok(value | u64::from(digit & 7))
+        }
+        _ => Err(wrong()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octal_fields_are_read_as_all_tars_write_them() {
+        for field in [&b"00000000017\0"[..], b"         17 ", b"17\0\0\0\0", b"17 \0", b"00000017"]
+        {
+            assert_eq!(number(field), Ok(15), "{field:?}");
+        }
+    }
+
+    #[test]
+    fn other_digits_are_not_octal() {
+        let fields: [&[u8]; 9] =
+            [b"", b"\0\0\0", b"    ", b"18\0", b"+17\0", b"-17\0", b"17\x0017", b"0x17", b"17 a"];
+        for field in fields {
+            assert!(matches!(number(field), Err(NumberFault::NotOctal(_))), "{field:?}");
+        }
+    }
+
+    #[test]
+    fn binary_fields_are_non_negative_and_fit() {
+        assert_eq!(number(b"\x80\0\0\0\0\0\0\x02\0\0\0\0"), Ok(1 << 33));
+        assert_eq!(number(b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"), Ok(u64::MAX));
+        assert_eq!(number(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"), Err(NumberFault::TooLarge));
+        assert_eq!(number(b"\x81\0\0\0\0\0\0\0\0\0\0\0"), Err(NumberFault::TooLarge));
+        assert_eq!(number(&[0xff; 12]), Err(NumberFault::Negative));
+    }
+
+    fn sealed(change: impl FnOnce(&mut [u8; BLOCK])) -> [u8; BLOCK] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(3);
+        change(header.as_mut_bytes());
+        header.set_cksum();
+        *header.as_bytes()
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_header_is_noticed() {
+        let good = sealed(|block| block[..4].copy_from_slice(b"a.ra"));
+        assert_eq!(Header::decode(&good).unwrap().name, b"a.ra");
+        for bit in 0..BLOCK * 8 {
+            let mut block = good;
+            block[bit / 8] ^= 1 << (bit % 8);
+            // The zero before or the NUL after the checksum may become a space, as other tars have it.
+            let same = block[148] == b' ' || block[155] == b' ';
+            assert_eq!(Header::decode(&block).is_ok(), same, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn the_magic_is_one_of_the_three_known() {
+        let with =
+            |magic: &[u8; 8]| Header::decode(&sealed(|block| block[MAGIC].copy_from_slice(magic)));
+        for magic in [b"ustar\x0000", b"ustar  \0", &[0; 8]] {
+            assert!(with(magic).is_ok());
+        }
+        for magic in [b"ustar\x0001", b"ustar \0\0", b"vstar\x0000"] {
+            assert!(matches!(with(magic), Err(TarFaultKind::Magic { .. })));
+        }
+    }
+}

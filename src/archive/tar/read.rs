@@ -1,0 +1,328 @@
+//! The walk over a tar, block by block: gives the entries, notes what is wrong, and leaves no byte
+//! unaccounted for.
+
+use std::io::{self, Read};
+
+use super::entry::TarEntry;
+use super::extensions::Extensions;
+use super::fault::{TarFault, TarFaultKind};
+use super::header::Header;
+use super::source::Skip;
+use super::write::padding_after;
+use super::{BLOCK, is_zero};
+
+/// [`BLOCK`] as an offset.
+const BLOCK_BYTES: u64 = 512;
+
+/// Longest payload of a PAX header or GNU long name, which is held in memory: far more than the
+/// longest name of any file system, and what other readers allow too.
+const MAX_EXTENSION_BYTES: u64 = 1 << 20;
+
+/// How many warnings about padding are kept: few show it, and a tar can have one for every entry.
+const MAX_PADDING_WARNINGS: usize = 100;
+
+/// Reads a tar from its first byte to its last.
+///
+/// Between two calls of [`next_entry`](Self::next_entry) the data of the entry can be read from the
+/// reader itself; what is left of it is passed over.
+#[derive(Debug)]
+pub(crate) struct TarReader<S> {
+    source: S,
+    /// Length of the whole tar, when it is known in advance.
+    total: Option<u64>,
+    position: u64,
+    state: State,
+    current: Current,
+    faults: Vec<TarFault>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The next block is a header or the end mark.
+    Walking,
+    /// The end mark has been read, or the end of the source.
+    Ended,
+    /// Where the next header would be cannot be known.
+    Lost,
+}
+
+/// The entry, or the extended header without a name, whose data the source stands in.
+#[derive(Debug, Default)]
+struct Current {
+    name: Option<String>,
+    data_offset: u64,
+    size: u64,
+    left: u64,
+}
+
+/// Why the walk stops.
+enum Stop {
+    Io(io::Error),
+    Fault(TarFault),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<TarFault> for Stop {
+    fn from(fault: TarFault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl<S: Skip> TarReader<S> {
+    /// Begins at the start of `source`. Where `total` is given, as it is for a plain file, a size that
+    /// reaches beyond it is noticed before any data is read.
+    pub(crate) fn new(source: S, total: Option<u64>) -> Self {
+        Self {
+            source,
+            total,
+            position: 0,
+            state: State::Walking,
+            current: Current::default(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// The next entry, or `None` at the end and wherever the walk cannot go on;
+    /// [`faults`](Self::faults) then says why.
+    ///
+    /// # Errors
+    ///
+    /// When the source cannot be read, or, being compressed, is damaged itself.
+    pub(crate) fn next_entry(&mut self) -> io::Result<Option<TarEntry>> {
+        if self.state != State::Walking {
+            return Ok(None);
+        }
+        match self.advance() {
+            Ok(entry) => Ok(entry),
+            Err(stop) => {
+                self.state = State::Lost;
+                match stop {
+                    Stop::Io(error) => Err(error),
+                    Stop::Fault(fault) => {
+                        self.faults.push(fault);
+                        Ok(None)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What has been found wrong so far, in the order of the file.
+    pub(crate) fn faults(&self) -> &[TarFault] {
+        &self.faults
+    }
+
+    /// Walks over what is left, reads the source to its true end, which is where a decompressor checks
+    /// its trailer, and returns everything found wrong.
+    ///
+    /// # Errors
+    ///
+    /// As [`next_entry`](Self::next_entry).
+    pub(crate) fn finish(mut self) -> io::Result<Vec<TarFault>> {
+        while self.next_entry()?.is_some() {}
+        if self.state == State::Ended {
+            self.check_after_end()?;
+        }
+        self.source.skip(u64::MAX)?;
+        Ok(self.faults)
+    }
+
+    fn advance(&mut self) -> Result<Option<TarEntry>, Stop> {
+        self.leave_entry()?;
+        let mut extensions = Extensions::default();
+        loop {
+            let offset = self.position;
+            let Some(block) = self.read_block()? else {
+                extensions.must_be_empty("the end").map_err(|kind| at(offset, kind))?;
+                self.faults.push(at(offset, TarFaultKind::NoEndMark));
+                self.state = State::Ended;
+                return Ok(None);
+            };
+            if is_zero(&block) {
+                extensions.must_be_empty("the end mark").map_err(|kind| at(offset, kind))?;
+                self.read_end_mark(offset)?;
+                return Ok(None);
+            }
+            let header = Header::decode(&block).map_err(|kind| at(offset, kind))?;
+            if matches!(header.typeflag, b'x' | b'g' | b'L' | b'K') {
+                let payload = self.read_extension(offset, header.size)?;
+                extensions
+                    .add(header.typeflag, offset, payload)
+                    .map_err(|kind| at(offset, kind))?;
+            } else {
+                return self.enter(header, offset, extensions).map(Some);
+            }
+        }
+    }
+
+    /// Passes over what is left of the current entry and checks its padding.
+    fn leave_entry(&mut self) -> Result<(), Stop> {
+        let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
+        let within = |offset, kind| TarFault { offset, member: name, kind };
+        let skipped = self.source.skip(left)?;
+        self.position = self.position.saturating_add(skipped);
+        if skipped < left {
+            let found = size.saturating_sub(left.saturating_sub(skipped));
+            return Err(
+                within(data_offset, TarFaultKind::DataCutOff { expected: size, found }).into()
+            );
+        }
+        let offset = self.position;
+        let expected = padding_after(size);
+        let mut block = [0; BLOCK];
+        let padding = block.get_mut(..usize::try_from(expected).unwrap_or(0)).unwrap_or_default();
+        let length = fill(&mut self.source, padding)?;
+        let found = u64::try_from(length).unwrap_or(u64::MAX);
+        self.position = offset.saturating_add(found);
+        if found < expected {
+            return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
+        }
+        // Nothing else is noted before the walk ends, so that this bounds the faults without hiding one.
+        if !is_zero(padding) && self.faults.len() < MAX_PADDING_WARNINGS {
+            self.faults.push(within(offset, TarFaultKind::Padding));
+        }
+        Ok(())
+    }
+
+    /// The next block, or `None` at the end of the source.
+    fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, Stop> {
+        let offset = self.position;
+        let mut block = [0; BLOCK];
+        match fill(&mut self.source, &mut block)? {
+            0 => Ok(None),
+            BLOCK => {
+                self.position = offset.saturating_add(BLOCK_BYTES);
+                Ok(Some(block))
+            }
+            found => Err(at(offset, TarFaultKind::BlockCutOff { found }).into()),
+        }
+    }
+
+    /// The first block of zeros, at `offset`, has been read.
+    fn read_end_mark(&mut self, offset: u64) -> Result<(), Stop> {
+        let second = self.position;
+        match self.read_block()? {
+            None => self.faults.push(at(offset, TarFaultKind::LoneZeroBlock)),
+            Some(block) if is_zero(&block) => {}
+            Some(block) => return Err(at(second, what_follows(&block)).into()),
+        }
+        self.state = State::Ended;
+        Ok(())
+    }
+
+    /// Reads the payload of the extended header at `offset`.
+    fn read_extension(&mut self, offset: u64, size: u64) -> Result<Vec<u8>, Stop> {
+        if size > MAX_EXTENSION_BYTES {
+            let limit = MAX_EXTENSION_BYTES;
+            return Err(at(offset, TarFaultKind::ExtensionTooLong { size, limit }).into());
+        }
+        let data_offset = self.position;
+        let mut payload = Vec::new();
+        let length = (&mut self.source).take(size).read_to_end(&mut payload)?;
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        self.position = data_offset.saturating_add(length);
+        let left = size.saturating_sub(length);
+        self.current = Current { name: None, data_offset, size, left };
+        self.leave_entry()?;
+        Ok(payload)
+    }
+
+    /// Makes the entry that `header` begins the current one.
+    fn enter(
+        &mut self,
+        header: Header,
+        offset: u64,
+        extensions: Extensions,
+    ) -> Result<TarEntry, Stop> {
+        let entry = extensions
+            .resolve(header, offset, self.position)
+            .map_err(|(member, kind)| TarFault { member, ..at(offset, kind) })?;
+        let name = Some(String::from_utf8_lossy(&entry.name).into_owned());
+        let available = self.total.map_or(u64::MAX, |total| total.saturating_sub(self.position));
+        if entry.size > available {
+            let kind = TarFaultKind::DataCutOff { expected: entry.size, found: available };
+            return Err(TarFault { offset: self.position, member: name, kind }.into());
+        }
+        let (data_offset, size) = (entry.data_offset, entry.size);
+        self.current = Current { name, data_offset, size, left: size };
+        Ok(entry)
+    }
+
+    /// Everything after the end mark must be zeros.
+    fn check_after_end(&mut self) -> io::Result<()> {
+        let mut chunk = vec![0; 128 * BLOCK];
+        loop {
+            let found = fill(&mut self.source, &mut chunk)?;
+            let bytes = chunk.get(..found).unwrap_or_default();
+            for block in bytes.chunks(BLOCK) {
+                if !is_zero(block) {
+                    let kind = block.try_into().map_or(TarFaultKind::AfterEnd, what_follows);
+                    let offset = self.position;
+                    self.faults.push(at(offset, kind));
+                    return Ok(());
+                }
+                let length = u64::try_from(block.len()).unwrap_or(u64::MAX);
+                self.position = self.position.saturating_add(length);
+            }
+            if found < chunk.len() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The data of the current entry.
+///
+/// Data that is cut off is an error that holds the [`TarFault`], which is also noted.
+impl<S: Skip> Read for TarReader<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.current.left).unwrap_or(usize::MAX).min(buffer.len());
+        let Some(buffer) = buffer.get_mut(..wanted).filter(|buffer| !buffer.is_empty()) else {
+            return Ok(0);
+        };
+        let count = self.source.read(buffer)?;
+        if count == 0 {
+            let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
+            let found = size.saturating_sub(left);
+            let kind = TarFaultKind::DataCutOff { expected: size, found };
+            let fault = TarFault { offset: data_offset, member: name, kind };
+            self.state = State::Lost;
+            self.faults.push(fault.clone());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, fault));
+        }
+        let advance = u64::try_from(count).unwrap_or(u64::MAX);
+        self.position = self.position.saturating_add(advance);
+        self.current.left = self.current.left.saturating_sub(advance);
+        Ok(count)
+    }
+}
+
+fn what_follows(block: &[u8; BLOCK]) -> TarFaultKind {
+    match Header::decode(block) {
+        Ok(_) => TarFaultKind::SecondArchive,
+        Err(_) => TarFaultKind::AfterEnd,
+    }
+}
+
+fn at(offset: u64, kind: TarFaultKind) -> TarFault {
+    TarFault { offset, member: None, kind }
+}
+
+/// Reads until `buffer` is full or the source ends, and returns how many bytes there were.
+fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match source.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled = filled.saturating_add(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

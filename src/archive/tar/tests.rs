@@ -1,0 +1,542 @@
+//! Round trips of the writer and the reader, and tars that lie.
+
+use std::io::{self, Cursor, Read};
+
+use proptest::prelude::*;
+
+use super::pax::push_record;
+use super::*;
+
+/// A header block as another program would write it, with its checksum.
+fn block(name: &[u8], typeflag: u8, size: u64) -> Vec<u8> {
+    changed(name, typeflag, size, |_| {})
+}
+
+fn changed(name: &[u8], typeflag: u8, size: u64, change: impl FnOnce(&mut tar::Header)) -> Vec<u8> {
+    let mut header = tar::Header::new_ustar();
+    header.as_old_mut().name[..name.len()].copy_from_slice(name);
+    header.set_entry_type(tar::EntryType::new(typeflag));
+    header.set_size(size);
+    header.set_mode(0o644);
+    change(&mut header);
+    header.set_cksum();
+    header.as_bytes().to_vec()
+}
+
+fn len(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap()
+}
+
+fn padded(data: &[u8]) -> Vec<u8> {
+    let mut bytes = data.to_vec();
+    bytes.resize(data.len().next_multiple_of(BLOCK), 0);
+    bytes
+}
+
+/// A header block and its data.
+fn entry(name: &[u8], typeflag: u8, data: &[u8]) -> Vec<u8> {
+    [block(name, typeflag, len(data)), padded(data)].concat()
+}
+
+fn file(name: &str) -> Vec<u8> {
+    entry(name.as_bytes(), b'0', b"12345")
+}
+
+fn ended(parts: &[&[u8]]) -> Vec<u8> {
+    [&parts.concat(), &end_mark()[..]].concat()
+}
+
+type Found = (Vec<(TarEntry, Vec<u8>)>, Vec<TarFault>);
+
+fn walk(mut reader: TarReader<impl Skip>, read_data: bool) -> Found {
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next_entry().unwrap() {
+        let mut data = Vec::new();
+        if read_data && let Err(error) = reader.read_to_end(&mut data) {
+            let fault = error.downcast::<TarFault>().unwrap();
+            assert_eq!(reader.faults().last(), Some(&fault));
+        }
+        entries.push((entry, data));
+    }
+    (entries, reader.finish().unwrap())
+}
+
+/// Reads `bytes` in every way there is; they must agree on whether they are whole.
+fn read(bytes: &[u8]) -> Found {
+    let total = Some(len(bytes));
+    let found = walk(TarReader::new(Streaming::new(bytes), None), true);
+    let skipped = walk(TarReader::new(Streaming::new(bytes), None), false);
+    let file = walk(TarReader::new(Seeking::new(Cursor::new(bytes)).unwrap(), total), true);
+    let passed = walk(TarReader::new(Seeking::new(Cursor::new(bytes)).unwrap(), total), false);
+    for other in [&skipped, &file, &passed] {
+        assert_eq!(kinds(&found.1), kinds(&other.1));
+    }
+    for (entry, data) in &file.0 {
+        let from = usize::try_from(entry.data_offset).unwrap();
+        assert_eq!(&bytes[from..from + data.len()], data);
+        assert_eq!(len(data), entry.size);
+    }
+    found
+}
+
+fn kinds(faults: &[TarFault]) -> Vec<&TarFaultKind> {
+    faults.iter().map(|fault| &fault.kind).collect()
+}
+
+/// The only fault of `bytes`.
+fn fault(bytes: &[u8]) -> TarFault {
+    let (_, faults) = read(bytes);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    faults.into_iter().next().unwrap()
+}
+
+fn names(bytes: &[u8]) -> Vec<String> {
+    let (entries, faults) = read(bytes);
+    assert_eq!(faults, []);
+    entries.into_iter().map(|(entry, _)| String::from_utf8(entry.name).unwrap()).collect()
+}
+
+fn pax(records: &[(&str, &str)]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for (key, value) in records {
+        push_record(&mut payload, key, value.as_bytes());
+    }
+    entry(b"././@PaxHeader", b'x', &payload)
+}
+
+/// A tar of the writer with one plain member, a directory and one that needs PAX.
+fn sample() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (path, kind, data) in [
+        ("a.ra", EntryKind::File, &b"12345"[..]),
+        ("run", EntryKind::Directory, b""),
+        ("run/größe.ra", EntryKind::File, &[7; 600]),
+    ] {
+        let size = len(data);
+        let entry = NewEntry { path, kind, size, mtime: 315_532_800, mode: 0o644 };
+        bytes.extend(entry_header(&entry).unwrap());
+        bytes.extend(padded(data));
+    }
+    bytes.extend(end_mark());
+    bytes
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (entries, faults) = read(&sample());
+    assert_eq!(faults, []);
+    let found: Vec<_> = entries
+        .iter()
+        .map(|(entry, data)| {
+            let name = str::from_utf8(&entry.name).unwrap();
+            (name, &entry.kind, entry.header_offset, entry.data_offset, data.len())
+        })
+        .collect();
+    let expected = [
+        ("a.ra", &TarKind::File, 0, 512, 5),
+        ("run/", &TarKind::Directory, 1024, 1536, 0),
+        ("run/größe.ra", &TarKind::File, 1536, 3072, 600),
+    ];
+    assert_eq!(found, expected);
+    assert!(entries.iter().all(|(entry, _)| entry.mtime == 315_532_800 && entry.mode == 0o644));
+}
+
+#[test]
+fn every_truncation_is_noticed() {
+    let bytes = sample();
+    for length in 0..bytes.len() {
+        let (_, faults) = read(&bytes[..length]);
+        assert_eq!(faults.len(), 1, "{length}: {faults:?}");
+        let at_a_boundary = [0, 1024, 1536, 4096, 4608].contains(&length);
+        assert_eq!(faults[0].is_warning(), at_a_boundary, "{length}: {faults:?}");
+    }
+}
+
+#[test]
+fn every_flipped_bit_outside_the_data_is_noticed() {
+    let bytes = sample();
+    let data = [512..517, 3072..3672];
+    let around_checksums = [148, 155].map(|at| [at, 1024 + at, 1536 + at, 2560 + at]).concat();
+    for bit in 0..bytes.len() * 8 {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        let (entries, faults) = read(&damaged);
+        if data.iter().any(|data| data.contains(&(bit / 8))) {
+            assert_eq!((entries.len(), faults.len()), (3, 0), "byte {}", bit / 8);
+        } else if around_checksums.contains(&(bit / 8)) && damaged[bit / 8] == b' ' {
+            // The same number.
+            assert_eq!(faults, []);
+        } else if (2048..2560).contains(&(bit / 8)) {
+            // A PAX path with another letter in it is another path.
+            assert!(faults.len() <= 1, "byte {}", bit / 8);
+        } else {
+            assert_eq!(faults.len(), 1, "byte {}", bit / 8);
+        }
+    }
+}
+
+#[test]
+fn the_end_mark_may_be_missing_with_a_warning() {
+    let none = fault(&file("a"));
+    assert_eq!((none.kind.clone(), none.offset), (TarFaultKind::NoEndMark, 1024));
+    let one = fault(&[file("a"), vec![0; 512]].concat());
+    assert_eq!((one.kind.clone(), one.offset), (TarFaultKind::LoneZeroBlock, 1024));
+    assert!(none.is_warning() && one.is_warning());
+    assert_eq!(fault(b"").kind, TarFaultKind::NoEndMark);
+}
+
+#[test]
+fn only_zeros_follow_the_end_mark() {
+    let mut bytes = ended(&[&file("a")]);
+    bytes.resize(200_000, 0);
+    assert_eq!(names(&bytes), ["a"]);
+    bytes.extend(b"hidden");
+    assert_eq!(fault(&bytes).kind, TarFaultKind::AfterEnd);
+    assert_eq!(fault(&bytes).offset, 199_680 + 512 * u64::from(bytes.len() > 200_192));
+    let hidden = ended(&[&file("b")]);
+    for zeros in [512_u16, 1024, 1536, 10_240, 50_176] {
+        let fault = fault(&[file("a"), vec![0; zeros.into()], hidden.clone()].concat());
+        assert_eq!(
+            (fault.kind, fault.offset),
+            (TarFaultKind::SecondArchive, 1024 + u64::from(zeros))
+        );
+    }
+}
+
+#[test]
+fn data_that_is_cut_off_names_its_member() {
+    let bytes = [file("a"), block(b"run/b.ra", b'0', 2000), vec![1; 700]].concat();
+    let fault = fault(&bytes);
+    assert_eq!(fault.kind, TarFaultKind::DataCutOff { expected: 2000, found: 700 });
+    assert_eq!((fault.member.as_deref(), fault.offset), (Some("run/b.ra"), 1536));
+    assert_eq!(
+        fault.to_string(),
+        "byte 1536 of the tar, member `run/b.ra`: \
+         expected 2000 bytes of data, found 700 before the end"
+    );
+}
+
+#[test]
+fn cut_off_padding_is_not_cut_off_data() {
+    let bytes = [block(b"a", b'0', 5), b"12345\0\0".to_vec()].concat();
+    let kind = TarFaultKind::PaddingCutOff { expected: 507, found: 2 };
+    assert_eq!(fault(&bytes).kind, kind);
+}
+
+#[test]
+fn padding_that_is_not_zeros_is_a_warning_and_the_walk_goes_on() {
+    let mut first = file("a");
+    first[512 + 100] = 1;
+    let (entries, faults) = read(&ended(&[&first, &file("b")]));
+    assert_eq!((entries.len(), kinds(&faults)), (2, vec![&TarFaultKind::Padding]));
+    assert!(faults[0].is_warning());
+    assert_eq!((faults[0].offset, faults[0].member.as_deref()), (517, Some("a")));
+}
+
+#[test]
+fn sizes_that_lie_end_the_walk() {
+    let with_size = |size: &[u8; 12]| {
+        let header = changed(b"a", b'0', 0, |header| header.as_old_mut().size = *size);
+        fault(&ended(&[&header, &file("b")])).kind
+    };
+    assert!(matches!(with_size(b"77777777777\0"), TarFaultKind::DataCutOff { .. }));
+    for size in [b"\x80\0\0\0\0\0\0\xff\0\0\0\0", b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"] {
+        assert!(matches!(with_size(size), TarFaultKind::DataCutOff { .. }));
+    }
+    for size in [&[0xff; 12], b"\x80\x01\0\0\0\0\0\0\0\0\0\0", b"0000000008a\0", &[0; 12]] {
+        assert!(matches!(with_size(size), TarFaultKind::Size(_)));
+    }
+}
+
+#[test]
+fn a_binary_size_is_read() {
+    let header = changed(b"a", b'0', 0, |header| {
+        header.as_old_mut().size = *b"\x80\0\0\0\0\0\0\0\0\0\0\x05";
+    });
+    let (entries, faults) = read(&ended(&[&header, &padded(b"12345")]));
+    assert_eq!((entries[0].1.as_slice(), faults.len()), (&b"12345"[..], 0));
+}
+
+#[test]
+fn headers_without_a_magic_and_of_gnu_are_read() {
+    let mut old = tar::Header::new_old();
+    old.as_old_mut().name[..2].copy_from_slice(b"d/");
+    old.as_old_mut().linkflag = [0];
+    old.set_size(0);
+    old.set_cksum();
+    let gnu = changed(b"g", b'0', 0, |header| {
+        header.as_mut_bytes()[257..265].copy_from_slice(b"ustar  \0");
+        // Times stand where ustar has the prefix.
+        header.as_mut_bytes()[345..356].copy_from_slice(b"14777777777");
+    });
+    let (entries, faults) = read(&ended(&[old.as_bytes(), &gnu]));
+    assert_eq!(faults, []);
+    assert_eq!((&entries[0].0.kind, &entries[0].0.name[..]), (&TarKind::Directory, &b"d/"[..]));
+    assert_eq!((&entries[1].0.kind, &entries[1].0.name[..]), (&TarKind::File, &b"g"[..]));
+}
+
+#[test]
+fn gnu_long_names_are_read() {
+    let long = "a/".repeat(200) + "b";
+    let name = entry(b"././@LongLink", b'L', format!("{long}\0").as_bytes());
+    let link = entry(b"././@LongLink", b'K', format!("{long}-target\0").as_bytes());
+    let bytes = ended(&[&link, &name, &block(b"short", b'2', 0), &name, &file("short")]);
+    let (entries, faults) = read(&bytes);
+    assert_eq!(faults, []);
+    assert_eq!(entries[0].0.name, long.as_bytes());
+    let target = format!("{long}-target").into_bytes();
+    assert_eq!(entries[0].0.kind, TarKind::Symlink { target });
+    assert_eq!((entries[1].0.name.as_slice(), &entries[1].1[..]), (long.as_bytes(), &b"12345"[..]));
+    assert_eq!(entries[1].0.header_offset, 1024 * 2 + 512);
+}
+
+#[test]
+fn a_name_after_a_nul_is_not_lost() {
+    let name = entry(b"././@LongLink", b'L', b"a\0b\0");
+    let (entries, _) = read(&ended(&[&name, &file("short")]));
+    assert_eq!(entries[0].0.name, b"a\0b");
+}
+
+#[test]
+fn pax_records_hold_before_the_header() {
+    let records = pax(&[("path", "größe/\n.ra"), ("size", "5"), ("mtime", "1.5"), ("other", "x")]);
+    let (entries, faults) = read(&ended(&[&records, &file("a")]));
+    assert_eq!(faults, []);
+    let (entry, data) = &entries[0];
+    assert_eq!((str::from_utf8(&entry.name).unwrap(), entry.mtime), ("größe/\n.ra", 1));
+    assert_eq!((entry.header_offset, data.as_slice()), (0, &b"12345"[..]));
+}
+
+#[test]
+fn pax_sizes_must_be_those_of_the_header_below_8_gib() {
+    let kind = |size, header| {
+        let bytes = ended(&[&pax(&[("size", size)]), &block(b"a", b'0', header), &[0; 1024]]);
+        fault(&bytes).kind
+    };
+    assert_eq!(kind("1024", 512), TarFaultKind::PaxSize { pax: 1024, ustar: 512 });
+    assert_eq!(kind("0", 512), TarFaultKind::PaxSize { pax: 0, ustar: 512 });
+    // From there on the header cannot say it, whatever it holds instead.
+    assert!(matches!(kind("8589934592", 0), TarFaultKind::DataCutOff { expected: OCTAL_END, .. }));
+}
+
+#[test]
+fn a_pax_size_may_not_precede_a_long_name() {
+    let (size, plain) = (pax(&[("size", "5")]), pax(&[("comment", "x")]));
+    let name = entry(b"././@LongLink", b'L', b"long\0");
+    for bytes in [[&size[..], &name], [&plain, &name]] {
+        let (entries, faults) = read(&ended(&[&bytes.concat(), &file("a")]));
+        if faults.is_empty() {
+            assert_eq!(entries[0].0.name, b"long");
+        } else {
+            assert_eq!(kinds(&faults), [&TarFaultKind::SizeBeforeLongName]);
+        }
+    }
+    assert_eq!(fault(&ended(&[&size, &name, &file("a")])).kind, TarFaultKind::SizeBeforeLongName);
+    assert_eq!(names(&ended(&[&name, &size, &file("a")])), ["long"]);
+}
+
+#[test]
+fn two_names_must_agree() {
+    let name = entry(b"././@LongLink", b'L', b"one\0");
+    assert_eq!(names(&ended(&[&name, &pax(&[("path", "one")]), &file("a")])), ["one"]);
+    let kind = fault(&ended(&[&name, &pax(&[("path", "two")]), &file("a")])).kind;
+    assert_eq!(kind, TarFaultKind::NameConflict { pax: "two".into(), gnu: "one".into() });
+}
+
+#[test]
+fn extensions_without_an_entry_or_twice_are_refused() {
+    let name = entry(b"././@LongLink", b'L', b"long\0");
+    let (local, global) = (pax(&[("path", "b")]), entry(b"g", b'g', b"13 comment=x\n"));
+    for part in [&name, &local] {
+        assert!(matches!(fault(part).kind, TarFaultKind::ExtensionDangling { .. }));
+        assert!(matches!(fault(&ended(&[part])).kind, TarFaultKind::ExtensionDangling { .. }));
+        let kind = fault(&ended(&[part, part, &file("a")])).kind;
+        assert!(matches!(kind, TarFaultKind::ExtensionRepeated { .. }));
+        let kind = fault(&ended(&[part, &global, &file("a")])).kind;
+        assert!(matches!(kind, TarFaultKind::ExtensionDangling { .. }));
+    }
+    assert_eq!(names(&ended(&[&global, &global, &file("a")])), ["a"]);
+}
+
+#[test]
+fn a_global_header_may_not_rename_or_resize() {
+    for (payload, key) in [(&b"10 path=b\n"[..], "path"), (b"10 size=5\n", "size")] {
+        let kind = fault(&ended(&[&entry(b"g", b'g', payload), &file("a")])).kind;
+        assert_eq!(kind, TarFaultKind::GlobalRecord { key });
+    }
+}
+
+#[test]
+fn extended_headers_are_bounded_before_they_are_read() {
+    for typeflag in [b'x', b'g', b'L', b'K'] {
+        let kind = fault(&ended(&[&block(b"x", typeflag, 1 << 32)])).kind;
+        assert!(matches!(kind, TarFaultKind::ExtensionTooLong { .. }));
+        let kind = fault(&[block(b"x", typeflag, 1 << 20), vec![0; 900]].concat()).kind;
+        assert_eq!(kind, TarFaultKind::DataCutOff { expected: 1 << 20, found: 900 });
+    }
+}
+
+#[test]
+fn a_pax_length_that_lies_is_refused() {
+    for payload in [&b"8 path=b\n"[..], b"11 path=b\n", b"999999999 path=b\n", b"10 path=b\n\0"] {
+        let kind = fault(&ended(&[&entry(b"x", b'x', payload), &file("a")])).kind;
+        assert!(matches!(kind, TarFaultKind::Pax(_)), "{payload:?}");
+    }
+}
+
+#[test]
+fn sparse_files_are_not_supported() {
+    let old = block(b"a", b'S', 0);
+    let new = [pax(&[("GNU.sparse.major", "1")]), file("GNUSparseFile.0/a")].concat();
+    for bytes in [old, new] {
+        assert_eq!(fault(&ended(&[&bytes])).kind, TarFaultKind::Sparse);
+    }
+}
+
+#[test]
+fn links_and_special_files_are_told_apart() {
+    let link = |header: &mut tar::Header| header.as_old_mut().linkname[..3].copy_from_slice(b"../");
+    let bytes = ended(&[
+        &changed(b"h", b'1', 0, link),
+        &changed(b"s", b'2', 0, link),
+        &block(b"p", b'6', 0),
+        &entry(b"d", b'D', b"listing"),
+        &entry(b"c", b'7', b"12345"),
+    ]);
+    let (entries, faults) = read(&bytes);
+    assert_eq!(faults, []);
+    let target = b"../".to_vec();
+    let expected = [
+        TarKind::HardLink { target: target.clone() },
+        TarKind::Symlink { target },
+        TarKind::Special(b'6'),
+        TarKind::Special(b'D'),
+        TarKind::File,
+    ];
+    assert!(entries.iter().map(|(entry, _)| &entry.kind).eq(&expected));
+}
+
+#[test]
+fn only_files_have_data() {
+    for typeflag in [b'1', b'2', b'3', b'4', b'5', b'6'] {
+        let kind = fault(&ended(&[&entry(b"a", typeflag, b"12345")])).kind;
+        assert!(matches!(kind, TarFaultKind::UnexpectedData { size: 5, .. }));
+    }
+    let kind = fault(&ended(&[&entry(b"a/", b'0', b"12345")])).kind;
+    assert!(matches!(kind, TarFaultKind::UnexpectedData { kind: "directory", .. }));
+}
+
+#[test]
+fn many_warnings_are_bounded_and_hide_no_fault() {
+    let mut one = file("a");
+    one[600] = 1;
+    let bytes = [one.repeat(150), vec![1; 512]].concat();
+    let (entries, faults) = walk(TarReader::new(Streaming::new(&bytes[..]), None), false);
+    assert_eq!((entries.len(), faults.len()), (150, 101));
+    assert!(matches!(faults.last().unwrap().kind, TarFaultKind::Checksum { .. }));
+}
+
+#[test]
+fn an_error_of_the_source_is_not_a_fault() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::PermissionDenied))
+        }
+    }
+    for length in [0, 100, 512, 514, 600, 1024, 1536] {
+        let bytes = ended(&[&file("a")]);
+        let source = bytes[..length].chain(Broken);
+        let mut reader = TarReader::new(Streaming::new(source), None);
+        let error = loop {
+            match reader.next_entry() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("no error after {length} bytes"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(reader.faults(), []);
+        assert!(reader.next_entry().unwrap().is_none());
+    }
+}
+
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z/]{0,120}[a-z]".prop_filter("parts", |path| !path.starts_with('/')),
+        "[ -~\n\u{e0}-\u{17f}\u{4e00}-\u{4e10}]{0,150}[a-zé]",
+        "([a-z]{1,99}/){1,4}[a-z]{1,110}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_header_is_read_as_written(
+        path in path(),
+        directory in any::<bool>(),
+        size in prop_oneof![any::<u64>(), 0..10_000_u64, OCTAL_END - 2..OCTAL_END + 2],
+        mtime in prop_oneof![any::<u64>(), 0..2_000_000_000_u64, OCTAL_END - 2..OCTAL_END + 2],
+        mode in 0..=0o7777_u32,
+    ) {
+        let kind = if directory { EntryKind::Directory } else { EntryKind::File };
+        let size = if directory { 0 } else { size };
+        let bytes = entry_header(&NewEntry { path: &path, kind, size, mtime, mode }).unwrap();
+        prop_assert_eq!(bytes.len() % BLOCK, 0);
+        let mut reader = TarReader::new(Streaming::new(&bytes[..]), None);
+        let name = if directory { path + "/" } else { path };
+        let kind = if directory { TarKind::Directory } else { TarKind::File };
+        let data_offset = len(&bytes);
+        let (name, header_offset) = (name.into_bytes(), 0);
+        let expected = TarEntry { name, kind, size, header_offset, data_offset, mode, mtime };
+        prop_assert_eq!(reader.next_entry().unwrap(), Some(expected));
+    }
+
+    #[test]
+    fn any_members_are_read_by_us_and_by_the_tar_crate(
+        members in proptest::collection::vec((path(), proptest::collection::vec(any::<u8>(), 0..1500)), 0..6),
+    ) {
+        let mut bytes = Vec::new();
+        for (path, data) in &members {
+            let (kind, size) = (EntryKind::File, len(data));
+            let entry = NewEntry { path, kind, size, mtime: 1, mode: 0o600 };
+            bytes.extend(entry_header(&entry).unwrap());
+            bytes.extend(data);
+            bytes.resize(bytes.len() + usize::try_from(padding_after(size)).unwrap(), 0);
+        }
+        bytes.extend(end_mark());
+        let (entries, faults) = read(&bytes);
+        prop_assert_eq!(faults, []);
+        let ours: Vec<_> = entries
+            .into_iter()
+            .map(|(entry, data)| (String::from_utf8(entry.name).unwrap(), data))
+            .collect();
+        prop_assert_eq!(&ours, &members);
+        let mut theirs = Vec::new();
+        for (entry, (path, _)) in tar::Archive::new(&bytes[..]).entries().unwrap().zip(&members) {
+            let mut entry = entry.unwrap();
+            let mut name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
+            if path.contains('\n') && !path.is_ascii() {
+                // It ends a PAX record at any line feed.
+                name.clone_from(path);
+            }
+            let mut data = Vec::new();
+            entry.read_to_end(&mut data).unwrap();
+            theirs.push((name, data));
+        }
+        prop_assert_eq!(&theirs, &members);
+    }
+
+    #[test]
+    fn arbitrary_headers_never_panic(
+        changes in proptest::collection::vec((0..512_usize, any::<u8>()), 0..12),
+        typeflag in proptest::sample::select(&b"\x000123456789xgLKSD"[..]),
+        data in proptest::collection::vec(any::<u8>(), 0..1200),
+    ) {
+        let header = changed(b"a", typeflag, len(&data), |header| {
+            for (at, byte) in changes {
+                header.as_mut_bytes()[at] = byte;
+            }
+        });
+        let _ = read(&ended(&[&header, &padded(&data), &file("b")]));
+    }
+}

@@ -1,0 +1,230 @@
+//! Entries to bytes: the same entry always gives the same header, whose length is known before any
+//! data is read, so that members can be written at their final places from several threads.
+
+use super::pax::push_record;
+use super::{BLOCK, OCTAL_END};
+
+/// What is to be written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewEntry<'a> {
+    /// Relative, `/`-separated, without a `/` at its end.
+    pub(crate) path: &'a str,
+    pub(crate) kind: EntryKind,
+    /// Length of the data in bytes; 0 for a directory.
+    pub(crate) size: u64,
+    /// Seconds since 1970.
+    pub(crate) mtime: u64,
+    /// Permission bits.
+    pub(crate) mode: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    Directory,
+}
+
+/// An entry that no tar header can describe so that every reader understands it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UnwritableEntry {
+    #[error("expected a name, found none")]
+    NoName,
+    #[error("expected a name without a NUL byte or a `/` at its end")]
+    Name,
+    #[error("expected a directory without data, found {0} bytes")]
+    DirectoryData(u64),
+}
+
+/// Two blocks of zeros.
+pub(crate) const END_MARK_LEN: usize = 2 * BLOCK;
+
+/// What ends a tar.
+pub(crate) fn end_mark() -> [u8; END_MARK_LEN] {
+    [0; END_MARK_LEN]
+}
+
+/// How many zeros follow `size` bytes of data, up to the next block.
+pub(crate) fn padding_after(size: u64) -> u64 {
+    size.wrapping_neg() % 512
+}
+
+/// The bytes before the data of `entry`: a ustar header, owned by user and group 0 without names.
+///
+/// A PAX header precedes it only where ustar cannot say it: a name that is not ASCII or that does not
+/// fit, a size of 8 GiB or more, a time after 2242.
+///
+/// # Errors
+///
+/// When the name is empty, holds a NUL or ends in `/`, or when a directory has data.
+pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEntry> {
+    check(entry)?;
+    let mut path = entry.path.to_owned();
+    if entry.kind == EntryKind::Directory {
+        path.push('/');
+    }
+    let mut records = Vec::new();
+    let fields = if path.is_ascii() { split(&path) } else { None };
+    let (prefix, name) = fields.unwrap_or_else(|| {
+        push_record(&mut records, "path", path.as_bytes());
+        ("", shortened(&path))
+    });
+    if entry.size >= OCTAL_END {
+        push_record(&mut records, "size", entry.size.to_string().as_bytes());
+    }
+    if entry.mtime >= OCTAL_END {
+        push_record(&mut records, "mtime", entry.mtime.to_string().as_bytes());
+    }
+
+    let mut bytes = Vec::with_capacity(BLOCK);
+    if !records.is_empty() {
+        let size = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        // The name that Python gives it too: without PAX support it becomes a file of this name.
+        let extension = NewEntry { path: "././@PaxHeader", size, mode: 0o644, ..*entry };
+        bytes.extend_from_slice(&ustar(b'x', "", extension.path, &extension));
+        bytes.append(&mut records);
+        let padding = usize::try_from(padding_after(size)).unwrap_or(0);
+        bytes.resize(bytes.len().saturating_add(padding), 0);
+    }
+    let typeflag = match entry.kind {
+        EntryKind::File => b'0',
+        EntryKind::Directory => b'5',
+    };
+    bytes.extend_from_slice(&ustar(typeflag, prefix, name, entry));
+    Ok(bytes)
+}
+
+fn check(entry: &NewEntry<'_>) -> Result<(), UnwritableEntry> {
+    if entry.path.is_empty() {
+        return Err(UnwritableEntry::NoName);
+    }
+    if entry.path.contains('\0') || entry.path.ends_with('/') {
+        return Err(UnwritableEntry::Name);
+    }
+    if entry.kind == EntryKind::Directory && entry.size != 0 {
+        return Err(UnwritableEntry::DirectoryData(entry.size));
+    }
+    Ok(())
+}
+
+const NAME_LEN: usize = 100;
+const PREFIX_LEN: usize = 155;
+
+/// Prefix and name as ustar joins them with `/`, or `None` when they do not fit.
+fn split(path: &str) -> Option<(&str, &str)> {
+    if path.len() <= NAME_LEN {
+        return Some(("", path));
+    }
+    path.match_indices('/').find_map(|(at, _)| {
+        let (prefix, name) = (path.get(..at)?, path.get(at.checked_add(1)?..)?);
+        let fits = (1..=PREFIX_LEN).contains(&prefix.len()) && (1..=NAME_LEN).contains(&name.len());
+        fits.then_some((prefix, name))
+    })
+}
+
+/// What a reader without PAX support shows in place of a name that it could not have.
+fn shortened(path: &str) -> &str {
+    let end = path.floor_char_boundary(NAME_LEN);
+    path.get(..end).unwrap_or_default().trim_end_matches('/')
+}
+
+fn ustar(typeflag: u8, prefix: &str, name: &str, entry: &NewEntry<'_>) -> [u8; BLOCK] {
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(tar::EntryType::new(typeflag));
+    header.set_mode(entry.mode & 0o7777);
+    header.set_uid(0);
+    header.set_gid(0);
+    // From 8 GiB on both are binary: a GNU extension for readers that do not know the PAX records.
+    header.set_size(entry.size);
+    header.set_mtime(entry.mtime);
+    if let Some(fields) = header.as_ustar_mut() {
+        // `set_path` would normalise the name.
+        copy_into(&mut fields.name, name);
+        copy_into(&mut fields.prefix, prefix);
+        fields.set_device_major(0);
+        fields.set_device_minor(0);
+    }
+    header.set_cksum();
+    *header.as_bytes()
+}
+
+fn copy_into(field: &mut [u8], text: &str) {
+    for (slot, byte) in field.iter_mut().zip(text.bytes()) {
+        *slot = byte;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> NewEntry<'_> {
+        let (kind, mode) = (EntryKind::File, 0o644);
+        NewEntry { path, kind, size: 3, mtime: 315_532_800, mode }
+    }
+
+    #[test]
+    fn an_ordinary_header_is_these_bytes() {
+        let header = entry_header(&file("run1/a.ra")).unwrap();
+        let mut expected = [0_u8; BLOCK];
+        let fields: [(usize, &[u8]); 11] = [
+            (0, b"run1/a.ra"),
+            (100, b"0000644"),
+            (108, b"0000000"),
+            (116, b"0000000"),
+            (124, b"00000000003"),
+            (136, b"02263523000"),
+            (148, b"0010656"),
+            (156, b"0"),
+            (257, b"ustar\x0000"),
+            (329, b"0000000"),
+            (337, b"0000000"),
+        ];
+        for (at, bytes) in fields {
+            expected[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        assert_eq!(header, expected);
+    }
+
+    #[test]
+    fn pax_is_used_only_where_ustar_cannot_say_it() {
+        let long = |parts: &[usize]| {
+            parts.iter().map(|&len| "a".repeat(len)).collect::<Vec<_>>().join("/")
+        };
+        for path in [long(&[100]), long(&[155, 100]), long(&[50, 50, 50, 99])] {
+            assert_eq!(entry_header(&file(&path)).unwrap().len(), BLOCK, "{path}");
+        }
+        for path in [long(&[101]), long(&[156, 2]), long(&[2, 101]), "é".to_owned()] {
+            assert_eq!(entry_header(&file(&path)).unwrap().len(), 3 * BLOCK, "{path}");
+        }
+        let size = |size| entry_header(&NewEntry { size, ..file("a") }).unwrap().len();
+        assert_eq!((size(OCTAL_END - 1), size(OCTAL_END)), (BLOCK, 3 * BLOCK));
+        let time = |mtime| entry_header(&NewEntry { mtime, ..file("a") }).unwrap().len();
+        assert_eq!((time(OCTAL_END - 1), time(OCTAL_END)), (BLOCK, 3 * BLOCK));
+    }
+
+    #[test]
+    fn a_directory_ends_in_a_slash_that_counts() {
+        let directory = |path| NewEntry { kind: EntryKind::Directory, size: 0, ..file(path) };
+        assert!(entry_header(&directory("a")).unwrap().starts_with(b"a/\0"));
+        let (fits, too_long) = ("a".repeat(99), "a".repeat(100));
+        assert_eq!(entry_header(&directory(&fits)).unwrap().len(), BLOCK);
+        assert_eq!(entry_header(&directory(&too_long)).unwrap().len(), 3 * BLOCK);
+    }
+
+    #[test]
+    fn what_readers_would_take_for_something_else_is_refused() {
+        assert_eq!(entry_header(&file("")), Err(UnwritableEntry::NoName));
+        assert_eq!(entry_header(&file("a/")), Err(UnwritableEntry::Name));
+        assert_eq!(entry_header(&file("a\0b")), Err(UnwritableEntry::Name));
+        let directory = NewEntry { kind: EntryKind::Directory, ..file("a") };
+        assert_eq!(entry_header(&directory), Err(UnwritableEntry::DirectoryData(3)));
+    }
+
+    #[test]
+    fn padding_reaches_the_next_block() {
+        let cases = [(0, 0), (1, 511), (511, 1), (512, 0), (513, 511), (u64::MAX, 1)];
+        for (size, padding) in cases {
+            assert_eq!(padding_after(size), padding);
+        }
+    }
+}
