@@ -1,0 +1,175 @@
+//! Decompression that ends only where the file ends: every trailer checked, nothing after the last.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::StreamCompression;
+
+/// The widest zstd window that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
+/// and every level of it stays within. It bounds the memory that a frame can claim.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How much compressed data is fetched at once.
+const READ_AHEAD: usize = 64 << 10;
+
+/// A compressed stream that is not what it should be. It comes inside an [`io::Error`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StreamFault {
+    #[error("the {format} stream is cut off after {offset} bytes")]
+    CutOff { format: &'static str, offset: u64 },
+    #[error("the {format} stream is damaged at or before byte {offset}: {reason}")]
+    Damaged { format: &'static str, offset: u64, reason: String },
+    #[error(
+        "expected the file to end with the {format} stream at byte {offset}, found other bytes"
+    )]
+    Trailing { format: &'static str, offset: u64 },
+}
+
+/// Reads a stream of one or more gzip members or zstd frames as the bytes they hold together.
+///
+/// Several members or frames are what parallel compressors write. At the last one's end the trailer has
+/// been checked; bytes that begin no other are an error.
+pub(crate) struct Decoder<R: Read> {
+    format: StreamCompression,
+    state: State<R>,
+}
+
+type Input<R> = BufReader<Counted<R>>;
+
+enum State<R: Read> {
+    Plain(R),
+    /// Before a member or frame, or at the end.
+    Between {
+        input: Input<R>,
+        first: bool,
+    },
+    Gzip(Box<flate2::bufread::GzDecoder<Input<R>>>),
+    Zstd(Box<zstd::stream::read::Decoder<'static, Input<R>>>),
+    End,
+    Failed,
+}
+
+impl<R: Read> Decoder<R> {
+    pub(crate) fn new(reader: R, format: StreamCompression) -> Self {
+        let state = match format {
+            StreamCompression::None => State::Plain(reader),
+            StreamCompression::Gzip | StreamCompression::Zstd => {
+                let counted = Counted { inner: reader, count: 0, failed: false };
+                State::Between { input: BufReader::with_capacity(READ_AHEAD, counted), first: true }
+            }
+        };
+        Self { format, state }
+    }
+
+    /// Begins the next member or frame, if there is one.
+    fn begin(&self, mut input: Input<R>, first: bool) -> io::Result<State<R>> {
+        let format = self.format.name();
+        let next = loop {
+            match input.fill_buf() {
+                Ok(bytes) => break bytes.first().copied(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        match next {
+            None if first => Err(invalid(StreamFault::CutOff { format, offset: 0 })),
+            None => Ok(State::End),
+            Some(byte) if !first && !self.format.begins_with(byte) => {
+                Err(invalid(StreamFault::Trailing { format, offset: offset(&input) }))
+            }
+            Some(_) if self.format == StreamCompression::Gzip => {
+                Ok(State::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
+            }
+            Some(_) => {
+                let mut frame = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
+                frame.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Ok(State::Zstd(Box::new(frame)))
+            }
+        }
+    }
+
+    fn explain(&self, error: io::Error, input: &Input<R>) -> io::Error {
+        if input.get_ref().failed {
+            return error;
+        }
+        let (format, offset) = (self.format.name(), offset(input));
+        invalid(match error.kind() {
+            io::ErrorKind::UnexpectedEof => StreamFault::CutOff { format, offset },
+            _ => StreamFault::Damaged { format, offset, reason: error.to_string() },
+        })
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            // An error leaves `Failed` behind: what comes after it means nothing.
+            self.state = match std::mem::replace(&mut self.state, State::Failed) {
+                State::Plain(mut reader) => {
+                    let result = reader.read(buffer);
+                    self.state = State::Plain(reader);
+                    return result;
+                }
+                State::Between { input, first } => self.begin(input, first)?,
+                State::Gzip(mut member) => match member.read(buffer) {
+                    Ok(0) => State::Between { input: member.into_inner(), first: false },
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                        return Err(self.explain(error, member.get_ref()));
+                    }
+                    result => {
+                        self.state = State::Gzip(member);
+                        return result;
+                    }
+                },
+                State::Zstd(mut frame) => match frame.read(buffer) {
+                    Ok(0) => State::Between { input: frame.into_inner(), first: false },
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                        return Err(self.explain(error, frame.get_ref()));
+                    }
+                    result => {
+                        self.state = State::Zstd(frame);
+                        return result;
+                    }
+                },
+                State::End => {
+                    self.state = State::End;
+                    return Ok(0);
+                }
+                State::Failed => return Err(io::Error::other("the stream failed before")),
+            };
+        }
+    }
+}
+
+fn invalid(fault: StreamFault) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, fault)
+}
+
+/// How much of `input` has been taken.
+fn offset<R: Read>(input: &Input<R>) -> u64 {
+    let buffered = u64::try_from(input.buffer().len()).unwrap_or(u64::MAX);
+    input.get_ref().count.saturating_sub(buffered)
+}
+
+/// Knows how far it was read, and whether an error is its own or one of what it holds.
+struct Counted<R> {
+    inner: R,
+    count: u64,
+    failed: bool,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(buffer);
+        match &result {
+            Ok(count) => {
+                let count = u64::try_from(*count).unwrap_or(u64::MAX);
+                self.count = self.count.saturating_add(count);
+            }
+            Err(error) => self.failed = error.kind() != io::ErrorKind::Interrupted,
+        }
+        result
+    }
+}

@@ -1,0 +1,74 @@
+//! Compressed streams: bytes to gzip or zstd and back, whatever they mean.
+
+mod decoder;
+mod encoder;
+mod gzip;
+#[cfg(test)]
+mod tests;
+mod workers;
+
+use std::ops::RangeInclusive;
+
+pub(crate) use self::decoder::{Decoder, StreamFault};
+pub(crate) use self::encoder::{Encoder, LevelOutOfRange};
+
+/// How a stream is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamCompression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl StreamCompression {
+    /// How many bytes [`detect`](Self::detect) looks at.
+    pub(crate) const MAGIC_LEN: usize = 4;
+
+    /// The compression that a stream of these first bytes has.
+    pub(crate) fn detect(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            // A frame, and a skippable one, with which a parallel compressor may begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    /// The name of the format, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The levels it can be asked for.
+    ///
+    /// Those of zstd above 19 are left out: they need gigabytes for every job.
+    pub(crate) fn levels(self) -> RangeInclusive<i32> {
+        match self {
+            Self::None => 0..=0,
+            Self::Gzip => 1..=9,
+            Self::Zstd => 1..=19,
+        }
+    }
+
+    /// The level where none is asked for: what the tools of the formats take too.
+    pub(crate) fn default_level(self) -> i32 {
+        match self {
+            Self::None => 0,
+            Self::Gzip => 6,
+            Self::Zstd => 3,
+        }
+    }
+
+    /// Whether a member or frame can begin with this byte.
+    fn begins_with(self, byte: u8) -> bool {
+        match self {
+            Self::None => true,
+            Self::Gzip => byte == 0x1f,
+            Self::Zstd => matches!(byte, 0x28 | 0x50..=0x5f),
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Round trips, damage, and the two formats around a tar.
+
+use std::io::{self, Read, Write};
+
+use proptest::prelude::*;
+
+use super::gzip::BLOCK_LEN;
+use super::{Decoder, Encoder, LevelOutOfRange, StreamCompression, StreamFault};
+use crate::archive::tar;
+
+const FORMATS: [StreamCompression; 3] =
+    [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
+const COMPRESSED: [StreamCompression; 2] = [StreamCompression::Gzip, StreamCompression::Zstd];
+
+/// Bytes that compress a little, as measurements do.
+fn measurements(len: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let sample = |i: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u8::try_from((i / 64) % 100).unwrap() ^ u8::try_from(state >> 30).unwrap()
+    };
+    (0..len).map(sample).collect()
+}
+
+fn encode(format: StreamCompression, level: Option<i32>, jobs: usize, parts: &[&[u8]]) -> Vec<u8> {
+    let mut encoder = Encoder::new(Vec::new(), format, level, jobs).unwrap();
+    for part in parts {
+        encoder.write_all(part).unwrap();
+        encoder.flush().unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+fn decode(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut decoded = Vec::new();
+    Decoder::new(bytes, format).read_to_end(&mut decoded)?;
+    Ok(decoded)
+}
+
+fn fault(format: StreamCompression, bytes: &[u8]) -> StreamFault {
+    let error = decode(format, bytes).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    error.downcast().unwrap()
+}
+
+#[test]
+fn the_bytes_depend_on_neither_the_jobs_nor_the_division_of_the_input() {
+    let input = measurements(2 * BLOCK_LEN + 12_345);
+    for format in FORMATS {
+        for level in [None, Some(*format.levels().start())] {
+            let one = encode(format, level, 1, &[&input]);
+            assert_eq!(decode(format, &one).unwrap(), input);
+            for jobs in [0, 2, 3, 7] {
+                let (head, tail) = input.split_at(700_001);
+                assert!(
+                    encode(format, level, jobs, &[head, &[], tail]) == one,
+                    "{format:?} {jobs}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn zstd_bytes_depend_on_neither_where_the_jobs_of_the_library_begin() {
+    // Its jobs are 8 MiB at this level.
+    let input = measurements(20 << 20);
+    let format = StreamCompression::Zstd;
+    let one = encode(format, None, 1, &[&input]);
+    let parts: Vec<_> = input.chunks(1_000_003).collect();
+    assert!(encode(format, None, 4, &parts) == one);
+    assert!(decode(format, &one).unwrap() == input);
+}
+
+#[test]
+fn lengths_around_a_block_come_back() {
+    for length in [0, 1, BLOCK_LEN - 1, BLOCK_LEN, BLOCK_LEN + 1, 2 * BLOCK_LEN] {
+        let input = measurements(length);
+        for format in FORMATS {
+            for jobs in [1, 2] {
+                let bytes = encode(format, None, jobs, &[&input]);
+                assert!(decode(format, &bytes).unwrap() == input, "{format:?} {length} {jobs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn incompressible_input_at_every_level_comes_back() {
+    let mut state = 7_u64;
+    let noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state.to_be_bytes()[0]
+    };
+    let input: Vec<u8> = std::iter::repeat_with(noise).take(BLOCK_LEN + 99).collect();
+    for format in COMPRESSED {
+        for level in format.levels() {
+            let bytes = encode(format, Some(level), 2, &[&input]);
+            assert!(decode(format, &bytes).unwrap() == input, "{format:?} {level}");
+            assert!(bytes.len() < input.len() + input.len() / 1000 + 100, "{format:?} {level}");
+        }
+    }
+}
+
+#[test]
+fn a_block_refers_to_the_one_before() {
+    // Noise that repeats at a distance shorter than the window costs next to nothing.
+    let input = measurements(20 << 10).repeat(60);
+    let blocks = encode(StreamCompression::Gzip, None, 2, &[&input]).len();
+    let first = encode(StreamCompression::Gzip, None, 2, &[&input[..BLOCK_LEN]]).len();
+    assert!(blocks < first + first / 2, "{blocks} against {first}");
+}
+
+#[test]
+fn the_gzip_header_tells_nothing_about_where_it_was_made() {
+    let bytes = encode(StreamCompression::Gzip, None, 2, &[b"abc"]);
+    assert_eq!(bytes[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+    assert_eq!(bytes[bytes.len() - 4..], [3, 0, 0, 0]);
+}
+
+#[test]
+fn streams_are_known_by_their_first_bytes() {
+    for format in FORMATS {
+        let bytes = encode(format, None, 1, &[b"plain bytes"]);
+        assert_eq!(StreamCompression::detect(&bytes[..StreamCompression::MAGIC_LEN]), format);
+    }
+    assert_eq!(StreamCompression::detect(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
+    assert_eq!(StreamCompression::detect(b"\x1f"), StreamCompression::None);
+}
+
+#[test]
+fn levels_that_the_format_does_not_have_are_refused() {
+    for (format, level) in COMPRESSED.into_iter().zip([10, 20]) {
+        for level in [0, -1, level] {
+            let error = Encoder::new(Vec::new(), format, Some(level), 1).err().unwrap();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            error.downcast::<LevelOutOfRange>().unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_noticed() {
+    let input = measurements(3000);
+    for format in COMPRESSED {
+        let bytes = encode(format, None, 1, &[&input]);
+        for length in 0..bytes.len() {
+            let fault = fault(format, &bytes[..length]);
+            assert!(matches!(fault, StreamFault::CutOff { .. }), "{format:?} {length}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_noticed_or_changes_nothing() {
+    let input = measurements(1000);
+    for format in COMPRESSED {
+        let bytes = encode(format, None, 1, &[&input]);
+        let mut harmless = 0;
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            match decode(format, &damaged) {
+                Ok(decoded) => {
+                    assert!(decoded == input, "{format:?} bit {bit}");
+                    harmless += 1;
+                }
+                Err(error) => {
+                    let fault = error.downcast::<StreamFault>();
+                    assert!(fault.is_ok(), "{format:?} bit {bit}: {fault:?}");
+                }
+            }
+        }
+        // Time, system and flags of the gzip header; the window and a spare bit of the zstd frame.
+        assert!(harmless <= 60, "{format:?}: {harmless}");
+    }
+}
+
+#[test]
+fn members_and_frames_follow_one_another() {
+    for format in COMPRESSED {
+        let (first, second) = (encode(format, None, 1, &[b"ab"]), encode(format, None, 1, &[b"c"]));
+        let empty = encode(format, None, 1, &[]);
+        let bytes = [&first[..], &empty, &second, &empty].concat();
+        assert_eq!(decode(format, &bytes).unwrap(), b"abc");
+        for length in 1..second.len() {
+            let cut = &bytes[..first.len() + empty.len() + length];
+            assert!(matches!(fault(format, cut), StreamFault::CutOff { .. }));
+        }
+    }
+}
+
+#[test]
+fn other_bytes_after_the_stream_are_refused_with_their_place() {
+    for format in COMPRESSED {
+        let bytes = encode(format, None, 1, &[b"abc"]);
+        for trailing in [&b"\0"[..], b"\n", b"garbage", &[0; 512]] {
+            let fault = fault(format, &[&bytes, trailing].concat());
+            let offset = u64::try_from(bytes.len()).unwrap();
+            assert_eq!(fault, StreamFault::Trailing { format: format.name(), offset });
+        }
+    }
+}
+
+#[test]
+fn a_skippable_frame_holds_no_content() {
+    let frame = encode(StreamCompression::Zstd, None, 1, &[b"abc"]);
+    let skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd";
+    for bytes in [[&skippable[..], &frame].concat(), [&frame, &skippable[..]].concat()] {
+        assert_eq!(decode(StreamCompression::Zstd, &bytes).unwrap(), b"abc");
+    }
+}
+
+#[test]
+fn a_zstd_window_beyond_the_limit_is_refused_before_it_is_allocated() {
+    // Magic, no single segment, window descriptor: 2^41 bytes; then an empty last raw block.
+    let bytes = b"\x28\xb5\x2f\xfd\x00\xf8\x01\0\0";
+    assert!(matches!(fault(StreamCompression::Zstd, bytes), StreamFault::Damaged { .. }));
+}
+
+#[test]
+fn an_error_of_the_source_stays_its_own() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::PermissionDenied))
+        }
+    }
+    for format in COMPRESSED {
+        let start = encode(format, None, 1, &[&measurements(1000)]);
+        for taken in [0, 4, 12, 200] {
+            let source = start[..taken].chain(Broken);
+            let error = Decoder::new(source, format).read_to_end(&mut Vec::new()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{format:?} {taken}");
+        }
+    }
+}
+
+#[test]
+fn an_error_of_the_writer_ends_the_encoder() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let input = measurements(3 * BLOCK_LEN);
+    for format in COMPRESSED {
+        let result = Encoder::new(Full, format, None, 2).and_then(|mut encoder| {
+            encoder.write_all(&input)?;
+            encoder.finish()
+        });
+        assert_eq!(result.err().unwrap().kind(), io::ErrorKind::StorageFull);
+        // Dropped half way, with blocks under way.
+        let mut encoder = Encoder::new(Vec::new(), format, None, 2).unwrap();
+        encoder.write_all(&input).unwrap();
+    }
+}
+
+fn small_tar(name: &str) -> Vec<u8> {
+    let entry =
+        tar::NewEntry { path: name, kind: tar::EntryKind::File, size: 5, mtime: 0, mode: 0o644 };
+    let mut bytes = tar::entry_header(&entry).unwrap();
+    bytes.extend(b"12345");
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes.extend(tar::end_mark());
+    bytes
+}
+
+fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<tar::TarFaultKind>> {
+    let mut reader = tar::TarReader::new(tar::Streaming::new(Decoder::new(bytes, format)), None);
+    while reader.next_entry()?.is_some() {}
+    Ok(reader.finish()?.into_iter().map(|fault| fault.kind).collect())
+}
+
+#[test]
+fn the_walk_over_a_compressed_tar_reaches_the_trailer() {
+    for format in COMPRESSED {
+        let bytes = encode(format, None, 1, &[&small_tar("a")]);
+        assert_eq!(walk(format, &bytes).unwrap(), []);
+        // The tar is complete long before the last byte of the stream.
+        walk(format, &bytes[..bytes.len() - 1]).unwrap_err();
+        walk(format, &[&bytes[..], b"garbage"].concat()).unwrap_err();
+        let second = encode(format, None, 1, &[&small_tar("b")]);
+        let kinds = walk(format, &[bytes, second].concat()).unwrap();
+        assert_eq!(kinds, [tar::TarFaultKind::SecondArchive]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_in_any_parts_come_back(
+        parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..5000), 0..6),
+        jobs in 0_usize..4,
+    ) {
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        for format in FORMATS {
+            let bytes = encode(format, None, jobs, &parts);
+            prop_assert_eq!(decode(format, &bytes).unwrap(), parts.concat());
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_after_a_magic_never_panic(tail in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for (format, magic) in COMPRESSED.into_iter().zip([&b"\x1f\x8b\x08"[..], b"\x28\xb5\x2f\xfd"]) {
+            let _ = decode(format, &[magic, &tail].concat());
+        }
+    }
+}
