@@ -151,7 +151,7 @@ impl FromStr for Algorithm {
 
 /// A name that is none of the algorithms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown digest algorithm `{}`; known are md5, sha1, sha256, sha512", crate::path::escape(.0))]
+#[error("unknown digest algorithm `{}`; known are md5, sha1, sha256, sha512", .0.escape_debug())]
 pub struct UnknownAlgorithm(pub String);
 
 /// Takes bytes as they pass and gives their digest at the end.
