@@ -1,0 +1,167 @@
+//! What `create` writes is read by other tools, and what other tools pack is verified.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, ra_pack, read_tree};
+use crate::foreign::{assert_accepted, assert_sha256sum_passes, complaint, installed};
+
+const GENERATED: [&str; 2] = ["manifest-sha256.txt", "manifest.yaml"];
+
+/// Packs `experiment` as `name`, a file in `scratch`.
+fn create(experiment: &Experiment, scratch: &TempDir, name: &str, options: &[&str]) -> PathBuf {
+    let archive = scratch.path().join(name);
+    let mut command = ra_pack();
+    command.arg("create").arg(experiment.path()).arg("-o").arg(&archive).args(options);
+    command.assert().success();
+    archive
+}
+
+/// The source's tree and the two generated files, as `ra-pack` extracts them.
+fn expected_tree(experiment: &Experiment, archive: &Path) -> BTreeMap<String, Vec<u8>> {
+    let into = TempDir::new().unwrap();
+    ra_pack().arg("extract").arg(archive).arg("-C").arg(into.path()).assert().success();
+    assert_sha256sum_passes(into.path(), "manifest-sha256.txt");
+    let tree = read_tree(into.path());
+    let mut payload = tree.clone();
+    payload.retain(|name, _| !GENERATED.contains(&name.as_str()));
+    assert_eq!(payload, read_tree(experiment.path()));
+    assert_eq!(tree.len(), payload.len() + GENERATED.len());
+    tree
+}
+
+fn assert_interoperable(name: &str, options: &[&str]) {
+    let experiment = Experiment::standard();
+    let before = read_tree(experiment.path());
+    let scratch = TempDir::new().unwrap();
+    let archive = create(&experiment, &scratch, name, options);
+    assert_eq!(read_tree(experiment.path()), before, "create changed its source");
+    let expected = expected_tree(&experiment, &archive);
+    let external = scratch.path().join(format!("{name}.manifest-sha256.txt"));
+    assert_eq!(fs::read(external).unwrap(), expected["manifest-sha256.txt"]);
+    assert_accepted(&archive, &expected);
+    ra_pack().arg("verify").arg(&archive).assert().success();
+}
+
+#[test]
+fn a_stored_zip_is_read_by_every_tool() {
+    assert_interoperable("exp.zip", &[]);
+}
+
+#[test]
+fn a_deflated_zip_is_read_by_every_tool() {
+    assert_interoperable("exp.zip", &["--compression", "deflate"]);
+}
+
+#[test]
+fn a_tar_is_read_by_every_tool() {
+    assert_interoperable("exp.tar", &[]);
+}
+
+#[test]
+fn a_gzipped_tar_is_read_by_every_tool() {
+    assert_interoperable("exp.tar.gz", &[]);
+    assert_interoperable("exp.tgz", &[]);
+}
+
+#[test]
+fn a_zstandard_tar_is_read_by_every_tool() {
+    assert_interoperable("exp.tar.zst", &[]);
+}
+
+#[test]
+fn a_bag_passes_sha256sum_by_both_of_its_manifests() {
+    // BagIt has no empty directories.
+    let experiment = Experiment::standard().file("run2/nothing yet/now.txt", "something");
+    let scratch = TempDir::new().unwrap();
+    for name in ["exp.zip", "exp.tar"] {
+        let archive = create(&experiment, &scratch, name, &["--layout", "bagit"]);
+        ra_pack().arg("verify").arg(&archive).assert().success();
+        if installed(&["bsdtar"]) {
+            let into = TempDir::new().unwrap();
+            let mut bsdtar = Command::new("bsdtar");
+            complaint(bsdtar.arg("-xf").arg(&archive).arg("-C").arg(into.path())).unwrap();
+            let bag = into.path().join("exp");
+            assert_sha256sum_passes(&bag, "manifest-sha256.txt");
+            assert_sha256sum_passes(&bag, "tagmanifest-sha256.txt");
+            assert_eq!(read_tree(&bag.join("data")), read_tree(experiment.path()));
+            assert_accepted(&archive, &read_tree(into.path()));
+        }
+    }
+}
+
+#[test]
+fn a_pack_made_by_other_tools_is_verified() {
+    let experiment = Experiment::standard();
+    let packers: &[(&str, &str, &[&str])] = &[
+        ("a.zip", "python3", &["-m", "zipfile", "-c"]),
+        ("b.zip", "7z", &["a", "-bd"]),
+        ("c.zip", "bsdtar", &["--format=zip", "-cf"]),
+        ("d.tar", "tar", &["-cf"]),
+        ("e.tar", "bsdtar", &["-cf"]),
+        ("f.tar.gz", "tar", &["-czf"]),
+        ("g.tar.zst", "bsdtar", &["--zstd", "-cf"]),
+    ];
+    if !installed(&["sha256sum"]) {
+        return;
+    }
+    let tree = read_tree(experiment.path());
+    let files = tree.keys().filter(|name| !name.ends_with('/'));
+    let sums = Command::new("sha256sum").args(files).current_dir(experiment.path()).output();
+    let experiment = experiment.file("manifest-sha256.txt", sums.unwrap().stdout);
+    let scratch = TempDir::new().unwrap();
+    for (name, program, arguments) in packers {
+        if !installed(&[program]) {
+            continue;
+        }
+        let archive = scratch.path().join(name);
+        let mut command = Command::new(program);
+        command.args(*arguments).arg(&archive).current_dir(experiment.path());
+        let entries = fs::read_dir(experiment.path()).unwrap();
+        complaint(command.args(entries.map(|entry| entry.unwrap().file_name()))).unwrap();
+        ra_pack().arg("verify").arg(&archive).assert().success();
+    }
+}
+
+#[test]
+fn one_array_out_of_any_archive_has_the_bytes_of_its_file() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    for name in ["exp.zip", "exp.tar", "exp.tar.gz", "exp.tar.zst"] {
+        let archive = create(&experiment, &scratch, name, &[]);
+        for member in ["run1/temperature.ra", "run2/none.ra", "run1/gain.ra", "README.txt"] {
+            let out = scratch.path().join("out");
+            let mut get = ra_pack();
+            get.args(["get", "--force"]).arg(&archive).arg(member).arg("-o").arg(&out);
+            get.assert().success();
+            let source = experiment.path().join(member);
+            assert_eq!(fs::read(&out).unwrap(), fs::read(source).unwrap(), "{name} {member}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_an_array_is_a_finding_that_names_it() {
+    let values: Vec<u8> = (0..200).collect();
+    let experiment = Experiment::new()
+        .array("run1/image.ra", crate::experiment::UINT8, &[200], &values)
+        .describe("run1/image.yaml", "[200]", "uint8")
+        .file("notes.txt", "nothing wrong here\n");
+    let scratch = TempDir::new().unwrap();
+    for name in ["exp.zip", "exp.tar"] {
+        let archive = create(&experiment, &scratch, name, &[]);
+        let mut bytes = fs::read(&archive).unwrap();
+        let start = bytes.windows(values.len()).position(|window| window == values).unwrap();
+        bytes[start + 100] ^= 1;
+        fs::write(&archive, bytes).unwrap();
+        let assert = ra_pack().arg("verify").arg(&archive).assert().code(1);
+        let output = assert.get_output();
+        let said = String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap();
+        assert!(said.contains("run1/image.ra"), "{name}: {said}");
+        assert!(!said.contains("notes.txt"), "{name}: {said}");
+    }
+}
