@@ -136,10 +136,11 @@ fn one_array_out_of_any_archive_has_the_bytes_of_its_file() {
         for member in ["run1/temperature.ra", "run2/none.ra", "run1/gain.ra", "README.txt"] {
             let out = scratch.path().join("out");
             let mut get = ra_pack();
-            get.args(["get", "--force"]).arg(&archive).arg(member).arg("-o").arg(&out);
+            get.arg("get").arg(&archive).arg(member).arg("-o").arg(&out);
             get.assert().success();
             let source = experiment.path().join(member);
             assert_eq!(fs::read(&out).unwrap(), fs::read(source).unwrap(), "{name} {member}");
+            fs::remove_file(out).unwrap();
         }
     }
 }
