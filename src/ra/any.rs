@@ -11,6 +11,7 @@ use super::decode::{Body, read_body};
 use super::element::ElementType;
 use super::error::{DecodeError, ReadError, ShapeError};
 use super::header::{Header, count};
+use super::slice::{SliceError, SlicePlan, checked_slice};
 
 /// Elements that no Rust type holds: user-defined ones, and numbers of unusual widths.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,18 @@ impl OpaqueArray {
     /// The bytes of all elements, first index fastest, in this machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    fn slice(&self, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
+        let element = self.element();
+        let plan = SlicePlan::new(self.dims(), element.elbyte(), slice)?;
+        let position = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        let pieces =
+            plan.runs().filter_map(|run| self.bytes.get(position(run.start)..position(run.end)));
+        let bytes = pieces.flatten().copied().collect();
+        let header =
+            Header::new(element, plan.dims().to_vec()).map_err(|_| SliceError::TooLarge)?;
+        Ok(Self { header, bytes })
     }
 }
 
@@ -66,7 +79,7 @@ macro_rules! any_array {
                 }
             }
 
-            /// Reads what follows `header`. `file_len` counts from the beginning of the file, as far as it
+            /// Reads what follows `header`, to the end. `file_len` counts from the beginning of the file, as far as it
             /// is known.
             ///
             /// # Errors
@@ -77,17 +90,20 @@ macro_rules! any_array {
                 reader: &mut impl Read,
                 file_len: Option<u64>,
             ) -> Result<Self, ReadError> {
-                match header.element() {
+                let array = match header.element() {
                     $($(ElementType::$element)|+ => {
                         let Body { data, .. } = read_body::<$rust>(header, reader, file_len)?;
                         let array = fortran_array(header.dims(), data);
-                        Ok(Self::$variant(array.map_err(|_| header.not_indexable())?))
+                        Self::$variant(array.map_err(|_| header.not_indexable())?)
                     })+
                     _ => {
                         let Body { data, .. } = read_body::<u8>(header, reader, file_len)?;
-                        Ok(Self::Opaque(OpaqueArray { header: header.decoded(), bytes: data }))
+                        Self::Opaque(OpaqueArray { header: header.decoded(), bytes: data })
                     }
-                }
+                };
+                // A reader that counts or hashes must see the metadata too.
+                io::copy(reader, &mut io::sink())?;
+                Ok(array)
             }
 
             /// Takes elements of `element` in native byte order, first index fastest, as
@@ -122,23 +138,38 @@ macro_rules! any_array {
             ///
             /// # Errors
             ///
-            /// When the file is encoded, the slice does not fit, or `read_at` fails.
+            /// When the file is too short or encoded, the slice does not fit, or `read_at` fails.
             pub fn read_slice(
                 header: &Header,
+                file_len: u64,
                 slice: &[SliceInfoElem],
                 read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
             ) -> Result<Self, ReadError> {
                 let error = |kind: ShapeError| DecodeError::new(header.header_len(), kind);
                 match header.element() {
                     $($(ElementType::$element)|+ => {
-                        let (dims, data) = read_slice_data::<$rust>(header, slice, read_at)?;
+                        let (dims, data) = read_slice_data::<$rust>(header, file_len, slice, read_at)?;
                         Ok(Self::$variant(fortran_array(&dims, data).map_err(error)?))
                     })+
                     element => {
-                        let (dims, bytes) = read_slice_data::<u8>(header, slice, read_at)?;
+                        let (dims, bytes) = read_slice_data::<u8>(header, file_len, slice, read_at)?;
                         let header = Header::new(element, dims).map_err(error)?;
                         Ok(Self::Opaque(OpaqueArray { header, bytes }))
                     }
+                }
+            }
+
+            /// The slice of an array that is in memory.
+            ///
+            /// # Errors
+            ///
+            /// When the slice does not fit.
+            pub fn slice(&self, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
+                match self {
+                    $(Self::$variant(array) => {
+                        Ok(Self::$variant(checked_slice(array, slice)?.to_owned()))
+                    })+
+                    Self::Opaque(array) => array.slice(slice).map(Self::Opaque),
                 }
             }
 

@@ -90,7 +90,8 @@ impl<T: Pod> RawArray<T> {
         file_len: Option<u64>,
     ) -> Result<Self, ReadError> {
         header.check_type::<T>()?;
-        let Body { data, metadata } = read_body(header, reader, file_len)?;
+        let Body { data, mut metadata } = read_body(header, reader, file_len)?;
+        reader.read_to_end(&mut metadata)?;
         let header = Header::in_memory(header.dims().to_vec(), &data);
         Ok(Self { header, data, metadata })
     }
@@ -267,21 +268,21 @@ pub fn view<T: Pod>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
 }
 
 /// Reads a slice of an unencoded file and nothing else of it. `read_at` fills a buffer from an offset in
-/// the data section, which begins [`Header::header_len`] bytes into the file. The caller has compared the
-/// header with the length of the file ([`Header::check_file_len`]), so that the memory taken is not
-/// merely claimed.
+/// the data section, which begins [`Header::header_len`] bytes into the file. `file_len` is the length of
+/// the whole file in bytes: it proves that the memory taken is not merely claimed.
 ///
 /// # Errors
 ///
-/// When the elements may not be read as `T`, the file is encoded, the slice does not fit, or `read_at`
-/// fails.
+/// When the elements may not be read as `T`, the file is too short or encoded, the slice does not fit,
+/// or `read_at` fails.
 pub fn read_slice<T: Pod>(
     header: &Header,
+    file_len: u64,
     slice: &[SliceInfoElem],
     read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
 ) -> Result<ArrayD<T>, ReadError> {
     header.check_type::<T>()?;
-    let (dims, data) = read_slice_data(header, slice, read_at)?;
+    let (dims, data) = read_slice_data(header, file_len, slice, read_at)?;
     let error = |kind| DecodeError::new(header.header_len(), kind);
     Ok(fortran_array(&dims, data).map_err(error)?)
 }
@@ -289,6 +290,7 @@ pub fn read_slice<T: Pod>(
 /// The extents of a slice and its elements in native byte order; `T` may also be `u8` for the bytes.
 pub(super) fn read_slice_data<T: Pod>(
     header: &Header,
+    file_len: u64,
     slice: &[SliceInfoElem],
     read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
 ) -> Result<(Vec<u64>, Vec<T>), ReadError> {
@@ -296,6 +298,7 @@ pub(super) fn read_slice_data<T: Pod>(
         let kind = DecodeErrorKind::NotInPlace { flags: header.flags() };
         return Err(DecodeError::new(header.header_len(), kind).into());
     }
+    header.check_file_len(file_len)?;
     let plan = SlicePlan::new(header.dims(), header.element().elbyte(), slice)?;
     let len = usize::try_from(plan.data_len()).map_err(|_| header.not_indexable())?;
     let mut data: Vec<T> = zeroed(len.checked_div(size_of::<T>()).unwrap_or(0))?;

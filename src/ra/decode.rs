@@ -55,12 +55,13 @@ pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
 #[derive(Debug)]
 pub(super) struct Body<T> {
     pub(super) data: Vec<T>,
+    /// Metadata that had to be read to find the end of the data; the reader may have more.
     pub(super) metadata: Vec<u8>,
 }
 
-/// Reads everything after `header` as elements of type `T`, in native byte order. The element type is
-/// the caller's to check; `T` may also be `u8` for the bytes. `file_len`, when the caller knows the
-/// length of the file, lets the memory be taken at once.
+/// Reads the data section after `header` as elements of type `T`, in native byte order. The element
+/// type is the caller's to check; `T` may also be `u8` for the bytes. `file_len`, when the caller knows
+/// the length of the file, lets the memory be taken at once.
 pub(super) fn read_body<T: Pod>(
     header: &Header,
     reader: &mut impl Read,
@@ -90,9 +91,7 @@ pub(super) fn read_body<T: Pod>(
         None => read_growing(header, reader, elements)?,
     };
     header.swap_to_native(bytemuck::cast_slice_mut(&mut data))?;
-    let mut metadata = Vec::new();
-    reader.read_to_end(&mut metadata)?;
-    Ok(Body { data, metadata })
+    Ok(Body { data, metadata: Vec::new() })
 }
 
 /// Memory that is first taken for elements whose presence nothing but the header promises; it doubles

@@ -217,9 +217,9 @@ mod tests {
             let width = usize::try_from(width).unwrap();
             let expected: Vec<u8> = values
                 .iter()
-                .flat_map(|value| match cfg!(target_endian = "big") {
-                    true => value.to_be_bytes()[16 - width..].to_vec(),
-                    false => value.to_le_bytes()[..width].to_vec(),
+                .flat_map(|value| {
+                    let little = value.to_le_bytes()[..width].to_vec();
+                    if cfg!(target_endian = "big") { little.into_iter().rev().collect() } else { little }
                 })
                 .collect();
             prop_assert_eq!(leb128(element, &coded, expected.len()), Some(expected));

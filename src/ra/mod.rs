@@ -41,5 +41,5 @@ pub use encoding::Encoding;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 pub use flags::{Flags, UnknownFlags};
 pub use header::{FIXED_LEN, Header, MAGIC, MAX_NDIMS};
-pub use slice::{SliceError, SlicePlan};
+pub use slice::{SliceError, SlicePlan, checked_slice};
 pub use slice_text::parse_slice;

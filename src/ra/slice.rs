@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use ndarray::SliceInfoElem;
+use ndarray::{ArrayD, ArrayViewD, IxDyn, SliceInfo, SliceInfoElem};
 
 /// Bytes between two wanted pieces that are read along rather than skipped: below a page of memory the
 /// system fetches them anyway, and one read costs more than the copy.
@@ -256,6 +256,24 @@ pub(super) fn check(dims: &[u64], slice: &[SliceInfoElem]) -> Result<(), SliceEr
     resolve(dims, slice).map(|_| ())
 }
 
+/// ndarray's `slice` for a slice that comes from outside: an error where ndarray panics.
+///
+/// # Errors
+///
+/// When `slice` has not one entry for each axis, a position is outside its axis, or a step is 0.
+pub fn checked_slice<'a, T>(
+    array: &'a ArrayD<T>,
+    slice: &[SliceInfoElem],
+) -> Result<ArrayViewD<'a, T>, SliceError> {
+    let dims: Vec<u64> =
+        array.shape().iter().map(|&dim| u64::try_from(dim).unwrap_or(u64::MAX)).collect();
+    check(&dims, slice)?;
+    let found = slice.len();
+    let info: SliceInfo<_, IxDyn, IxDyn> =
+        SliceInfo::try_from(slice).map_err(|_| SliceError::Axes { expected: dims.len(), found })?;
+    Ok(array.slice(info))
+}
+
 fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceError> {
     let length = i128::from(extent);
     let outside = |index: isize| SliceError::Outside { axis, index, extent };
@@ -339,7 +357,7 @@ pub enum SliceError {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{ArrayD, IxDyn, NewAxis, ShapeBuilder, SliceInfo, s};
+    use ndarray::{NewAxis, ShapeBuilder, s};
     use proptest::prelude::*;
 
     use super::*;
@@ -406,6 +424,12 @@ mod tests {
                 for end in extremes.map(Some).into_iter().chain([None]) {
                     for step in extremes {
                         let entry = SliceInfoElem::Slice { start, end, step };
+                        let short =
+                            ArrayD::<u8>::zeros(vec![usize::try_from(dims[0]).unwrap().min(5)]);
+                        assert_eq!(
+                            checked_slice(&short, &[entry]).is_ok(),
+                            plan(&[short.len().try_into().unwrap()], &[entry]).is_ok()
+                        );
                         if let Ok(plan) = plan(&dims, &[entry]) {
                             plan.runs().take(3).for_each(drop);
                             assert!(plan.data_len() <= dims[0].saturating_mul(2));
@@ -472,8 +496,7 @@ mod tests {
             let len: usize = dims.iter().product();
             let elements: Vec<u16> = (0..).take(len).collect();
             let full = ArrayD::from_shape_vec(IxDyn(&dims).f(), elements.clone()).unwrap();
-            let info: SliceInfo<_, IxDyn, IxDyn> = SliceInfo::try_from(slice.clone()).unwrap();
-            let expected = full.slice(info);
+            let expected = checked_slice(&full, &slice).unwrap();
             let expected_data: Vec<u16> = expected.t().iter().copied().collect();
             let expected_dims: Vec<u64> = expected.shape().iter().map(|&d| d.try_into().unwrap()).collect();
 

@@ -224,6 +224,15 @@ fn every_memory_layout_is_stored_with_its_indices() {
 }
 
 #[test]
+fn a_large_array_in_another_order_is_copied_whole() {
+    let mut rows = ndarray::Array3::from_shape_fn((70, 1, 53), |(i, _, k)| 100 * i + k);
+    rows.invert_axis(Axis(2));
+    let stored = RawArray::from(&rows);
+    assert_eq!(stored.dims(), [70, 1, 53]);
+    assert_eq!(stored.data(), rows.t().iter().copied().collect::<Vec<_>>());
+}
+
+#[test]
 fn an_array_in_column_order_is_moved_and_not_copied() {
     let array = RawArray::new(vec![2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap();
     let place = array.data().as_ptr();
@@ -273,16 +282,18 @@ fn a_slice_is_read_from_its_bytes_in_either_order() {
     };
     let slice = s![1..3, ..;-2];
     let expected = array![[21, 13, 5], [22, 14, 6]].into_dyn();
-    assert_eq!(read_slice::<u16>(&header, slice.as_ref(), read_at).unwrap(), expected);
+    assert_eq!(read_slice::<u16>(&header, 112, slice.as_ref(), read_at).unwrap(), expected);
     assert_eq!(
-        AnyArray::read_slice(&header, slice.as_ref(), read_at).unwrap(),
+        AnyArray::read_slice(&header, 112, slice.as_ref(), read_at).unwrap(),
         AnyArray::U16(expected)
     );
-    assert!(read_slice::<i16>(&header, slice.as_ref(), read_at).is_err());
-    let outside = read_slice::<u16>(&header, s![4, ..].as_ref(), read_at).unwrap_err();
+    assert!(read_slice::<i16>(&header, 112, slice.as_ref(), read_at).is_err());
+    let outside = read_slice::<u16>(&header, 112, s![4, ..].as_ref(), read_at).unwrap_err();
     assert!(matches!(outside, ReadError::Slice(SliceError::Outside { .. })));
+    let short = read_slice::<u16>(&header, 111, slice.as_ref(), read_at).unwrap_err();
+    assert!(matches!(short, ReadError::Decode(_)));
     let encoded = Header::parse(&file(&[2, 2, 2, 9, 1, 1], b"")).unwrap();
-    assert!(read_slice::<u16>(&encoded, s![..].as_ref(), read_at).is_err());
+    assert!(read_slice::<u16>(&encoded, 112, s![..].as_ref(), read_at).is_err());
 }
 
 #[test]
@@ -299,9 +310,23 @@ fn the_file_decides_the_type_of_any_array() {
             let array = AnyArray::read_from(whole.as_slice()).unwrap();
             let plain = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
             assert_eq!((array.element(), array.dims()), (plain, vec![2, 3]));
+            let last = array.slice(s![1, ..;-1].as_ref()).unwrap();
+            assert_eq!((last.element(), last.dims()), (plain, vec![3]));
+            let mut row = Vec::new();
+            last.write_to(&mut row).unwrap();
+            let width = usize::from(elbyte);
+            let pick = |k: usize| &whole[64 + k * width..][..width];
+            assert_eq!(
+                row,
+                file(
+                    &[0, plain.eltype(), elbyte.into(), len / 2, 1, 3],
+                    &[pick(5), pick(3), pick(1)].concat()
+                )
+            );
+            assert!(array.slice(s![2, ..].as_ref()).is_err());
             let mut again = Vec::new();
             array.write_to(&mut again).unwrap();
-            assert_eq!(again[56..], whole[56..], "{element}");
+            assert_eq!(again[64..], whole[64..], "{element}");
             let native = decode(&whole).unwrap().data.into_owned();
             assert_eq!(AnyArray::from_elements(element, vec![2, 3], native).unwrap(), array);
         }
@@ -312,7 +337,7 @@ fn the_file_decides_the_type_of_any_array() {
         buffer.copy_from_slice(&sliced[56..][usize::try_from(offset).unwrap()..][..buffer.len()]);
         Ok(())
     };
-    let array = AnyArray::read_slice(&header, s![1..2].as_ref(), read_at).unwrap();
+    let array = AnyArray::read_slice(&header, 104, s![1..2].as_ref(), read_at).unwrap();
     let AnyArray::Opaque(array) = array else { panic!("{array:?}") };
     assert_eq!((array.element(), array.dims()), (ElementType::FLOAT128, &[1][..]));
     assert_eq!(array.bytes(), (16..32).collect::<Vec<_>>());
