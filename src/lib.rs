@@ -3,6 +3,7 @@
 #[allow(dead_code, unused_imports, reason = "joined by the writers and readers of archives")]
 mod archive;
 mod digest;
+pub mod ndl;
 mod path;
 pub mod ra;
 

@@ -1,0 +1,412 @@
+//! Datatypes: the words and forms of the language, our extension words, and what an element of each
+//! takes in memory.
+
+use std::fmt;
+
+/// What the elements of an array are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Datatype {
+    /// Text of any length.
+    String,
+    /// Signed integer of 1 byte.
+    Int8,
+    /// Signed integer of 2 bytes.
+    Int16,
+    /// Signed integer of 4 bytes.
+    Int32,
+    /// Signed integer of 8 bytes.
+    Int64,
+    /// Unsigned integer of 1 byte.
+    UInt8,
+    /// Unsigned integer of 2 bytes.
+    UInt16,
+    /// Unsigned integer of 4 bytes.
+    UInt32,
+    /// Unsigned integer of 8 bytes.
+    UInt64,
+    /// IEEE 754 binary32.
+    Float32,
+    /// IEEE 754 binary64.
+    Float64,
+    /// The path of a group, dimcoord or ndarray.
+    ObjRef,
+    /// Bytes that the language says nothing about.
+    Opaque {
+        /// Bytes of an element, at least 1.
+        size: u64,
+        /// What the bytes are, such as a MIME type.
+        tag: Option<String>,
+    },
+    /// Integers with names.
+    Enum {
+        /// The type that is stored; when missing, [`Datatype::resolved_base`] says which.
+        base: Option<Integer>,
+        /// Name and number of each member.
+        members: Vec<(String, i128)>,
+    },
+    /// A part of an ndarray.
+    RegRef {
+        /// How the part is given.
+        selection: Selection,
+    },
+    /// Named members, packed without gaps, in this order.
+    Compound(Vec<(String, Self)>),
+    /// A list of any length.
+    Vlen(Box<Self>),
+    /// A small array as an element.
+    Array {
+        /// The type of its elements.
+        base: Box<Self>,
+        /// Its shape, slowest index first as in the C language.
+        shape: Vec<u64>,
+    },
+    /// Extension word: IEEE 754 binary16.
+    Float16,
+    /// Extension word: the upper half of a binary32.
+    BFloat16,
+    /// Extension word: IEEE 754 binary128.
+    Float128,
+    /// Extension word: two `float32`, the real part first.
+    Complex64,
+    /// Extension word: two `float64`, the real part first.
+    Complex128,
+    /// Extension word: signed integer of 16 bytes.
+    Int128,
+    /// Extension word: unsigned integer of 16 bytes.
+    UInt128,
+}
+
+/// The integer types that the base of an enum can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Integer {
+    /// Signed, 1 byte.
+    Int8,
+    /// Signed, 2 bytes.
+    Int16,
+    /// Signed, 4 bytes.
+    Int32,
+    /// Signed, 8 bytes.
+    Int64,
+    /// Unsigned, 1 byte.
+    UInt8,
+    /// Unsigned, 2 bytes.
+    UInt16,
+    /// Unsigned, 4 bytes.
+    UInt32,
+    /// Unsigned, 8 bytes.
+    UInt64,
+}
+
+/// How a region reference gives a part of an ndarray.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Selection {
+    /// By two opposite corners.
+    Block,
+    /// By single elements.
+    Element,
+}
+
+impl Selection {
+    /// The word of the language.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Element => "element",
+        }
+    }
+}
+
+/// The words of the language that are a whole datatype.
+pub(super) const WORDS: [(&str, Datatype); 12] = [
+    ("string", Datatype::String),
+    ("int8", Datatype::Int8),
+    ("int16", Datatype::Int16),
+    ("int32", Datatype::Int32),
+    ("int64", Datatype::Int64),
+    ("uint8", Datatype::UInt8),
+    ("uint16", Datatype::UInt16),
+    ("uint32", Datatype::UInt32),
+    ("uint64", Datatype::UInt64),
+    ("float32", Datatype::Float32),
+    ("float64", Datatype::Float64),
+    ("objref", Datatype::ObjRef),
+];
+
+/// The words of ours.
+pub(super) const EXTENSIONS: [(&str, Datatype); 7] = [
+    ("float16", Datatype::Float16),
+    ("bfloat16", Datatype::BFloat16),
+    ("float128", Datatype::Float128),
+    ("complex64", Datatype::Complex64),
+    ("complex128", Datatype::Complex128),
+    ("int128", Datatype::Int128),
+    ("uint128", Datatype::UInt128),
+];
+
+impl Integer {
+    /// All of them; of two types of one size the unsigned comes first.
+    pub const ALL: [Self; 8] = [
+        Self::UInt8,
+        Self::Int8,
+        Self::UInt16,
+        Self::Int16,
+        Self::UInt32,
+        Self::Int32,
+        Self::UInt64,
+        Self::Int64,
+    ];
+
+    /// The word of the language.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::UInt8 => "uint8",
+            Self::UInt16 => "uint16",
+            Self::UInt32 => "uint32",
+            Self::UInt64 => "uint64",
+        }
+    }
+
+    /// Bytes of an element.
+    pub fn size(self) -> u64 {
+        match self {
+            Self::Int8 | Self::UInt8 => 1,
+            Self::Int16 | Self::UInt16 => 2,
+            Self::Int32 | Self::UInt32 => 4,
+            Self::Int64 | Self::UInt64 => 8,
+        }
+    }
+
+    /// The smallest and the largest number.
+    pub fn range(self) -> (i128, i128) {
+        match self {
+            Self::Int8 => (i8::MIN.into(), i8::MAX.into()),
+            Self::Int16 => (i16::MIN.into(), i16::MAX.into()),
+            Self::Int32 => (i32::MIN.into(), i32::MAX.into()),
+            Self::Int64 => (i64::MIN.into(), i64::MAX.into()),
+            Self::UInt8 => (0, u8::MAX.into()),
+            Self::UInt16 => (0, u16::MAX.into()),
+            Self::UInt32 => (0, u32::MAX.into()),
+            Self::UInt64 => (0, u64::MAX.into()),
+        }
+    }
+
+    /// Whether the type can hold a number.
+    pub fn holds(self, number: i128) -> bool {
+        let (low, high) = self.range();
+        (low..=high).contains(&number)
+    }
+
+    /// The smallest type that holds all numbers from `low` to `high`, unsigned when `low` is not
+    /// negative.
+    pub fn smallest(low: i128, high: i128) -> Option<Self> {
+        Self::ALL.into_iter().find(|integer| integer.holds(low) && integer.holds(high))
+    }
+
+    /// The datatype of this name.
+    pub fn datatype(self) -> Datatype {
+        match self {
+            Self::Int8 => Datatype::Int8,
+            Self::Int16 => Datatype::Int16,
+            Self::Int32 => Datatype::Int32,
+            Self::Int64 => Datatype::Int64,
+            Self::UInt8 => Datatype::UInt8,
+            Self::UInt16 => Datatype::UInt16,
+            Self::UInt32 => Datatype::UInt32,
+            Self::UInt64 => Datatype::UInt64,
+        }
+    }
+}
+
+impl Datatype {
+    /// The datatype that a word names, of the language or of its extension.
+    ///
+    /// ```
+    /// use ra_pack::ndl::Datatype;
+    ///
+    /// assert_eq!(Datatype::from_word("float32"), Some(Datatype::Float32));
+    /// assert_eq!(Datatype::from_word("double"), None);
+    /// ```
+    pub fn from_word(word: &str) -> Option<Self> {
+        let mut words = WORDS.iter().chain(&EXTENSIONS);
+        words.find(|(known, _)| *known == word).map(|(_, datatype)| datatype.clone())
+    }
+
+    /// The word that names the datatype, when one word does.
+    pub fn word(&self) -> Option<&'static str> {
+        let mut words = WORDS.iter().chain(&EXTENSIONS);
+        words.find(|(_, datatype)| datatype == self).map(|(word, _)| *word)
+    }
+
+    /// The integer type of this name, 16-byte integers and enums excluded.
+    pub fn integer(&self) -> Option<Integer> {
+        Integer::ALL.into_iter().find(|integer| integer.datatype() == *self)
+    }
+
+    /// Whether the datatype, or one inside it, is a word that NDL 0.6.1 does not have.
+    pub fn is_extension(&self) -> bool {
+        match self {
+            Self::Compound(members) => members.iter().any(|(_, member)| member.is_extension()),
+            Self::Vlen(base) | Self::Array { base, .. } => base.is_extension(),
+            _ => EXTENSIONS.iter().any(|(_, datatype)| datatype == self),
+        }
+    }
+
+    /// The integer type that an enum is stored as: its base, or the smallest type that holds all
+    /// members, unsigned when none is negative. `None` for other datatypes, and for an enum without
+    /// members or with members that no type holds.
+    pub fn resolved_base(&self) -> Option<Integer> {
+        let Self::Enum { base, members } = self else { return None };
+        base.or_else(|| {
+            let low = members.iter().map(|(_, number)| *number).min()?;
+            let high = members.iter().map(|(_, number)| *number).max()?;
+            Integer::smallest(low, high)
+        })
+    }
+
+    /// Bytes of an element stored without gaps; `None` when elements have no fixed size (text,
+    /// lists of any length, references) or the number does not fit 64 bits.
+    pub fn packed_size(&self) -> Option<u64> {
+        match self {
+            Self::String | Self::ObjRef | Self::RegRef { .. } | Self::Vlen(_) => None,
+            Self::Int8 | Self::UInt8 => Some(1),
+            Self::Int16 | Self::UInt16 | Self::Float16 | Self::BFloat16 => Some(2),
+            Self::Int32 | Self::UInt32 | Self::Float32 => Some(4),
+            Self::Int64 | Self::UInt64 | Self::Float64 | Self::Complex64 => Some(8),
+            Self::Float128 | Self::Complex128 | Self::Int128 | Self::UInt128 => Some(16),
+            Self::Opaque { size, .. } => Some(*size),
+            Self::Enum { .. } => self.resolved_base().map(Integer::size),
+            Self::Compound(members) => members
+                .iter()
+                .try_fold(0_u64, |sum, (_, member)| sum.checked_add(member.packed_size()?)),
+            Self::Array { base, shape } => {
+                shape.iter().try_fold(base.packed_size()?, |size, extent| size.checked_mul(*extent))
+            }
+        }
+    }
+
+    /// Whether every element takes the same number of bytes.
+    pub fn is_fixed_size(&self) -> bool {
+        match self {
+            Self::String | Self::ObjRef | Self::RegRef { .. } | Self::Vlen(_) => false,
+            Self::Compound(members) => members.iter().all(|(_, member)| member.is_fixed_size()),
+            Self::Array { base, .. } => base.is_fixed_size(),
+            _ => true,
+        }
+    }
+}
+
+impl From<Integer> for Datatype {
+    fn from(integer: Integer) -> Self {
+        integer.datatype()
+    }
+}
+
+/// The word, or a short form on one line: `enum(uint8)`, `opaque(16)`, `compound(x: float32, y: int32)`.
+impl fmt::Display for Datatype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(word) = self.word() {
+            return f.pad(word);
+        }
+        match self {
+            Self::Opaque { size, .. } => write!(f, "opaque({size})"),
+            Self::Enum { .. } => match self.resolved_base() {
+                Some(base) => write!(f, "enum({})", base.word()),
+                None => f.write_str("enum"),
+            },
+            Self::RegRef { selection } => write!(f, "regref({})", selection.word()),
+            Self::Compound(members) => {
+                f.write_str("compound(")?;
+                for (at, (name, member)) in members.iter().enumerate() {
+                    let comma = if at == 0 { "" } else { ", " };
+                    write!(f, "{comma}{}: {member}", crate::path::escape(name))?;
+                }
+                f.write_str(")")
+            }
+            Self::Vlen(base) => write!(f, "vlen({base})"),
+            Self::Array { base, shape } => {
+                write!(f, "array({base}, {shape:?})")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(numbers: &[i128]) -> Datatype {
+        let members = numbers.iter().map(|number| (format!("m{number}"), *number)).collect();
+        Datatype::Enum { base: None, members }
+    }
+
+    #[test]
+    fn every_word_names_its_datatype_and_shows_itself() {
+        for (word, datatype) in WORDS.iter().chain(&EXTENSIONS) {
+            assert_eq!(Datatype::from_word(word).as_ref(), Some(datatype));
+            assert_eq!(datatype.to_string(), *word);
+        }
+        for integer in Integer::ALL {
+            assert_eq!(Datatype::from_word(integer.word()), Some(integer.datatype()));
+            assert_eq!(integer.datatype().packed_size(), Some(integer.size()));
+            assert_eq!(integer.datatype().integer(), Some(integer));
+        }
+    }
+
+    #[test]
+    fn an_enum_without_base_takes_the_smallest_type() {
+        let cases = [
+            (&[0, 1, 255][..], Some(Integer::UInt8)),
+            (&[0, 127], Some(Integer::UInt8)),
+            (&[-1, 127], Some(Integer::Int8)),
+            (&[-1, 128], Some(Integer::Int16)),
+            (&[0, 256], Some(Integer::UInt16)),
+            (&[0, 65_536], Some(Integer::UInt32)),
+            (&[-1, 65_536], Some(Integer::Int32)),
+            (&[0, u64::MAX.into()], Some(Integer::UInt64)),
+            (&[-1, u64::MAX.into()], None),
+            (&[], None),
+        ];
+        for (numbers, base) in cases {
+            assert_eq!(members(numbers).resolved_base(), base, "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn packed_sizes_add_up_and_never_wrap() {
+        let array =
+            |base, shape: &[u64]| Datatype::Array { base: Box::new(base), shape: shape.into() };
+        let compound = |types: &[Datatype]| {
+            Datatype::Compound(
+                types.iter().map(|member| ("m".to_owned(), member.clone())).collect(),
+            )
+        };
+        assert_eq!(array(Datatype::Float32, &[3, 3]).packed_size(), Some(36));
+        assert_eq!(array(Datatype::Float32, &[]).packed_size(), Some(4));
+        let inner = compound(&[Datatype::Int8, Datatype::Float64]);
+        assert_eq!(compound(&[inner, members(&[0])]).packed_size(), Some(10));
+        assert_eq!(array(Datatype::Int16, &[u64::MAX]).packed_size(), None);
+        let huge = Datatype::Opaque { size: u64::MAX, tag: None };
+        assert_eq!(compound(&[huge, Datatype::Int8]).packed_size(), None);
+        assert_eq!(compound(&[Datatype::String]).packed_size(), None);
+        assert!(!array(Datatype::Vlen(Box::new(Datatype::Int8)), &[2]).is_fixed_size());
+    }
+
+    #[test]
+    fn short_forms_fit_one_line() {
+        let point = Datatype::Compound(vec![
+            ("x".into(), Datatype::Float32),
+            ("b".into(), Datatype::Vlen(Box::new(members(&[0])))),
+        ]);
+        assert_eq!(point.to_string(), "compound(x: float32, b: vlen(enum(uint8)))");
+        let array = Datatype::Array { base: Box::new(Datatype::Int8), shape: vec![2, 3] };
+        assert_eq!(array.to_string(), "array(int8, [2, 3])");
+        assert!(Datatype::Vlen(Box::new(Datatype::Complex64)).is_extension());
+        assert!(!array.is_extension());
+    }
+}

@@ -1,0 +1,356 @@
+//! What can be wrong with a description: a stable code for each rule, and the finding that names the
+//! place, what was expected there, what was found, and how to put it right.
+
+use std::fmt;
+
+use super::node::Range;
+use super::source::{Source, Span};
+use crate::path::escape;
+
+/// Most findings reported for one document: a file with more needs another kind of help, and a
+/// hostile one must not turn every byte into a report.
+pub const MAX_DIAGNOSTICS: usize = 1000;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The document means something, but perhaps not what its author thinks.
+    Warning,
+    /// The document breaks a rule.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+macro_rules! codes {
+    ($($name:ident = $id:literal, $title:literal;)+) => {
+        /// One rule of the language. Ids are stable: a rule keeps its number for ever, and the
+        /// number of a rule that is given up is not used again.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = concat!("`", $id, "`: ", $title, ".")] $name,)+
+        }
+
+        impl Code {
+            /// All rules in the order of their ids.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The stable id, such as `NDL021`.
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$name => $id),+ }
+            }
+
+            /// The rule in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$name => $title),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    // The text and its YAML.
+    NotUtf8 = "NDL001", "the text is not UTF-8";
+    TooLarge = "NDL002", "the document is too large";
+    Syntax = "NDL003", "the text is not YAML";
+    ManyDocuments = "NDL004", "more than one YAML document";
+    DuplicateKey = "NDL005", "a key is given twice";
+    Tag = "NDL006", "a tag outside the core schema, or one that its value contradicts";
+    MergeKey = "NDL007", "a merge key";
+    Alias = "NDL008", "an alias that contains itself or expands too far";
+    TooDeep = "NDL009", "nesting is too deep";
+    KeyNotText = "NDL010", "a key is not text";
+    NumberRange = "NDL011", "a number that no 64-bit type holds";
+    TooManyFindings = "NDL012", "too many findings";
+    // The frame of the document.
+    UnknownKey = "NDL020", "an unknown key";
+    MissingKey = "NDL021", "a required key is missing";
+    WrongKind = "NDL022", "a value of the wrong kind";
+    MixedForms = "NDL023", "flat and grouped form mixed";
+    GroupPath = "NDL024", "a malformed group path";
+    Name = "NDL025", "a malformed name";
+    NameTwice = "NDL026", "a dimcoord and an ndarray of one name";
+    // Attributes.
+    ShortList = "NDL030", "a list as the short form of an attribute";
+    ShortNotScalar = "NDL031", "null or a boolean as the short form of an attribute";
+    // Datatypes.
+    UnknownDatatype = "NDL040", "an unknown datatype";
+    DatatypeForm = "NDL041", "a malformed datatype";
+    OpaqueSize = "NDL042", "a size of opaque elements that is not positive";
+    EnumMembers = "NDL043", "an enum without members, or with members that are not integers";
+    EnumTwice = "NDL044", "two members of an enum with one value";
+    EnumRange = "NDL045", "a member of an enum outside its base";
+    EnumBase = "NDL046", "a base of an enum that is no integer type";
+    Selection = "NDL047", "an unknown selection of a region reference";
+    CompoundMember = "NDL048", "a malformed member of a compound";
+    CompoundTwice = "NDL049", "two members of a compound with one name";
+    DatatypeSize = "NDL050", "a datatype whose elements are too large";
+    Extension = "NDL051", "an extension of the language, refused by strict checking";
+    // Shapes.
+    Extent = "NDL060", "a malformed extent";
+    ExtentKind = "NDL061", "an extent of a kind that is not allowed here";
+    CoordPath = "NDL062", "a malformed reference to a dimcoord";
+    UnresolvedCoord = "NDL063", "a reference to a dimcoord that is not there";
+    CoordSize = "NDL064", "a size of a dimcoord that is not positive";
+    ShapeSize = "NDL065", "a shape with too many elements";
+    // Values.
+    ValueShape = "NDL070", "a value that does not fit its shape";
+    ValueType = "NDL071", "a value that does not fit its datatype";
+    ValueRange = "NDL072", "a number outside its datatype";
+    EnumValue = "NDL073", "a value that is no member of its enum";
+    UnresolvedTarget = "NDL074", "a reference to an object that is not there";
+    RegionBounds = "NDL075", "a region outside its target";
+    // Storage.
+    StorageRank = "NDL080", "a storage list of the wrong length";
+    StorageBound = "NDL081", "a storage extent larger than the declared one";
+    StoragePlace = "NDL082", "a storage key without meaning here";
+    StorageKey = "NDL083", "an unknown storage key";
+    Endian = "NDL084", "an unknown byte order";
+    Order = "NDL085", "an unknown order of dimensions";
+    FillValue = "NDL086", "a fill value that does not fit its datatype";
+    Filter = "NDL087", "a malformed filter";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// One finding in a document.
+///
+/// Texts that come from the document are shortened and escaped, so that a finding can be printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The rule.
+    pub code: Code,
+    /// Whether the rule is broken or only bent.
+    pub severity: Severity,
+    /// The place.
+    pub span: Span,
+    /// What the finding is about: `/run1/temperature` is an entity, `/run1/temperature@units` an
+    /// attribute of it, `/run1` a group.
+    pub entity: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What the language wants at this place.
+    pub expected: Option<String>,
+    /// What is there.
+    pub found: Option<String>,
+    /// How to put it right.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    pub(super) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            span,
+            entity: None,
+            message: message.into(),
+            expected: None,
+            found: None,
+            hint: None,
+        }
+    }
+
+    /// All of it but the place and the code, on one line.
+    pub(super) fn without_place(&self) -> String {
+        let mut text = String::new();
+        if let Some(entity) = &self.entity {
+            text.push_str(&escape(entity).to_string());
+            text.push_str(": ");
+        }
+        text.push_str(&self.message);
+        let details = [("expected", &self.expected), ("found", &self.found)];
+        let details: Vec<String> = details
+            .into_iter()
+            .filter_map(|(word, detail)| Some(format!("{word} {}", detail.as_ref()?)))
+            .collect();
+        if !details.is_empty() {
+            text.push_str(": ");
+            text.push_str(&details.join(", "));
+        }
+        if let Some(hint) = &self.hint {
+            text.push_str(" (");
+            text.push_str(hint);
+            text.push(')');
+        }
+        text
+    }
+
+    pub(super) fn expected(&mut self, text: impl Into<String>) -> &mut Self {
+        self.expected = Some(text.into());
+        self
+    }
+
+    pub(super) fn found(&mut self, text: impl Into<String>) -> &mut Self {
+        self.found = Some(text.into());
+        self
+    }
+
+    pub(super) fn hint(&mut self, text: impl Into<String>) -> &mut Self {
+        self.hint = Some(text.into());
+        self
+    }
+
+    pub(super) fn maybe_hint(&mut self, text: Option<String>) -> &mut Self {
+        self.hint = text.or(self.hint.take());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = self.span.start;
+        write!(
+            f,
+            "{}[{}] {}:{}: {}",
+            self.severity,
+            self.code,
+            start.line,
+            start.column,
+            self.without_place()
+        )
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// What a finding is about, cheap to hand down and turned into text only when there is a finding.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place<'a> {
+    pub(super) group: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
+    pub(super) attribute: Option<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn group(group: &'a str) -> Self {
+        Self { group: Some(group), ..Self::default() }
+    }
+
+    pub(super) fn entity(self, name: &'a str) -> Self {
+        Self { name: Some(name), ..self }
+    }
+
+    pub(super) fn attribute(self, name: &'a str) -> Self {
+        Self { attribute: Some(name), ..self }
+    }
+
+    /// `/group/name@attribute`; `None` for the document itself.
+    pub(super) fn text(self) -> Option<String> {
+        let mut text = self.group?.to_owned();
+        if let Some(name) = self.name {
+            text = join(&text, name);
+        }
+        if let Some(attribute) = self.attribute {
+            text.push('@');
+            text.push_str(attribute);
+        }
+        Some(text)
+    }
+}
+
+/// The path of an entity in a group.
+pub(super) fn join(group: &str, name: &str) -> String {
+    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
+}
+
+/// Where findings go while a document is read.
+#[derive(Debug)]
+pub(super) struct Sink<'s> {
+    source: &'s Source,
+    list: Vec<Diagnostic>,
+    /// Takes the findings over the limit.
+    scratch: Option<Diagnostic>,
+}
+
+impl<'s> Sink<'s> {
+    pub(super) fn new(source: &'s Source) -> Self {
+        Self::resume(source, Vec::new())
+    }
+
+    /// Goes on after earlier findings in the same text.
+    pub(super) fn resume(source: &'s Source, mut list: Vec<Diagnostic>) -> Self {
+        let scratch = list.pop_if(|last| last.code == Code::TooManyFindings);
+        Self { source, list, scratch }
+    }
+
+    /// Reports an error; the answer takes expected, found and hint.
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        at: Range,
+        place: Place<'_>,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let mut diagnostic = Diagnostic::new(code, self.source.span(at), message);
+        diagnostic.entity = place.text();
+        if self.list.len() >= MAX_DIAGNOSTICS {
+            return self.scratch.insert(diagnostic);
+        }
+        self.list.push_mut(diagnostic)
+    }
+
+    /// Reports a warning; the answer takes expected, found and hint.
+    pub(super) fn warning(
+        &mut self,
+        code: Code,
+        at: Range,
+        place: Place<'_>,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let diagnostic = self.error(code, at, place, message);
+        diagnostic.severity = Severity::Warning;
+        diagnostic
+    }
+
+    /// How many findings there are, to see whether a step added any.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Lines and columns of a byte range.
+    pub(super) fn span(&self, at: Range) -> Span {
+        self.source.span(at)
+    }
+
+    /// The line a range begins on, for hints that point at another place.
+    pub(super) fn line(&self, at: Range) -> u32 {
+        self.source.span(at).start.line
+    }
+
+    /// The findings in document order.
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|diagnostic| diagnostic.span.start.offset);
+        if let Some(last) = self.scratch {
+            self.list.push(Diagnostic::new(
+                Code::TooManyFindings,
+                last.span,
+                format!("there is more: only {MAX_DIAGNOSTICS} findings are shown"),
+            ));
+        }
+        self.list
+    }
+}
+
+/// Longest text of a document that is shown in a finding, in characters.
+const SHOWN: usize = 40;
+
+/// Text from the document between backticks, shortened and escaped.
+pub(super) fn quote(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("`{}…`", escape(text.get(..cut).unwrap_or_default())),
+        None => format!("`{}`", escape(text)),
+    }
+}

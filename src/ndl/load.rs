@@ -1,0 +1,423 @@
+//! From YAML events to a tree: one document, core tags, no merge keys, no duplicate keys, and bounds
+//! on size, depth and the expansion of aliases.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
+
+use super::diagnostic::{Code, Place, Sink};
+use super::model::Value;
+use super::node::{Key, Kind, Map, Node, Range, Scalar, Style};
+use super::scalar;
+
+/// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
+/// some 40 MB.
+pub const MAX_TEXT: usize = 64 << 20;
+
+/// Most values in a document. A list such as `[1,1,…]` makes a value of 2 bytes of text, and a value
+/// takes about 100 bytes of memory.
+pub const MAX_NODES: usize = 8 << 20;
+
+/// Deepest nesting. The depth of real documents is below 20; the reader calls itself once for each level,
+/// and the other YAML readers in use stop at 128.
+pub const MAX_DEPTH: usize = 100;
+
+/// Most values that all aliases of a document may stand for together.
+pub const MAX_ALIASED: usize = 1 << 20;
+
+/// Reads the one document of a text. Without a tree there is a finding that says why.
+pub(super) fn load(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
+    check_text(text, sink)?;
+    let mut loader = Loader {
+        cursor: Cursor::new(text),
+        frames: Vec::new(),
+        anchors: HashMap::new(),
+        nodes: 0,
+        aliased: 0,
+        root: None,
+        sink,
+    };
+    loader.run(Parser::new_from_str(text))?;
+    loader.root.or(Some(Node {
+        at: Range::new(0, 0),
+        kind: Kind::Scalar(Scalar { text: Box::default(), style: Style::Plain }),
+    }))
+}
+
+/// Refuses what the YAML parser would misread or choke on before it sees it.
+fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
+    // The scanner reads a whole `[…]` ahead to see whether a `:` makes it a key.
+    let ahead = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    if ahead > MAX_NODES {
+        too_many(sink, Range::new(0, 0));
+        return None;
+    }
+    let mut characters = text.char_indices();
+    let Some((at, character)) = characters.find(|(_, character)| !is_printable(*character)) else {
+        return Some(());
+    };
+    let range = Range::new(at, at.saturating_add(character.len_utf8()));
+    let message = "the text holds a character that YAML does not allow";
+    sink.error(Code::Syntax, range, Place::default(), message)
+        .found(format!("U+{:04X}", u32::from(character)))
+        .hint("write it as an escape in double quotes, such as `\"\\x07\"`");
+    None
+}
+
+/// The printable characters of YAML 1.2. The parser takes a NUL for the end of the text.
+fn is_printable(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' => true,
+        '\u{FFFE}' | '\u{FFFF}' => false,
+        _ => character >= '\u{A0}',
+    }
+}
+
+fn too_many(sink: &mut Sink<'_>, at: Range) {
+    sink.error(Code::TooLarge, at, Place::default(), "the document holds too many values")
+        .expected(format!("at most {MAX_NODES}"));
+}
+
+/// Turns the parser's character counts, which mostly grow, into bytes.
+struct Cursor<'t> {
+    text: &'t str,
+    ascii: bool,
+    characters: usize,
+    bytes: usize,
+}
+
+impl<'t> Cursor<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, ascii: text.is_ascii(), characters: 0, bytes: 0 }
+    }
+
+    fn byte(&mut self, character: usize) -> usize {
+        if self.ascii {
+            return character.min(self.text.len());
+        }
+        let (before, after) = self.text.split_at_checked(self.bytes).unwrap_or((self.text, ""));
+        if let Some(steps) = character.checked_sub(self.characters) {
+            let steps = after.chars().take(steps).map(char::len_utf8);
+            let (count, length) = steps.fold((0_usize, 0_usize), |(count, sum), length| {
+                (count.saturating_add(1), sum.saturating_add(length))
+            });
+            self.characters = self.characters.saturating_add(count);
+            self.bytes = self.bytes.saturating_add(length);
+        } else {
+            let steps = self.characters.saturating_sub(character);
+            let length: usize = before.chars().rev().take(steps).map(char::len_utf8).sum();
+            self.characters = character;
+            self.bytes = self.bytes.saturating_sub(length);
+        }
+        self.bytes
+    }
+
+    fn range(&mut self, start: Marker, end: Marker) -> Range {
+        let start = self.byte(start.index());
+        let end = self.byte(end.index());
+        // A block scalar's range takes in the line end after it, and more than that at times.
+        let text = self.text.get(start..end).unwrap_or_default();
+        Range::new(start, start.saturating_add(text.trim_end().len()))
+    }
+}
+
+/// A list or mapping that is not yet complete.
+struct Frame {
+    at: Range,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, key: Option<Key> },
+}
+
+struct Loader<'t, 's, 'd> {
+    cursor: Cursor<'t>,
+    frames: Vec<Frame>,
+    /// Each anchor's node with its size and height; `None` while it is not complete.
+    anchors: HashMap<usize, Option<(Node, usize, usize)>>,
+    nodes: usize,
+    aliased: usize,
+    root: Option<Node>,
+    sink: &'d mut Sink<'s>,
+}
+
+impl<'t> Loader<'t, '_, '_> {
+    /// Reads to the end of the document; `None` when it cannot be read, which has been reported.
+    fn run(&mut self, mut parser: Parser<'t, StrInput<'t>>) -> Option<()> {
+        let mut documents = 0_usize;
+        while let Some(event) = parser.next_event() {
+            let (event, span) = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    let at = self.cursor.byte(error.marker().index());
+                    let message = format!("the text is not YAML: {}", error.info());
+                    let range = Range::new(at, at);
+                    let hint = yaml_hint(self.cursor.text, at, error.info());
+                    self.sink
+                        .error(Code::Syntax, range, Place::default(), message)
+                        .maybe_hint(hint);
+                    return None;
+                }
+            };
+            let at = self.cursor.range(span.start, span.end);
+            match event {
+                Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
+                Event::StreamEnd => break,
+                Event::DocumentStart(_) => {
+                    documents = documents.saturating_add(1);
+                    if documents > 1 {
+                        self.error(Code::ManyDocuments, at, "a second YAML document begins here")
+                            .expected("one document")
+                            .hint("remove the `---`, or put each document into a file of its own");
+                        return Some(());
+                    }
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    self.scalar(at, text, style, anchor, tag.as_deref())?;
+                }
+                Event::Alias(anchor) => self.alias(at, anchor)?,
+                Event::SequenceStart(anchor, tag) => {
+                    self.check_tag(at, tag.as_deref(), "seq");
+                    self.open(at, anchor, Content::List(Vec::new()))?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    self.check_tag(at, tag.as_deref(), "map");
+                    self.open(at, anchor, Content::Map { entries: Vec::new(), key: None })?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.close(at)?,
+            }
+        }
+        Some(())
+    }
+
+    fn error(&mut self, code: Code, at: Range, message: &str) -> &mut super::Diagnostic {
+        self.sink.error(code, at, Place::default(), message)
+    }
+
+    fn open(&mut self, at: Range, anchor: usize, content: Content) -> Option<()> {
+        if self.frames.len() >= MAX_DEPTH {
+            self.too_deep(at);
+            return None;
+        }
+        if self.wants_key() {
+            self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            return None;
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, None);
+        }
+        self.frames.push(Frame { at, anchor, content });
+        Some(())
+    }
+
+    fn too_deep(&mut self, at: Range) {
+        self.error(Code::TooDeep, at, "lists and mappings are nested too deeply")
+            .expected(format!("at most {MAX_DEPTH} levels"));
+    }
+
+    fn wants_key(&self) -> bool {
+        matches!(self.frames.last(), Some(Frame { content: Content::Map { key: None, .. }, .. }))
+    }
+
+    fn close(&mut self, end: Range) -> Option<()> {
+        let frame = self.frames.pop()?;
+        let (kind, tail) = match frame.content {
+            Content::List(list) => {
+                let tail = list.last().map(|node| node.at);
+                (Kind::List(list), tail)
+            }
+            Content::Map { entries, .. } => {
+                let tail = entries.last().map(|(_, node)| node.at);
+                let (map, twice) = Map::new(entries);
+                for (key, first) in twice {
+                    let line = self.sink.line(first);
+                    let name = super::diagnostic::quote(&key.text);
+                    self.error(
+                        Code::DuplicateKey,
+                        key.at,
+                        &format!("the key {name} is given twice"),
+                    )
+                    .hint(format!("it is first given on line {line}"));
+                }
+                (Kind::Map(map), tail)
+            }
+        };
+        // The end of a flow collection is its bracket; that of a block lies somewhere behind it.
+        let flow = end.end() > end.start();
+        let stop = if flow { end.end() } else { tail.unwrap_or(frame.at).end() };
+        let node = Node { at: Range::new(frame.at.start(), stop), kind };
+        self.put(node, frame.anchor)
+    }
+
+    fn scalar(
+        &mut self,
+        at: Range,
+        text: Cow<'t, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+    ) -> Option<()> {
+        let plain = style == ScalarStyle::Plain;
+        let style = match tag {
+            None if plain => Style::Plain,
+            None => Style::Text,
+            Some(tag) => self.tagged(at, &text, plain, tag),
+        };
+        let text: Box<str> = text.into();
+        if self.wants_key() {
+            if plain && tag.is_none() && *text == *"<<" {
+                self.error(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
+                    .hint("write the entries out; a key that is really named so needs quotes");
+            }
+            if anchor != 0 {
+                let node = Node { at, kind: Kind::Scalar(Scalar { text: text.clone(), style }) };
+                self.anchors.insert(anchor, Some((node, 1, 0)));
+            }
+            self.key(Key { at, text });
+            return Some(());
+        }
+        self.put(Node { at, kind: Kind::Scalar(Scalar { text, style }) }, anchor)
+    }
+
+    fn key(&mut self, new: Key) {
+        if let Some(Frame { content: Content::Map { key, .. }, .. }) = self.frames.last_mut() {
+            *key = Some(new);
+        }
+    }
+
+    fn tagged(&mut self, at: Range, text: &str, plain: bool, tag: &Tag) -> Style {
+        if tag.handle == "!" && tag.suffix.is_empty() || tag.handle.is_empty() && tag.suffix == "!"
+        {
+            return Style::Text;
+        }
+        let value = scalar::resolve(text).ok().flatten();
+        let (fits, style) = match core_tag(tag) {
+            Some("str") => (true, Style::Text),
+            Some("null") => (value == Some(Value::Null), Style::Plain),
+            Some("bool") => (matches!(value, Some(Value::Bool(_))), Style::Plain),
+            Some("int") => (matches!(value, Some(Value::Int(_) | Value::UInt(_))), Style::Plain),
+            Some("float") => {
+                let number =
+                    matches!(value, Some(Value::Float(_) | Value::Int(_) | Value::UInt(_)));
+                (number, Style::Float)
+            }
+            _ => {
+                self.check_tag(at, Some(tag), "str");
+                return if plain { Style::Plain } else { Style::Text };
+            }
+        };
+        if !fits {
+            let message = format!("the tag `{}` contradicts its value", shown(tag));
+            self.error(Code::Tag, at, &message).found(super::diagnostic::quote(text));
+        }
+        style
+    }
+
+    /// Reports a tag unless it is the core tag for this kind of node.
+    fn check_tag(&mut self, at: Range, tag: Option<&Tag>, kind: &str) {
+        let Some(tag) = tag else { return };
+        if core_tag(tag) == Some(kind) || (tag.handle == "!" && tag.suffix.is_empty()) {
+            return;
+        }
+        let message = format!("the tag `{}` is not allowed here", shown(tag));
+        self.error(Code::Tag, at, &message)
+            .expected("no tag")
+            .hint("the datatype is said by `type`, not by a tag");
+    }
+
+    fn alias(&mut self, at: Range, anchor: usize) -> Option<()> {
+        let Some(Some((node, size, height))) = self.anchors.get(&anchor) else {
+            self.error(Code::Alias, at, "the alias stands inside what it stands for");
+            return None;
+        };
+        self.aliased = self.aliased.saturating_add(*size);
+        if self.aliased > MAX_ALIASED {
+            self.error(Code::Alias, at, "the aliases of the document expand too far")
+                .expected(format!("at most {MAX_ALIASED} values"));
+            return None;
+        }
+        if self.frames.len().saturating_add(*height) > MAX_DEPTH {
+            self.too_deep(at);
+            return None;
+        }
+        let kind = node.kind.clone();
+        if !self.wants_key() {
+            // The place of use is the alias; what lies below it keeps its place in the definition.
+            return self.put(Node { at, kind }, 0);
+        }
+        let Kind::Scalar(scalar) = kind else {
+            self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            return None;
+        };
+        self.key(Key { at, text: scalar.text });
+        Some(())
+    }
+
+    fn put(&mut self, mut node: Node, anchor: usize) -> Option<()> {
+        self.nodes = self.nodes.saturating_add(1);
+        if self.nodes > MAX_NODES {
+            too_many(self.sink, node.at);
+            return None;
+        }
+        if anchor != 0 {
+            let (size, height) = node.extent();
+            // The copy is paid for like a use, so that nested anchors cannot multiply it.
+            self.aliased = self.aliased.saturating_add(size);
+            if self.aliased > MAX_ALIASED {
+                self.error(Code::Alias, node.at, "the anchors of the document hold too much")
+                    .expected(format!("at most {MAX_ALIASED} values"));
+                return None;
+            }
+            self.anchors.insert(anchor, Some((node.clone(), size, height)));
+        }
+        match self.frames.last_mut() {
+            None => self.root = Some(node),
+            Some(Frame { content: Content::List(list), .. }) => list.push(node),
+            Some(Frame { content: Content::Map { entries, key }, .. }) => {
+                let key = key.take()?;
+                if node.at.start() == node.at.end() {
+                    // Nothing is written there: the key is the place to point at.
+                    node.at = key.at;
+                }
+                entries.push((key, node));
+            }
+        }
+        Some(())
+    }
+}
+
+fn core_tag(tag: &Tag) -> Option<&str> {
+    if tag.handle == "tag:yaml.org,2002:" {
+        return Some(&tag.suffix);
+    }
+    let whole = tag.handle.is_empty() || tag.handle == "!";
+    tag.suffix.strip_prefix("tag:yaml.org,2002:").filter(|_| whole)
+}
+
+fn shown(tag: &Tag) -> String {
+    let text = match core_tag(tag) {
+        Some(core) => format!("!!{core}"),
+        None => format!("{}{}", tag.handle, tag.suffix),
+    };
+    crate::path::escape(&text).to_string()
+}
+
+/// What most often stands behind a message of the YAML parser.
+fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    if info.contains("tab") || line.trim_start_matches(' ').starts_with('\t') {
+        return Some("indent with spaces; YAML does not allow tabs there".to_owned());
+    }
+    if info.contains("mapping values are not allowed") {
+        return Some("a text with `: ` in it needs quotes".to_owned());
+    }
+    if info.contains("unknown anchor") {
+        return Some("an alias `*name` needs an anchor `&name` before it; a text with a leading `*` needs quotes".to_owned());
+    }
+    None
+}

@@ -1,0 +1,251 @@
+//! The Ndarray Data Language 0.6.1, a YAML description of arrays, their coordinates, groups and attributes:
+//! the model, a reader with exact places, the rules, and a canonical writer.
+//!
+//! ```
+//! use ra_pack::ndl;
+//!
+//! let parsed = ndl::parse(b"ndarrays:\n  z:\n    shape: [10, 20]\n    type: flaot64\n");
+//! let finding = &parsed.diagnostics[0];
+//! assert_eq!(finding.code.id(), "NDL040");
+//! assert_eq!((finding.span.start.line, finding.span.start.column), (4, 11));
+//! assert_eq!(finding.hint.as_deref(), Some("did you mean `float64`?"));
+//! ```
+//!
+//! What the language leaves open is decided so:
+//!
+//! - Scalars follow the core schema of YAML 1.2: `no`, dates and `12:30:00` are strings, `010` is ten.
+//!   There is one document without duplicate keys, merge keys or tags of its own; aliases are bounded.
+//! - A mapping is an attribute's long form, a scalar its short form: `int64` (`uint64` above its range),
+//!   `float64` or `string`. Lists, booleans and null have no short form.
+//! - A bare name in a shape is a dimcoord of the same group or of the nearest group above; a path
+//!   begins with `/`. What is not in the document may be in the pack: see [`Parsed::unresolved`].
+//! - The extents of a shape may be 0, the size of a dimcoord not.
+//! - A value follows `storage.shape` when there is one, and the shape otherwise.
+//! - An enum without base has the smallest type that holds all members, unsigned when none is
+//!   negative; its values are names or numbers.
+//! - Compounds are packed; each member is a mapping with one key.
+//! - Unknown keys are errors, but under `storage`, where they are kept and a warning.
+//! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
+//!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
+
+mod datatype;
+mod diagnostic;
+mod form;
+mod index;
+mod load;
+mod model;
+mod node;
+mod parse;
+mod scalar;
+mod serde;
+mod source;
+mod suggest;
+mod validate;
+mod write;
+
+pub use self::datatype::{Datatype, Integer, Selection};
+pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
+pub use self::index::{Entity, Index};
+pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
+pub use self::model::{
+    Attribute, DimCoord, Document, Endian, Extent, Form, Group, Ndarray, Order, Storage, Value,
+};
+pub use self::source::{Position, SourceMap, Span, Step};
+pub use self::validate::{CoordReference, TargetReference};
+
+use self::diagnostic::{Place, Sink};
+use self::model::split_path;
+use self::node::{Node, Range};
+use self::parse::Reader;
+use self::source::Source;
+use self::validate::Unresolved;
+
+/// How strictly to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ParseOptions {
+    /// Refuse what NDL 0.6.1 does not have: our datatypes and `storage.order`.
+    pub strict: bool,
+}
+
+/// What reading a text gave.
+#[derive(Debug, Clone, Default)]
+pub struct Parsed {
+    /// What the document says, without the entities that have errors; `None` when it cannot be read
+    /// at all.
+    pub document: Option<Document>,
+    /// What is wrong, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text and its places.
+    pub source: SourceMap,
+    /// Extents that name dimcoords which are not in the document. They are wrong unless they can be found
+    /// elsewhere, as in the other documents of a pack.
+    pub unresolved: Vec<CoordReference>,
+    /// Objects that values refer to and which are not in the document, likewise.
+    pub unresolved_targets: Vec<TargetReference>,
+}
+
+impl Parsed {
+    /// Whether a rule is broken; warnings and unresolved references do not count.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The findings that the unresolved references are when there is nothing beside the document.
+    pub fn unresolved_diagnostics(&self) -> Vec<Diagnostic> {
+        let Some(document) = &self.document else { return Vec::new() };
+        let index = document.index();
+        let coords = self.unresolved.iter().take(MAX_DIAGNOSTICS).map(|reference| {
+            let absolute = split_path(&reference.name);
+            let paths: Vec<String>;
+            let mut finding = if absolute.is_some() {
+                paths = document
+                    .dimcoords()
+                    .take(suggest::MAX_CANDIDATES)
+                    .map(|(group, coord)| diagnostic::join(&group.path, &coord.name))
+                    .collect();
+                reference.diagnostic(paths.iter().map(String::as_str))
+            } else {
+                reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
+            };
+            let (group, name) = absolute.unwrap_or((&reference.group, &reference.name));
+            if index.ndarray(group, name).is_some() {
+                finding.hint("that is an ndarray; coordinates stand under `dimcoords`");
+            }
+            finding
+        });
+        let paths: Vec<String> = document
+            .ndarrays()
+            .map(|(group, ndarray)| diagnostic::join(&group.path, &ndarray.name))
+            .take(suggest::MAX_CANDIDATES)
+            .collect();
+        let targets = self.unresolved_targets.iter().take(MAX_DIAGNOSTICS);
+        let targets = targets.map(|target| target.diagnostic(paths.iter().map(String::as_str)));
+        let mut findings: Vec<_> = coords.chain(targets).collect();
+        findings.sort_by_key(|finding| finding.span.start.offset);
+        findings
+    }
+}
+
+/// Reads a document: never fails, all that is wrong is in the answer.
+pub fn parse(text: &[u8]) -> Parsed {
+    parse_with(text, &ParseOptions::default())
+}
+
+/// As [`parse`], with options.
+pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
+    let (source, root, mut diagnostics) = read(text);
+    let Some(root) = root else {
+        return Parsed {
+            diagnostics,
+            source: SourceMap { source, root: None },
+            ..Parsed::default()
+        };
+    };
+    let mut sink = Sink::resume(&source, diagnostics);
+    let (document, unresolved) = check(&root, &mut sink, *options);
+    diagnostics = sink.finish();
+    Parsed {
+        document,
+        diagnostics,
+        source: SourceMap { source, root: Some(root) },
+        unresolved: unresolved.coords,
+        unresolved_targets: unresolved.targets,
+    }
+}
+
+/// Reads a datatype alone: the text is a datatype (`float32`), or a mapping whose one key is `type`.
+///
+/// # Errors
+///
+/// All that is wrong with the text.
+pub fn parse_datatype(text: &[u8]) -> Result<Datatype, Vec<Diagnostic>> {
+    fragment(text, "type", |reader, node, place| reader.datatype(node, place))
+}
+
+/// Reads a shape alone: the text is a list, or a mapping whose one key is `shape`.
+///
+/// # Errors
+///
+/// All that is wrong with the text.
+pub fn parse_shape(text: &[u8]) -> Result<Vec<Extent>, Vec<Diagnostic>> {
+    fragment(text, "shape", |reader, node, place| reader.shape(node, place))
+}
+
+fn fragment<T>(
+    text: &[u8],
+    key: &'static str,
+    part: impl for<'n> FnOnce(&mut Reader<'n, '_, '_>, &'n Node, Place<'_>) -> Option<T>,
+) -> Result<T, Vec<Diagnostic>> {
+    let (source, root, diagnostics) = read(text);
+    let Some(root) = root else { return Err(diagnostics) };
+    let mut sink = Sink::resume(&source, diagnostics);
+    let mut reader = Reader::new(&mut sink, false);
+    let node = reader.fragment(&root, key);
+    let answer = part(&mut reader, node, Place::default());
+    match (answer, sink.finish()) {
+        (Some(answer), diagnostics) if diagnostics.is_empty() => Ok(answer),
+        (_, diagnostics) => Err(diagnostics),
+    }
+}
+
+/// From bytes to a tree.
+fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
+    let refuse = |source: Source, code, at, message: &str, expected: String| {
+        let mut sink = Sink::new(&source);
+        sink.error(code, at, Place::default(), message).expected(expected);
+        let diagnostics = sink.finish();
+        (source, None, diagnostics)
+    };
+    if text.len() > MAX_TEXT {
+        let expected = format!("at most {MAX_TEXT} bytes");
+        let message = "the document is too large";
+        return refuse(Source::default(), Code::TooLarge, Range::new(0, 0), message, expected);
+    }
+    let source = match str::from_utf8(text) {
+        Ok(text) => Source::new(text.to_owned()),
+        Err(error) => {
+            let source = Source::new(String::from_utf8_lossy(text).into_owned());
+            let at = source.without_bom(error.valid_up_to());
+            let range = Range::new(at, at.saturating_add(char::REPLACEMENT_CHARACTER.len_utf8()));
+            let expected = match text {
+                [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
+                _ => "UTF-8",
+            };
+            return refuse(
+                source,
+                Code::NotUtf8,
+                range,
+                "the text is not UTF-8",
+                expected.to_owned(),
+            );
+        }
+    };
+    let mut sink = Sink::new(&source);
+    let root = load::load(source.text(), &mut sink);
+    let diagnostics = sink.finish();
+    (source, root, diagnostics)
+}
+
+fn check(
+    root: &Node,
+    sink: &mut Sink<'_>,
+    options: ParseOptions,
+) -> (Option<Document>, Unresolved) {
+    let mut reader = Reader::new(sink, options.strict);
+    let Some(document) = reader.document(root) else { return (None, Unresolved::default()) };
+    let unresolved = validate::whole(&document, reader);
+    (Some(document), unresolved)
+}
+
+/// Reads a tree that has no text.
+fn from_node(root: &Node, options: ParseOptions) -> Result<Document, String> {
+    let source = Source::default();
+    let mut sink = Sink::new(&source);
+    let (document, _) = check(root, &mut sink, options);
+    let mut findings = sink.finish().into_iter();
+    match (findings.find(|finding| finding.severity == Severity::Error), document) {
+        (None, Some(document)) => Ok(document),
+        (Some(finding), _) => Err(finding.without_place()),
+        (None, None) => Err("the document cannot be read".to_owned()),
+    }
+}

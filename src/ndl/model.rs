@@ -1,0 +1,451 @@
+//! What a document says: groups with attributes, dimension coordinates and arrays, as plain data.
+
+use super::datatype::Datatype;
+
+/// A whole description.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// How it is written.
+    pub form: Form,
+    /// The groups in the order of the text; a flat document is the one group `/`.
+    pub groups: Vec<Group>,
+}
+
+/// How a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// The content of the root group alone.
+    Flat,
+    /// A mapping from paths to groups.
+    Grouped,
+}
+
+/// A group: what a directory is in a pack.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Group {
+    /// `/`, or `/a/b` without a slash at the end.
+    pub path: String,
+    /// What is known about the group.
+    pub attributes: Vec<Attribute>,
+    /// The coordinates that shapes may name.
+    pub dimcoords: Vec<DimCoord>,
+    /// The arrays.
+    pub ndarrays: Vec<Ndarray>,
+}
+
+/// A named fact about a group, dimcoord or ndarray.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Any text; slashes are allowed here.
+    pub name: String,
+    /// Extents of the value, empty for a scalar.
+    pub shape: Vec<u64>,
+    /// What the elements of the value are.
+    pub datatype: Datatype,
+    /// The fact: a scalar, or lists nested as deep as the shape is long.
+    pub value: Value,
+    /// How a file stores it.
+    pub storage: Option<Storage>,
+    /// Whether it is written as a bare scalar, its datatype being the one of
+    /// [`Datatype::of_scalar`].
+    pub short: bool,
+}
+
+/// The coordinate of a dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimCoord {
+    /// Text without slashes.
+    pub name: String,
+    /// Elements, at least 1; `None` when it can grow (`null`).
+    pub size: Option<u64>,
+    /// What its elements are.
+    pub datatype: Datatype,
+    /// The elements, when the document gives them.
+    pub value: Option<Value>,
+    /// What is known about it.
+    pub attributes: Vec<Attribute>,
+    /// How a file stores it.
+    pub storage: Option<Storage>,
+}
+
+/// An array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ndarray {
+    /// Text without slashes.
+    pub name: String,
+    /// One extent for each dimension; empty for a scalar.
+    pub shape: Vec<Extent>,
+    /// What its elements are.
+    pub datatype: Datatype,
+    /// The elements, when the document gives them: lists nested as deep as the shape is long, the
+    /// outermost for the first extent.
+    pub value: Option<Value>,
+    /// What is known about it.
+    pub attributes: Vec<Attribute>,
+    /// How a file stores it.
+    pub storage: Option<Storage>,
+}
+
+/// How long an array is along one dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// So many elements.
+    Fixed(u64),
+    /// `null`: it can grow.
+    Unlimited,
+    /// As long as the dimcoord of this name (of the same group or the nearest above) or of this
+    /// path (beginning with `/`).
+    Coord(String),
+}
+
+/// How a file stores an entity.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Storage {
+    /// Extents in the file (of ndarrays).
+    pub shape: Option<Vec<u64>>,
+    /// Elements in the file (of dimcoords).
+    pub size: Option<u64>,
+    /// Extents of a chunk.
+    pub chunk: Option<Vec<u64>>,
+    /// What the bytes went through, such as `lz4`: strings, or mappings with parameters.
+    pub filter: Vec<Value>,
+    /// The byte order.
+    pub endian: Option<Endian>,
+    /// The encoding of text.
+    pub charset: Option<String>,
+    /// The element that stands for "nothing was written".
+    pub fillvalue: Option<Value>,
+    /// Extension: which index runs fastest.
+    pub order: Order,
+    /// Keys that the language does not know.
+    pub other: Vec<(String, Value)>,
+}
+
+/// The order of bytes in a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// The least byte first.
+    Little,
+    /// The greatest byte first.
+    Big,
+}
+
+impl Endian {
+    /// The word of the language.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Little => "little",
+            Self::Big => "big",
+        }
+    }
+}
+
+/// Extension `storage.order`: how the extents of a shape stand to the dims of a `RawArray` header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// The first index runs fastest: shape and dims are equal. What holds when nothing is said.
+    #[default]
+    Column,
+    /// The last index runs fastest: the dims are the shape reversed.
+    Row,
+    /// The last index runs fastest although the dims equal the shape: a file written wrongly.
+    RowUnreversed,
+}
+
+impl Order {
+    /// The word of the directive.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Column => "column",
+            Self::Row => "row",
+            Self::RowUnreversed => "row-unreversed",
+        }
+    }
+
+    /// The order that a word of the directive names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Column, Self::Row, Self::RowUnreversed]
+            .into_iter()
+            .find(|order| order.word() == word)
+    }
+}
+
+/// A value given in a document.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// An integer above [`i64::MAX`]; `Value::from` chooses.
+    UInt(u64),
+    /// A float, finite or not.
+    Float(f64),
+    /// Text.
+    String(String),
+    /// A list.
+    List(Vec<Self>),
+    /// A mapping in the order of the text.
+    Map(Vec<(String, Self)>),
+}
+
+/// NaN equals NaN: two values are the same when they are written the same.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::UInt(a), Self::UInt(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => {
+                a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+            }
+            (Self::String(a), Self::String(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
+            (Self::Map(a), Self::Map(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Value {
+    /// The number, when this is an integer.
+    pub fn as_integer(&self) -> Option<i128> {
+        match self {
+            Self::Int(number) => Some((*number).into()),
+            Self::UInt(number) => Some((*number).into()),
+            _ => None,
+        }
+    }
+
+    /// The text, when this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::UInt(number), Self::Int)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Float(number)
+    }
+}
+
+/// The shortest decimal number that means the same `f32`: 0.1 stays 0.1.
+impl From<f32> for Value {
+    fn from(number: f32) -> Self {
+        Self::Float(number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(list: Vec<T>) -> Self {
+        Self::List(list.into_iter().map(Into::into).collect())
+    }
+}
+
+impl Datatype {
+    /// The datatype of a scalar in the short form of an attribute: `int64`, `uint64` above its
+    /// range, `float64` or `string`; `None` when there is none.
+    pub fn of_scalar(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(_) => Some(Self::Int64),
+            Value::UInt(_) => Some(Self::UInt64),
+            Value::Float(_) => Some(Self::Float64),
+            Value::String(_) => Some(Self::String),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        }
+    }
+}
+
+impl Attribute {
+    /// An attribute in the short form; `None` when `value` is not an integer, float or string.
+    pub fn short(name: impl Into<String>, value: impl Into<Value>) -> Option<Self> {
+        let value = value.into();
+        let datatype = Datatype::of_scalar(&value)?;
+        Some(Self {
+            name: name.into(),
+            shape: Vec::new(),
+            datatype,
+            value,
+            storage: None,
+            short: true,
+        })
+    }
+
+    /// Whether the short form says everything about the attribute.
+    pub(super) fn fits_short(&self) -> bool {
+        self.shape.is_empty()
+            && self.storage.is_none()
+            && Datatype::of_scalar(&self.value).is_some_and(|datatype| datatype == self.datatype)
+    }
+}
+
+impl DimCoord {
+    /// Elements as far as the document says: the size, or for one that can grow the size in the
+    /// file, or the length of the value.
+    pub fn known_size(&self) -> Option<u64> {
+        self.size.or_else(|| self.storage.as_ref()?.size).or_else(|| match &self.value {
+            Some(Value::List(list)) => u64::try_from(list.len()).ok(),
+            _ => None,
+        })
+    }
+}
+
+impl Ndarray {
+    /// The order of dimensions.
+    pub fn order(&self) -> Order {
+        self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
+    }
+}
+
+impl Group {
+    /// An empty group.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into(), ..Self::default() }
+    }
+
+    /// The ndarray of a name.
+    pub fn ndarray(&self, name: &str) -> Option<&Ndarray> {
+        self.ndarrays.iter().find(|ndarray| ndarray.name == name)
+    }
+
+    /// The dimcoord of a name.
+    pub fn dimcoord(&self, name: &str) -> Option<&DimCoord> {
+        self.dimcoords.iter().find(|dimcoord| dimcoord.name == name)
+    }
+}
+
+impl Document {
+    /// A flat document with nothing in it.
+    pub fn flat() -> Self {
+        Self { form: Form::Flat, groups: vec![Group::new("/")] }
+    }
+
+    /// A grouped document without groups.
+    pub fn grouped() -> Self {
+        Self { form: Form::Grouped, groups: Vec::new() }
+    }
+
+    /// The group of a path.
+    pub fn group(&self, path: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.path == path)
+    }
+
+    /// Every ndarray with its group, in the order of the text.
+    pub fn ndarrays(&self) -> impl Iterator<Item = (&Group, &Ndarray)> {
+        self.groups
+            .iter()
+            .flat_map(|group| group.ndarrays.iter().map(move |ndarray| (group, ndarray)))
+    }
+
+    /// Every dimcoord with its group, in the order of the text.
+    pub fn dimcoords(&self) -> impl Iterator<Item = (&Group, &DimCoord)> {
+        self.groups
+            .iter()
+            .flat_map(|group| group.dimcoords.iter().map(move |dimcoord| (group, dimcoord)))
+    }
+
+    /// The dimcoord that `name` means in the group `group`: a path from the root when it begins with
+    /// `/`, or else the nearest of that name in the group and those above it.
+    ///
+    /// Looks through the whole document; [`Index`](super::Index) answers many such questions faster.
+    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &DimCoord)> {
+        let in_group = |path: &str, name: &str| {
+            let group = self.group(path)?;
+            Some((group, group.dimcoord(name)?))
+        };
+        if name.starts_with('/') {
+            let (group, name) = split_path(name)?;
+            return in_group(group, name);
+        }
+        ancestors(group).find_map(|path| in_group(path, name))
+    }
+
+    /// The canonical YAML of the document: the same document gives the same text, and reading that
+    /// text gives the same document.
+    pub fn to_yaml(&self) -> String {
+        super::write::to_yaml(&super::form::document(self))
+    }
+}
+
+/// A path from the root as group and name; `None` for `/` itself and for relative paths.
+pub(super) fn split_path(path: &str) -> Option<(&str, &str)> {
+    let (group, name) = path.rsplit_once('/')?;
+    if name.is_empty() || (!group.is_empty() && !group.starts_with('/')) {
+        return None;
+    }
+    Some((if group.is_empty() { "/" } else { group }, name))
+}
+
+/// A group's path and those of the groups above it, nearest first, `/` last.
+pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(group), |path| match path.rsplit_once('/') {
+        _ if *path == "/" => None,
+        Some(("", _)) | None => Some("/"),
+        Some((parent, _)) => Some(parent),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ancestors_end_at_the_root() {
+        assert_eq!(ancestors("/a/b/c").collect::<Vec<_>>(), ["/a/b/c", "/a/b", "/a", "/"]);
+        assert_eq!(ancestors("/").collect::<Vec<_>>(), ["/"]);
+        assert_eq!(ancestors("odd").collect::<Vec<_>>(), ["odd", "/"]);
+    }
+
+    #[test]
+    fn paths_split_into_group_and_name() {
+        assert_eq!(split_path("/a"), Some(("/", "a")));
+        assert_eq!(split_path("/a/b/c"), Some(("/a/b", "c")));
+        for path in ["/", "", "a", "a/b", "/a/"] {
+            assert_eq!(split_path(path), None, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn nan_equals_nan_and_zeros_differ_by_sign() {
+        assert_eq!(Value::Float(f64::NAN), Value::Float(-f64::NAN));
+        assert_ne!(Value::Float(0.0), Value::Float(-0.0));
+        assert_ne!(Value::Float(1.0), Value::Int(1));
+    }
+
+    #[test]
+    fn single_precision_keeps_its_short_decimals() {
+        assert_eq!(Value::from(0.1_f32), Value::Float(0.1));
+        assert_eq!(Value::from(f32::MAX).clone(), Value::Float(3.402_823_5e38));
+        assert_eq!(Value::from(f32::NAN), Value::Float(f64::NAN));
+    }
+}

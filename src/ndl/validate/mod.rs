@@ -1,0 +1,106 @@
+//! Rules over the whole document: what dimcoords are as long as, what fits into what, and where
+//! references lead.
+
+mod reference;
+mod value;
+
+use std::collections::HashSet;
+
+pub(super) use self::reference::Target;
+pub use self::reference::{CoordReference, TargetReference};
+pub(super) use self::value::{Expected, scalar};
+
+use super::diagnostic::Code;
+use super::model::{Document, Extent, Ndarray, ancestors, split_path};
+use super::parse::{Reader, Site, child};
+
+/// The references that the document itself cannot satisfy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Unresolved {
+    pub(super) coords: Vec<CoordReference>,
+    pub(super) targets: Vec<TargetReference>,
+}
+
+/// Checks what the reader kept for later.
+pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unresolved {
+    let mut unresolved = Unresolved::default();
+    let index = document.index();
+    let broken: HashSet<(&str, &str)> = reader.broken.iter().copied().collect();
+    let sites = std::mem::take(&mut reader.sites);
+    for ((group, ndarray), site) in document.ndarrays().zip(sites) {
+        let mut extents = Vec::with_capacity(ndarray.shape.len());
+        for (axis, extent) in ndarray.shape.iter().enumerate() {
+            let coord = match extent {
+                Extent::Coord(name) => index.resolve_coord(&group.path, name),
+                Extent::Fixed(_) | Extent::Unlimited => None,
+            };
+            let (known, bound) = match (extent, coord) {
+                (Extent::Fixed(size), _) => (Some(*size), Some(*size)),
+                (_, Some((_, coord))) => (coord.known_size(), coord.size),
+                (_, None) => (None, None),
+            };
+            if let (Extent::Coord(name), None) = (extent, coord)
+                && !is_broken(&broken, &group.path, name)
+            {
+                unresolved.coords.push(CoordReference {
+                    group: group.path.clone(),
+                    ndarray: ndarray.name.clone(),
+                    axis,
+                    name: name.clone(),
+                    span: reader.sink.span(child(site.shape, axis)),
+                });
+            }
+            reader.check_bound(ndarray, site, axis, bound);
+            extents.push(known);
+        }
+        reader.ndarray_value(ndarray, site, extents);
+    }
+    reader.references(&index, &broken, &mut unresolved);
+    unresolved
+}
+
+fn is_broken(broken: &HashSet<(&str, &str)>, group: &str, name: &str) -> bool {
+    if broken.is_empty() {
+        return false;
+    }
+    match split_path(name) {
+        Some(absolute) => broken.contains(&absolute),
+        None => ancestors(group).any(|group| broken.contains(&(group, name))),
+    }
+}
+
+impl<'n> Reader<'n, '_, '_> {
+    fn check_bound(&mut self, ndarray: &Ndarray, site: Site<'n>, axis: usize, bound: Option<u64>) {
+        let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_ref()?.get(axis));
+        let (Some(bound), Some(&stored)) = (bound, stored) else { return };
+        if stored > bound {
+            let node = site.storage.and_then(|node| node.entry("shape"));
+            let at = node.map_or(site.key.at, |(_, node)| child(node, axis));
+            self.sink
+                .error(
+                    Code::StorageBound,
+                    at,
+                    site.place(),
+                    "the extent in the file is larger than the declared one",
+                )
+                .expected(format!("at most {bound}"))
+                .found(stored.to_string());
+        }
+    }
+
+    fn ndarray_value(&mut self, ndarray: &Ndarray, site: Site<'n>, extents: Vec<Option<u64>>) {
+        let (Some(value), Some(node)) = (&ndarray.value, site.value) else { return };
+        // What is given is what the file holds.
+        let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_ref());
+        let extents = match stored {
+            Some(shape) => shape.iter().copied().map(Some).collect(),
+            None => extents,
+        };
+        self.check_value(
+            value,
+            node,
+            Expected { extents, datatype: &ndarray.datatype },
+            site.place(),
+        );
+    }
+}

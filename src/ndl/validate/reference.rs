@@ -1,0 +1,182 @@
+//! References from one place of a document to another, or out of it: a pack can hold what a single
+//! document does not.
+
+use std::collections::HashSet;
+
+use super::{Unresolved, is_broken};
+use crate::ndl::datatype::Datatype;
+use crate::ndl::diagnostic::{Code, Diagnostic, Place, quote};
+use crate::ndl::index::{Entity, Index};
+use crate::ndl::model::{Extent, Ndarray};
+use crate::ndl::node::{Kind, Node};
+use crate::ndl::parse::{Reader, child, count};
+use crate::ndl::source::Span;
+use crate::ndl::suggest;
+
+/// An extent that names a dimcoord which the document does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoordReference {
+    /// The path of the group of the ndarray.
+    pub group: String,
+    /// The ndarray.
+    pub ndarray: String,
+    /// Which extent, from 0.
+    pub axis: usize,
+    /// The name or path as written.
+    pub name: String,
+    /// The place of the extent.
+    pub span: Span,
+}
+
+impl CoordReference {
+    /// The finding, for whoever could not satisfy the reference either; `known` are the names and
+    /// paths that could have been meant.
+    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        let message = format!("there is no dimcoord {}", quote(&self.name));
+        let mut finding = Diagnostic::new(Code::UnresolvedCoord, self.span, message);
+        finding.entity = Place::group(&self.group).entity(&self.ndarray).text();
+        let expected = match self.name.strip_prefix('/') {
+            Some(_) => "a dimcoord of this path".to_owned(),
+            None if self.group == "/" => "a dimcoord in the group `/`".to_owned(),
+            None => format!("a dimcoord in the group {} or one above it", quote(&self.group)),
+        };
+        finding.expected(expected).maybe_hint(suggest::hint(&self.name, known));
+        finding
+    }
+}
+
+/// The path of an object (a group, dimcoord or ndarray) that the document does not hold, in a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetReference {
+    /// What holds the value, as in [`Diagnostic::entity`].
+    pub entity: String,
+    /// The path as written.
+    pub target: String,
+    /// The place of the path.
+    pub span: Span,
+}
+
+impl TargetReference {
+    /// The finding, for whoever could not satisfy the reference either; `known` are the paths that
+    /// could have been meant.
+    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        let message = format!("there is no object {}", quote(&self.target));
+        let mut finding = Diagnostic::new(Code::UnresolvedTarget, self.span, message);
+        finding.entity = Some(self.entity.clone());
+        finding
+            .expected("the path of a group, dimcoord or ndarray")
+            .maybe_hint(suggest::hint(&self.target, known));
+        finding
+    }
+}
+
+/// A reference in a value, to be followed when the whole document is known.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ndl) struct Target<'n> {
+    place: Place<'n>,
+    path: &'n Node,
+    /// The whole of a region.
+    region: Option<&'n Node>,
+}
+
+impl<'n> Target<'n> {
+    /// The reference that an element is, when it is one.
+    pub(in crate::ndl) fn of(
+        node: &'n Node,
+        datatype: &Datatype,
+        place: Place<'n>,
+    ) -> Option<Self> {
+        match datatype {
+            Datatype::ObjRef => Some(Self { place, path: node, region: None }),
+            Datatype::RegRef { .. } => {
+                let (_, path) = node.entry("target")?;
+                Some(Self { place, path, region: Some(node) })
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<&'n str> {
+        match &self.path.kind {
+            Kind::Scalar(scalar) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+}
+
+impl<'n> Reader<'n, '_, '_> {
+    /// Follows the references in values.
+    pub(super) fn references(
+        &mut self,
+        index: &Index<'_>,
+        broken: &HashSet<(&str, &str)>,
+        unresolved: &mut Unresolved,
+    ) {
+        for target in std::mem::take(&mut self.targets) {
+            let Some(path) = target.text().filter(|path| path.starts_with('/')) else {
+                self.sink
+                    .error(
+                        Code::ValueType,
+                        target.path.at,
+                        target.place,
+                        "malformed target of a region",
+                    )
+                    .expected("the path of an ndarray, such as `/a/b`")
+                    .found(target.path.describe());
+                continue;
+            };
+            match (index.entity(path), target.region) {
+                (Some(Entity::Ndarray(_, ndarray)), Some(region)) => {
+                    self.region(ndarray, region, index, target.place);
+                }
+                (Some(_), _) => {}
+                (None, _) if is_broken(broken, "/", path) => {}
+                (None, _) => unresolved.targets.push(TargetReference {
+                    entity: target.place.text().unwrap_or_default(),
+                    target: path.to_owned(),
+                    span: self.sink.span(target.path.at),
+                }),
+            }
+        }
+    }
+
+    /// Both corners of a block lie in the array.
+    fn region(&mut self, ndarray: &Ndarray, region: &'n Node, index: &Index<'_>, place: Place<'n>) {
+        let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
+        for corner in ["start", "opposite"] {
+            let Some((_, node)) = region.entry(corner) else { continue };
+            let Kind::List(list) = &node.kind else { continue };
+            if list.len() != ndarray.shape.len() {
+                self.sink
+                    .error(
+                        Code::RegionBounds,
+                        node.at,
+                        place,
+                        format!("`{corner}` has the wrong length"),
+                    )
+                    .expected(count(ndarray.shape.len(), "index").replace("indexs", "indices"))
+                    .found(list.len().to_string());
+                continue;
+            }
+            for (axis, extent) in ndarray.shape.iter().enumerate() {
+                let length = match extent {
+                    Extent::Fixed(size) => Some(*size),
+                    Extent::Unlimited => stored.and_then(|shape| shape.get(axis).copied()),
+                    Extent::Coord(name) => {
+                        index.resolve_coord("/", name).and_then(|(_, coord)| coord.known_size())
+                    }
+                };
+                let Some(length) = length else { continue };
+                let number = list.get(axis).and_then(|node| node.value().ok()?.as_integer());
+                if number.is_none_or(|number| !(0..i128::from(length)).contains(&number)) {
+                    let at = child(node, axis);
+                    let found = list.get(axis).map(Node::describe).unwrap_or_default();
+                    self.sink
+                        .error(Code::RegionBounds, at, place, "the region lies outside its target")
+                        .expected(format!("an index from 0 to less than {length}"))
+                        .found(found);
+                }
+            }
+        }
+    }
+}

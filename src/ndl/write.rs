@@ -1,0 +1,297 @@
+//! Canonical YAML that readers of YAML 1.1 and of 1.2 take for the same: block mappings, flow lists
+//! of scalars, and quotes around every text that one of the two would take for something else.
+
+use std::fmt::Write;
+
+use super::model::Value;
+use super::scalar;
+
+/// Where a flow list is continued on the next line, in characters.
+const WIDTH: usize = 100;
+
+/// Nested lists up to this length stay on one line, in characters.
+const SHORT: usize = 60;
+
+/// Longest implicit key, in bytes: readers give up looking for the `:` after 1024 characters.
+const MAX_KEY: usize = 1000;
+
+/// Writes a value as a document.
+pub(super) fn to_yaml(value: &Value) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Map(map) if !map.is_empty() => block_map(&mut out, map, 0, false),
+        Value::List(list) if !list.is_empty() && !is_flow(list) => block_list(&mut out, list, 0),
+        other => {
+            inline(&mut out, other, 0);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Writes the entries of a mapping; the first one goes on when the line is already `begun`.
+fn block_map(out: &mut String, map: &[(String, Value)], indent: usize, begun: bool) {
+    for (at, (key, value)) in map.iter().enumerate() {
+        if at > 0 || !begun {
+            spaces(out, indent);
+        }
+        let text = scalar_text(key, false);
+        if text.len() > MAX_KEY {
+            out.push_str("? ");
+            out.push_str(&text);
+            out.push('\n');
+            spaces(out, indent);
+        } else {
+            out.push_str(&text);
+        }
+        out.push(':');
+        after_key(out, value, indent);
+    }
+}
+
+fn after_key(out: &mut String, value: &Value, indent: usize) {
+    let inner = indent.saturating_add(2);
+    match value {
+        Value::Map(map) if !map.is_empty() => {
+            out.push('\n');
+            block_map(out, map, inner, false);
+        }
+        Value::List(list) if !list.is_empty() && !is_flow(list) => {
+            out.push('\n');
+            block_list(out, list, inner);
+        }
+        Value::String(text) if is_literal(text) => literal(out, text, inner),
+        other => {
+            out.push(' ');
+            inline(out, other, inner);
+            out.push('\n');
+        }
+    }
+}
+
+fn block_list(out: &mut String, list: &[Value], indent: usize) {
+    let inner = indent.saturating_add(2);
+    for value in list {
+        spaces(out, indent);
+        match value {
+            Value::Map(map) if !map.is_empty() => {
+                out.push_str("- ");
+                block_map(out, map, inner, true);
+            }
+            Value::List(list) if !list.is_empty() && !is_flow(list) => {
+                out.push_str("-\n");
+                block_list(out, list, inner);
+            }
+            other => {
+                out.push_str("- ");
+                inline(out, other, inner);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+/// Whether a list is written in brackets: one of scalars always, one of lists when it is short.
+fn is_flow(list: &[Value]) -> bool {
+    let scalar = |value: &Value| match value {
+        Value::List(list) => list.is_empty(),
+        Value::Map(map) => map.is_empty(),
+        _ => true,
+    };
+    list.iter().all(scalar) || flow_width(list, SHORT).is_some()
+}
+
+/// The width of a list in brackets, when it is not more than `limit`; mappings have none.
+fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
+    let mut width = 2_usize;
+    for value in list {
+        let inner = match value {
+            Value::List(list) => flow_width(list, limit)?,
+            Value::Map(map) if !map.is_empty() => return None,
+            other => {
+                let mut text = String::new();
+                atom(&mut text, other, true);
+                text.chars().count()
+            }
+        };
+        width = width.saturating_add(inner).saturating_add(2);
+        if width > limit {
+            return None;
+        }
+    }
+    Some(width)
+}
+
+/// Writes what stands on the rest of a line: a scalar, an empty collection or a flow list.
+fn inline(out: &mut String, value: &Value, indent: usize) {
+    match value {
+        Value::List(list) => flow_list(out, list, indent),
+        other => atom(out, other, false),
+    }
+}
+
+fn flow_list(out: &mut String, list: &[Value], indent: usize) {
+    let mut column = out.len().saturating_sub(out.rfind('\n').map_or(0, |at| at.saturating_add(1)));
+    out.push('[');
+    for (at, value) in list.iter().enumerate() {
+        let begin = out.len();
+        match value {
+            Value::List(list) => flow_list(out, list, indent),
+            other => atom(out, other, true),
+        }
+        let width = out.get(begin..).map_or(0, |text| text.chars().count());
+        column = column.saturating_add(width).saturating_add(2);
+        if at > 0 && column > WIDTH {
+            // The list goes on below its key, deeper than the key.
+            let mut line = String::from(",\n");
+            spaces(&mut line, indent.saturating_add(2));
+            out.insert_str(begin, &line);
+            column = indent.saturating_add(4).saturating_add(width);
+        } else if at > 0 {
+            out.insert_str(begin, ", ");
+        }
+    }
+    out.push(']');
+}
+
+/// Writes a scalar, or an empty list or mapping.
+fn atom(out: &mut String, value: &Value, in_flow: bool) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        Value::Int(number) => push(out, number),
+        Value::UInt(number) => push(out, number),
+        Value::Float(number) => out.push_str(&float(*number)),
+        Value::String(text) => out.push_str(&scalar_text(text, in_flow)),
+        Value::List(_) => out.push_str("[]"),
+        Value::Map(_) => out.push_str("{}"),
+    }
+}
+
+fn push(out: &mut String, value: impl std::fmt::Display) {
+    // Writing to a string does not fail.
+    let _ = write!(out, "{value}");
+}
+
+/// The shortest decimal number that means the same float, and that YAML 1.1 takes for a float, too:
+/// with a point, and a sign in the exponent.
+pub(super) fn float(number: f64) -> String {
+    if number.is_nan() {
+        return ".nan".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    let text = format!("{number:?}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let point = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if exponent.starts_with('-') { "" } else { "+" };
+    format!("{mantissa}{point}e{sign}{exponent}")
+}
+
+/// A text as it is when every reader takes it for this text, or else in double quotes.
+fn scalar_text(text: &str, in_flow: bool) -> String {
+    if is_plain(text, in_flow) { text.to_owned() } else { quoted(text) }
+}
+
+/// Whether a text means itself without quotes. When in doubt it does not.
+fn is_plain(text: &str, in_flow: bool) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    if first == ' ' || text.ends_with([' ', ':']) || "-?:,[]{}#&*!|>'\"%@`=<~".contains(first) {
+        return false;
+    }
+    if text.contains(|character| must_escape(character) || character == '\n') {
+        return false;
+    }
+    if text.contains(": ") || text.contains(" #") {
+        return false;
+    }
+    if in_flow && text.contains([',', '[', ']', '{', '}', ':', '?']) {
+        return false;
+    }
+    !is_word(text) && !like_number(text) && matches!(scalar::resolve(text), Ok(None))
+}
+
+/// The booleans and nulls of YAML 1.1, in any case.
+fn is_word(text: &str) -> bool {
+    const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    text.len() <= 5 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Whether a text could be a number, date or time of YAML 1.1: it begins like one and holds nothing
+/// else than what they hold.
+fn like_number(text: &str) -> bool {
+    if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.')) {
+        return false;
+    }
+    let special = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    matches!(special.as_str(), ".inf" | ".nan")
+        || text.bytes().all(|byte| {
+            byte.is_ascii_hexdigit()
+                || matches!(
+                    byte,
+                    b'x' | b'o' | b'_' | b':' | b'+' | b'-' | b'.' | b'T' | b't' | b'Z' | b' '
+                )
+        })
+}
+
+/// Characters that readers refuse, change, or that a person would not see.
+fn must_escape(character: char) -> bool {
+    (character.is_control() && character != '\n')
+        || matches!(character,
+            '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+            | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}'
+            | '\u{E0000}'..='\u{E007F}')
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().saturating_add(2));
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            other if must_escape(other) => match u32::from(other) {
+                code @ ..=0xFF => push(&mut out, format_args!("\\x{code:02X}")),
+                code @ ..=0xFFFF => push(&mut out, format_args!("\\u{code:04X}")),
+                code => push(&mut out, format_args!("\\U{code:08X}")),
+            },
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a text of several lines can be a literal block without losing anything.
+fn is_literal(text: &str) -> bool {
+    let blank = |line: &str| !line.is_empty() && line.trim().is_empty();
+    text.contains('\n')
+        && !text.starts_with(|first: char| first.is_whitespace() || first == '#')
+        && !text.contains(|character| must_escape(character) && character != '\t')
+        && !text.split('\n').any(blank)
+}
+
+fn literal(out: &mut String, text: &str, indent: usize) {
+    let body = text.trim_end_matches('\n');
+    out.push_str(match text.len().saturating_sub(body.len()) {
+        0 => " |-\n",
+        1 => " |\n",
+        _ => " |+\n",
+    });
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    for line in lines.split('\n') {
+        if !line.is_empty() {
+            spaces(out, indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+fn spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
+}
