@@ -15,9 +15,13 @@ use super::scalar;
 /// some 40 MB.
 pub const MAX_TEXT: usize = 64 << 20;
 
-/// Most values in a document. A list such as `[1,1,…]` makes a value of 2 bytes of text, and a value
-/// takes about 100 bytes of memory.
-pub const MAX_NODES: usize = 8 << 20;
+/// Most values in a document: 100,000 arrays take some 2 million. A list such as `[1,1,…]` makes a value of
+/// 2 bytes of text, and a value takes about 100 bytes of memory.
+pub const MAX_NODES: usize = 4 << 20;
+
+/// Most commas and opening brackets in a text. The scanner reads a whole `[…]` ahead to see whether a
+/// `:` makes it a key, and what it has read takes some 500 bytes for each entry.
+const MAX_AHEAD: usize = 2 << 20;
 
 /// Deepest nesting. The depth of real documents is below 20; the reader calls itself once for each level,
 /// and the other YAML readers in use stop at 128.
@@ -47,10 +51,12 @@ pub(super) fn load(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
 
 /// Refuses what the YAML parser would misread or choke on before it sees it.
 fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
-    // The scanner reads a whole `[…]` ahead to see whether a `:` makes it a key.
     let ahead = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    if ahead > MAX_NODES {
-        too_many(sink, Range::new(0, 0));
+    if ahead > MAX_AHEAD {
+        let message = "the document holds too many lists and mappings in brackets";
+        sink.error(Code::TooLarge, Range::new(0, 0), Place::default(), message)
+            .expected(format!("at most {MAX_AHEAD} commas and brackets"))
+            .hint("write long lists as blocks, or keep them in a file");
         return None;
     }
     let mut characters = text.char_indices();
@@ -226,7 +232,8 @@ impl<'t> Loader<'t, '_, '_> {
     fn close(&mut self, end: Range) -> Option<()> {
         let frame = self.frames.pop()?;
         let (kind, tail) = match frame.content {
-            Content::List(list) => {
+            Content::List(mut list) => {
+                list.shrink_to_fit();
                 let tail = list.last().map(|node| node.at);
                 (Kind::List(list), tail)
             }

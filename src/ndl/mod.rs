@@ -43,6 +43,11 @@ mod suggest;
 mod validate;
 mod write;
 
+#[cfg(test)]
+pub(crate) mod strategies;
+#[cfg(test)]
+mod tests;
+
 pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
 pub use self::index::{Entity, Index};
@@ -205,8 +210,9 @@ fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
         Ok(text) => Source::new(text.to_owned()),
         Err(error) => {
             let source = Source::new(String::from_utf8_lossy(text).into_owned());
-            let at = source.without_bom(error.valid_up_to());
-            let range = Range::new(at, at.saturating_add(char::REPLACEMENT_CHARACTER.len_utf8()));
+            let at = error.valid_up_to();
+            let end = at.saturating_add(char::REPLACEMENT_CHARACTER.len_utf8());
+            let range = source.behind_bom(at, end);
             let expected = match text {
                 [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
                 _ => "UTF-8",

@@ -67,7 +67,7 @@ pub(super) struct Key {
 /// A mapping in the order of the text, without duplicates.
 #[derive(Debug, Clone)]
 pub(super) struct Map {
-    entries: Vec<(Key, Node)>,
+    entries: Box<[(Key, Node)]>,
     /// The entries' numbers in the order of their keys, for mappings that are too long to search.
     sorted: Box<[u32]>,
 }
@@ -92,7 +92,7 @@ impl Map {
             entries = kept;
         }
         let sorted = if entries.len() > SEARCHED { order(&entries) } else { Box::default() };
-        (Self { entries, sorted }, removed)
+        (Self { entries: entries.into(), sorted }, removed)
     }
 
     pub(super) fn entry(&self, text: &str) -> Option<(&Key, &Node)> {

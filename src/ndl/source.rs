@@ -41,11 +41,12 @@ const CHECKPOINT: usize = 4096;
 /// The bytes of U+FEFF.
 const BOM: &str = "\u{feff}";
 
-/// A text, without its byte order mark.
+/// A text, perhaps with a byte order mark, which the ranges of nodes do not count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Source {
-    text: String,
-    bom: bool,
+    whole: String,
+    /// Where the text begins behind the mark.
+    start: usize,
     index: OnceLock<LineIndex>,
 }
 
@@ -58,21 +59,19 @@ struct LineIndex {
 }
 
 impl Source {
-    pub(super) fn new(mut text: String) -> Self {
-        let bom = text.starts_with(BOM);
-        if bom {
-            text.drain(..BOM.len());
-        }
-        Self { text, bom, index: OnceLock::new() }
+    pub(super) fn new(whole: String) -> Self {
+        let start = if whole.starts_with(BOM) { BOM.len() } else { 0 };
+        Self { whole, start, index: OnceLock::new() }
     }
 
+    /// The text without a byte order mark.
     pub(super) fn text(&self) -> &str {
-        &self.text
+        self.whole.get(self.start..).unwrap_or_default()
     }
 
-    /// The offset in this text of an offset in the text with its byte order mark.
-    pub(super) fn without_bom(&self, offset: usize) -> usize {
-        if self.bom { offset.saturating_sub(BOM.len()) } else { offset }
+    /// The range in the text of a range in the text with its byte order mark.
+    pub(super) fn behind_bom(&self, start: usize, end: usize) -> Range {
+        Range::new(start.saturating_sub(self.start), end.saturating_sub(self.start))
     }
 
     /// Lines and columns of a byte range.
@@ -81,15 +80,16 @@ impl Source {
     }
 
     fn position(&self, offset: usize) -> Position {
-        let index = self.index.get_or_init(|| LineIndex::new(&self.text));
-        let offset = offset.min(self.text.len());
+        let text = self.text();
+        let index = self.index.get_or_init(|| LineIndex::new(text));
+        let offset = offset.min(text.len());
         let line = index.lines.partition_point(|&start| start <= offset);
         let start = line.checked_sub(1).and_then(|at| index.lines.get(at)).copied().unwrap_or(0);
-        let column = index.count(&self.text, offset).saturating_sub(index.count(&self.text, start));
+        let column = index.count(text, offset).saturating_sub(index.count(text, start));
         Position {
             line: clamp(line),
             column: clamp(column.saturating_add(1)),
-            offset: if self.bom { offset.saturating_add(BOM.len()) } else { offset },
+            offset: offset.saturating_add(self.start),
         }
     }
 }
@@ -142,9 +142,10 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// The text, without a byte order mark; what was not UTF-8 is replaced.
+    /// The text that the offsets count in. What is not UTF-8 is replaced; a text over
+    /// [`MAX_TEXT`](super::MAX_TEXT) is not kept.
     pub fn text(&self) -> &str {
-        self.source.text()
+        &self.source.whole
     }
 
     /// The whole document.
@@ -255,7 +256,7 @@ mod tests {
     fn columns_of_long_lines_do_not_depend_on_the_checkpoints() {
         let text = "é".repeat(CHECKPOINT * 2);
         for character in [0, 1, CHECKPOINT / 2, CHECKPOINT, CHECKPOINT * 2 - 1] {
-            assert_eq!(at(&text, character * 2).1 as usize, character + 1);
+            assert_eq!(usize::try_from(at(&text, character * 2).1), Ok(character + 1));
         }
     }
 }

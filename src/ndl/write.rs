@@ -206,7 +206,8 @@ fn is_plain(text: &str, in_flow: bool) -> bool {
     if text.contains(": ") || text.contains(" #") {
         return false;
     }
-    if in_flow && text.contains([',', '[', ']', '{', '}', ':', '?']) {
+    // Some readers take an indicator for one in the middle of a text, too, when it is in brackets.
+    if in_flow && (text.contains([',', '[', ']', '{', '}', ':', '?']) || text.contains(" -")) {
         return false;
     }
     !is_word(text) && !like_number(text) && matches!(scalar::resolve(text), Ok(None))

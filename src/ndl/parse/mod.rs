@@ -95,8 +95,8 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
             let named = quote(&key.text);
             let hint = if SECTIONS.iter().any(|section| body.entry(section).is_some()) {
                 Some(format!(
-                    "a group has a path that begins with `/`: `/{}`",
-                    key.text.escape_debug()
+                    "a group has a path that begins with `/`: {}",
+                    quote(&format!("/{}", key.text))
                 ))
             } else if matches!(&*key.text, "type" | "shape" | "value") {
                 Some("an array stands under `ndarrays` and its name".to_owned())
@@ -124,7 +124,7 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
             return;
         }
         let hint = match &body.kind {
-            Kind::Map(_) => Some(format!("write `/{}`", key.text.escape_debug())),
+            Kind::Map(_) => Some(format!("write {}", quote(&format!("/{}", key.text)))),
             _ => None,
         };
         self.sink

@@ -1,0 +1,392 @@
+//! Every rule with a text that breaks it, and where.
+
+use std::collections::HashSet;
+
+use super::{document, places, shown};
+use crate::ndl::{Code, Integer, ParseOptions, Severity, Value, parse, parse_with};
+
+/// Texts with their findings, for every rule but those about a text's encoding, size and depth,
+/// which `syntax` and `hostile` have.
+const BROKEN: &[(&str, &[&str])] = &[
+    ("attributes: {a: 1", &["NDL003 1:18"]),
+    ("{}\n---\n{}\n", &["NDL004 2:1"]),
+    ("attributes: {a: 1, a: 2}", &["NDL005 1:20"]),
+    ("attributes: {a: !x 1}", &["NDL006 1:17"]),
+    ("attributes: {<<: 1}", &["NDL007 1:14"]),
+    ("attributes: &a {b: *a}", &["NDL008 1:20"]),
+    ("attributes: {[a]: 1}", &["NDL010 1:14"]),
+    ("attributes: {a: 99999999999999999999}", &["NDL011 1:17"]),
+    // The frame.
+    ("ndarray: {}", &["NDL020 1:1"]),
+    ("type: string", &["NDL020 1:1"]),
+    ("run1: {attributes: {}}", &["NDL020 1:1"]),
+    ("/a: {atributes: {}}", &["NDL020 1:6"]),
+    ("[1]", &["NDL022 1:1"]),
+    ("text", &["NDL022 1:1"]),
+    ("attributes: 5", &["NDL022 1:13"]),
+    ("/a: 5", &["NDL022 1:5"]),
+    ("ndarrays: [a]", &["NDL022 1:11"]),
+    ("ndarrays: {z: }", &["NDL022 1:12"]),
+    ("/a: {}\nattributes: {}", &["NDL023 2:1"]),
+    ("/a: {}\nb: {}", &["NDL024 2:1"]),
+    (
+        "/a/: {}\n//b: {}\n/./c: {}\n/d/..: {}",
+        &["NDL024 1:1", "NDL024 2:1", "NDL024 3:1", "NDL024 4:1"],
+    ),
+    ("ndarrays: {a/b: {shape: [], type: int8}}", &["NDL025 1:12"]),
+    ("dimcoords: {\"\": {size: 1, type: int8}}", &["NDL025 1:13"]),
+    ("attributes: {\"\": 1}", &["NDL025 1:14"]),
+    (
+        "dimcoords: {z: {size: 1, type: int8}}\nndarrays: {z: {shape: [], type: int8}}",
+        &["NDL026 2:12"],
+    ),
+    // Attributes.
+    ("attributes: {a: [1, 2]}", &["NDL030 1:17"]),
+    ("attributes: {a: yes, b: true, c: }", &["NDL031 1:25", "NDL031 1:31"]),
+    ("attributes: {a: {shape: [], type: int8}}", &["NDL021 1:14"]),
+    ("attributes: {a: {}}", &["NDL021 1:14", "NDL021 1:14", "NDL021 1:14"]),
+    ("attributes: {a: {shape: [], type: int8, value: 1, unit: m}}", &["NDL020 1:51"]),
+    ("attributes: {a: {shape: [t], type: int8, value: [1]}}", &["NDL061 1:26"]),
+    ("attributes: {a: {shape: [null], type: int8, value: [1]}}", &["NDL061 1:26"]),
+    // Entities.
+    ("ndarrays: {z: {}}", &["NDL021 1:12", "NDL021 1:12"]),
+    ("ndarrays: {z: {shape: [], tipe: int8}}", &["NDL021 1:12", "NDL020 1:27"]),
+    ("dimcoords: {t: {}}", &["NDL021 1:13", "NDL021 1:13"]),
+    ("dimcoords: {t: {size: 0, type: int8}}", &["NDL064 1:23"]),
+    ("dimcoords: {t: {size: -1, type: int8}}", &["NDL064 1:23"]),
+    ("dimcoords: {t: {size: 1.0, type: int8}}", &["NDL064 1:23"]),
+    ("dimcoords: {t: {size: [3], type: int8}}", &["NDL064 1:23"]),
+    // Datatypes.
+    ("ndarrays: {z: {shape: [], type: double}}", &["NDL040 1:33"]),
+    ("ndarrays: {z: {shape: [], type: {vlin: {base: int8}}}}", &["NDL040 1:34"]),
+    ("ndarrays: {z: {shape: [], type: opaque}}", &["NDL041 1:33"]),
+    ("ndarrays: {z: {shape: [], type: {}}}", &["NDL041 1:33"]),
+    ("ndarrays: {z: {shape: [], type: {vlen: {base: int8}, opaque: {size: 1}}}}", &["NDL041 1:33"]),
+    ("ndarrays: {z: {shape: [], type: [int8]}}", &["NDL022 1:33"]),
+    ("ndarrays: {z: {shape: [], type: }}", &["NDL022 1:27"]),
+    ("ndarrays: {z: {shape: [], type: {opaque: {size: 0}}}}", &["NDL042 1:49"]),
+    ("ndarrays: {z: {shape: [], type: {opaque: {tag: x}}}}", &["NDL021 1:42"]),
+    ("ndarrays: {z: {shape: [], type: {opaque: {size: 1, tag: 5}}}}", &["NDL022 1:57"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {members: {}}}}}", &["NDL043 1:50"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {members: {a: x}}}}}", &["NDL043 1:54"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {base: int8}}}}", &["NDL021 1:40"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {members: {a: 1, b: 2, c: 1}}}}}", &["NDL044 1:66"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {base: int8, members: {a: 128}}}}}", &["NDL045 1:66"]),
+    (
+        "ndarrays: {z: {shape: [], type: {enum: {members: {a: -1, b: 18446744073709551615}}}}}",
+        &["NDL045 1:50"],
+    ),
+    (
+        "ndarrays: {z: {shape: [], type: {enum: {base: float32, members: {a: 1}}}}}",
+        &["NDL046 1:47"],
+    ),
+    ("ndarrays: {z: {shape: [], type: {regref: {selection: blok}}}}", &["NDL047 1:54"]),
+    ("ndarrays: {z: {shape: [], type: {regref: {}}}}", &["NDL021 1:42"]),
+    ("ndarrays: {z: {shape: [], type: {compound: {x: int8}}}}", &["NDL048 1:44"]),
+    ("ndarrays: {z: {shape: [], type: {compound: [{x: int8, y: int8}]}}}", &["NDL048 1:45"]),
+    ("ndarrays: {z: {shape: [], type: {compound: []}}}", &["NDL048 1:44"]),
+    ("ndarrays: {z: {shape: [], type: {compound: [x: int8, x: int8]}}}", &["NDL049 1:54"]),
+    (
+        "ndarrays: {z: {shape: [], type: {array: {base: int64, shape: [2305843009213693952]}}}}",
+        &["NDL050 1:33"],
+    ),
+    ("ndarrays: {z: {shape: [], type: {array: {base: int8}}}}", &["NDL021 1:41"]),
+    ("ndarrays: {z: {shape: [], type: {vlen: {}}}}", &["NDL021 1:40"]),
+    ("ndarrays: {z: {shape: [], type: {vlen: {base: {vlen: {base: x}}}}}}", &["NDL040 1:61"]),
+    // Shapes.
+    ("ndarrays: {z: {shape: 5, type: int8}}", &["NDL022 1:23"]),
+    ("ndarrays: {z: {shape: , type: int8}}", &["NDL022 1:16"]),
+    (
+        "ndarrays: {z: {shape: [-1, 2.0, true, [1]], type: int8}}",
+        &["NDL060 1:24", "NDL060 1:28", "NDL060 1:33", "NDL060 1:39"],
+    ),
+    (
+        "ndarrays: {z: {shape: [a/b, /a//b, \"\", /], type: int8}}",
+        &["NDL062 1:24", "NDL062 1:29", "NDL062 1:36", "NDL062 1:40"],
+    ),
+    ("ndarrays: {z: {shape: [4294967296, 4294967296], type: int8}}", &["NDL065 1:23"]),
+    // Values.
+    ("ndarrays: {z: {shape: [3], type: int8, value: [1, 2]}}", &["NDL070 1:47"]),
+    ("ndarrays: {z: {shape: [2, 2], type: int8, value: [[1, 2], [3]]}}", &["NDL070 1:59"]),
+    ("ndarrays: {z: {shape: [null, null], type: int8, value: [[1, 2], [3]]}}", &["NDL070 1:65"]),
+    ("ndarrays: {z: {shape: [2, 2], type: int8, value: [1, 2]}}", &["NDL070 1:51", "NDL070 1:54"]),
+    ("ndarrays: {z: {shape: [1], type: int8, value: 1}}", &["NDL070 1:47"]),
+    ("ndarrays: {z: {shape: [], type: int8, value: [1]}}", &["NDL070 1:46"]),
+    ("dimcoords: {t: {size: 2, type: int8, value: [1, 2, 3]}}", &["NDL070 1:45"]),
+    (
+        "dimcoords: {t: {size: 2, type: int8}}\nndarrays: {z: {shape: [t], type: int8, value: [1]}}",
+        &["NDL070 2:47"],
+    ),
+    (
+        "dimcoords: {t: {size: null, storage: {size: 2}, type: int8}}\nndarrays: {z: {shape: [/t], type: int8, value: [1]}}",
+        &["NDL070 2:48"],
+    ),
+    (
+        "ndarrays: {z: {shape: [null], type: int8, storage: {shape: [2]}, value: [1]}}",
+        &["NDL070 1:73"],
+    ),
+    ("attributes: {a: {shape: [2], type: int8, value: [1]}}", &["NDL070 1:49"]),
+    ("ndarrays: {z: {shape: [4], type: int8, value: [x, 1.0, true, ]}}", &["NDL070 1:47"]),
+    (
+        "ndarrays: {z: {shape: [3], type: int8, value: [x, 1.0, true]}}",
+        &["NDL071 1:48", "NDL071 1:51", "NDL071 1:56"],
+    ),
+    (
+        "ndarrays: {z: {shape: [3], type: float32, value: [NaN, null, '1']}}",
+        &["NDL071 1:51", "NDL071 1:56", "NDL071 1:62"],
+    ),
+    ("ndarrays: {z: {shape: [], type: string, value: 5}}", &["NDL071 1:48"]),
+    ("ndarrays: {z: {shape: [], type: int8, value: }}", &["NDL071 1:39"]),
+    ("ndarrays: {z: {shape: [], type: objref, value: a}}", &["NDL071 1:48"]),
+    ("ndarrays: {z: {shape: [2], type: uint8, value: [-1, 256]}}", &["NDL072 1:49", "NDL072 1:53"]),
+    ("ndarrays: {z: {shape: [], type: float32, value: 1e39}}", &["NDL072 1:49"]),
+    (
+        "ndarrays: {z: {shape: [2], type: {enum: {members: {on: 1}}}, value: [onn, 2]}}",
+        &["NDL073 1:70", "NDL073 1:75"],
+    ),
+    (
+        "ndarrays:\n  z: {shape: [2, 3], type: int8}\n  r:\n    shape: [3]\n    type: {regref: {selection: block}}\n    value:\n      - {target: /z, start: [0, 0], opposite: [1, 2]}\n      - {target: /z, start: [0], opposite: [2, 2]}\n      - {target: z}\n",
+        &["NDL075 8:29", "NDL075 8:45", "NDL071 9:18"],
+    ),
+    // Storage.
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {shape: [2, 2]}}}", &["NDL080 1:57"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {chunk: []}}}", &["NDL080 1:57"]),
+    ("dimcoords: {t: {size: 4, type: int8, storage: {chunk: [2, 2]}}}", &["NDL080 1:55"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {chunk: [0]}}}", &["NDL060 1:58"]),
+    ("ndarrays: {z: {shape: [2, 4], type: int8, storage: {shape: [2, 5]}}}", &["NDL081 1:64"]),
+    (
+        "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {z: {shape: [t], type: int8, storage: {shape: [5]}}}",
+        &["NDL081 2:58"],
+    ),
+    ("dimcoords: {t: {size: 4, type: int8, storage: {size: 5}}}", &["NDL081 1:54"]),
+    ("dimcoords: {t: {size: 4, type: int8, storage: {size: -5}}}", &["NDL060 1:54"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {size: 4}}}", &["NDL082 1:50"]),
+    ("dimcoords: {t: {size: 4, type: int8, storage: {order: row}}}", &["NDL082 1:48"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {endien: big}}}", &["NDL083 1:50"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {endian: BE}}}", &["NDL084 1:58"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {order: C}}}", &["NDL085 1:57"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {fillvalue: 300}}}", &["NDL086 1:61"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {filter: lz4}}}", &["NDL087 1:58"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {filter: [1]}}}", &["NDL087 1:59"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: 5}}", &["NDL022 1:49"]),
+    ("ndarrays: {z: {shape: [4], type: int8, storage: {charset: 5}}}", &["NDL022 1:59"]),
+];
+
+#[test]
+fn every_rule_is_found_where_it_is_broken() {
+    for (text, expected) in BROKEN {
+        assert_eq!(
+            places(&parse(text.as_bytes())),
+            *expected,
+            "{text}\n{:#?}",
+            shown(&parse(text.as_bytes()).diagnostics)
+        );
+    }
+}
+
+#[test]
+fn every_rule_has_a_text_that_breaks_it() {
+    let mut seen: HashSet<&str> = BROKEN
+        .iter()
+        .flat_map(|(_, places)| places.iter())
+        .filter_map(|place| place.get(..6))
+        .collect();
+    // Encoding, size, depth, number of findings, strictness, unresolved references: tests of their own.
+    seen.extend(["NDL001", "NDL002", "NDL009", "NDL012", "NDL051", "NDL063", "NDL074"]);
+    let all: HashSet<&str> = Code::ALL.iter().map(|code| code.id()).collect();
+    assert_eq!(all.len(), Code::ALL.len(), "an id is used twice");
+    let missing: Vec<_> = all.difference(&seen).collect();
+    assert!(missing.is_empty() && seen.is_subset(&all), "{missing:?}");
+}
+
+/// The hint of the only finding.
+fn hint(text: &str) -> String {
+    let parsed = parse(text.as_bytes());
+    assert_eq!(parsed.diagnostics.len(), 1, "{:?}", shown(&parsed.diagnostics));
+    parsed.diagnostics[0].hint.clone().unwrap_or_default()
+}
+
+#[test]
+fn hints_say_how_to_put_it_right() {
+    let datatype = |word: &str| hint(&format!("ndarrays: {{z: {{shape: [], type: {word}}}}}"));
+    assert_eq!(datatype("double"), "NDL says `float64`");
+    assert_eq!(datatype("Float32"), "did you mean `float32`?");
+    assert_eq!(datatype("unit8"), "did you mean `uint8`?");
+    assert_eq!(datatype("opaque"), "it needs a size: `opaque: {size: 16}`");
+    assert!(datatype("bool").contains("enum"));
+    assert_eq!(datatype("quaternion"), "");
+    assert_eq!(hint("run1: {attributes: {}}"), "a group has a path that begins with `/`: `/run1`");
+    assert_eq!(hint("type: string"), "an array stands under `ndarrays` and its name");
+    assert_eq!(hint("ndarrays: {a/b: {shape: [], type: int8}}"), "`b` belongs into the group `/a`");
+    assert_eq!(
+        hint("attributes: {a: [1, 2]}"),
+        "write the long form: `{shape: [2], type: int64, value: […]}`"
+    );
+    assert_eq!(hint("attributes: {a: true}"), "write `\"true\"` for the text, or `1` for a number");
+    assert_eq!(hint("//a/../b/: {}"), "write `/a/b`");
+    let value = |datatype: &str, value: &str| {
+        hint(&format!("ndarrays: {{z: {{shape: [], type: {datatype}, value: {value}}}}}"))
+    };
+    assert_eq!(value("float32", "NaN"), "YAML writes `.nan`");
+    assert_eq!(value("float32", "null"), "write `.nan` for a missing value");
+    assert_eq!(value("int16", "3.0"), "write `3`, without a point or exponent");
+    assert_eq!(value("int16", "'3'"), "quotes make it a text: leave them out");
+    assert_eq!(value("{enum: {members: {on: 1, off: 0}}}", "offf"), "did you mean `off`?");
+}
+
+#[test]
+fn a_finding_names_its_entity() {
+    let entity = |text: &str| parse(text.as_bytes()).diagnostics[0].entity.clone();
+    assert_eq!(entity("/run1: {ndarrays: {t: {shape: [], type: x}}}").as_deref(), Some("/run1/t"));
+    assert_eq!(entity("ndarrays: {t: {shape: [], type: x}}").as_deref(), Some("/t"));
+    let attribute = "/a/b: {dimcoords: {t: {size: 1, type: int8, attributes: {u: true}}}}";
+    assert_eq!(entity(attribute).as_deref(), Some("/a/b/t@u"));
+    assert_eq!(entity("/a: {attributes: {u: true}}").as_deref(), Some("/a@u"));
+    assert_eq!(entity("x: 1"), None);
+}
+
+#[test]
+fn what_is_under_storage_and_unknown_is_kept_with_a_warning() {
+    let parsed = parse(b"ndarrays: {z: {shape: [4], type: int8, storage: {level: 3}}}");
+    assert!(!parsed.has_errors());
+    assert_eq!(parsed.diagnostics[0].severity, Severity::Warning);
+    let document = parsed.document.unwrap();
+    let storage = document.groups[0].ndarrays[0].storage.clone().unwrap();
+    assert_eq!(storage.other, [("level".to_owned(), Value::Int(3))]);
+}
+
+#[test]
+fn what_the_language_leaves_open_is_accepted() {
+    let accepted = [
+        // Zero extents; a scalar's value; names like keys; slashes and blanks in names.
+        "ndarrays: {z: {shape: [0, 3], type: int8, value: []}}",
+        "attributes: {shape: 1, type: 2, value: 3, a/b: 4}",
+        "/HDFEOS INFORMATION: {ndarrays: {Data.0: {shape: [], type: string, value: x}}}",
+        // The value follows the file's extents.
+        "ndarrays: {z: {shape: [null], type: int8, storage: {shape: [2]}, value: [1, 2]}}",
+        "ndarrays: {z: {shape: [5], type: int8, storage: {shape: [2]}, value: [1, 2]}}",
+        "dimcoords: {t: {size: 5, type: int8, storage: {size: 2}, value: [1, 2]}}",
+        // Integers as floats; enums by name, number and boolean.
+        "ndarrays: {z: {shape: [2], type: float32, value: [-90, 1.5]}}",
+        "ndarrays: {z: {shape: [4], type: {enum: {members: {\"false\": 0, \"true\": 1}}}, value: [true, False, 1, \"false\"]}}",
+        "ndarrays: {z: {shape: [], type: {enum: {members: {OFF: 0, ON: 1}}}, value: OFF}}",
+        // No syntax is given for these.
+        "ndarrays: {z: {shape: [2], type: {compound: [x: int8]}, value: [{x: 1}, [1]]}}",
+        "ndarrays: {z: {shape: [], type: {vlen: {base: int8}}, value: [1, 2, 3]}}",
+        "ndarrays: {z: {shape: [1], type: complex64, value: [[1, 2]], storage: {fillvalue: [0, 0]}}}",
+        // Sections and bodies left empty.
+        "/a:\n/b: {attributes: , ndarrays: }",
+        "ndarrays: {z: {shape: [4294967296, 4294967296, 0], type: int8}}",
+        "ndarrays: {z: {shape: [], type: string, storage: }}",
+    ];
+    for text in accepted {
+        document(text);
+    }
+}
+
+#[test]
+fn findings_about_one_value_stop_soon() {
+    let list = vec!["x"; 1000].join(", ");
+    let parsed = parse(
+        format!("ndarrays: {{z: {{shape: [1000], type: int8, value: [{list}]}}}}").as_bytes(),
+    );
+    assert_eq!(parsed.diagnostics.len(), 5);
+}
+
+#[test]
+fn coordinates_are_looked_for_in_the_group_and_above() {
+    let text = "\
+/a/b:
+  ndarrays:
+    near: {shape: [x], type: int8}
+    far: {shape: [y, /a/x, /y], type: int8}
+    lost: {shape: [z, /a/b/y, yy, near], type: int8}
+/a:
+  dimcoords: {x: {size: 2, type: int8}}
+/:
+  dimcoords: {x: {size: 1, type: int8}, y: {size: 3, type: int8}}
+";
+    let parsed = parse(text.as_bytes());
+    assert_eq!(places(&parsed), Vec::<String>::new());
+    let lost: Vec<_> =
+        parsed.unresolved.iter().map(|found| (&*found.ndarray, found.axis, &*found.name)).collect();
+    assert_eq!(
+        lost,
+        [("lost", 0, "z"), ("lost", 1, "/a/b/y"), ("lost", 2, "yy"), ("lost", 3, "near")]
+    );
+    assert_eq!(
+        (parsed.unresolved[2].span.start.line, parsed.unresolved[2].span.start.column),
+        (5, 31)
+    );
+    let findings = shown(&parsed.unresolved_diagnostics());
+    assert_eq!(
+        findings,
+        [
+            "error[NDL063] 5:20: /a/b/lost: there is no dimcoord `z`: expected a dimcoord in the group `/a/b` or one above it",
+            "error[NDL063] 5:23: /a/b/lost: there is no dimcoord `/a/b/y`: expected a dimcoord of this path",
+            "error[NDL063] 5:31: /a/b/lost: there is no dimcoord `yy`: expected a dimcoord in the group `/a/b` or one above it (did you mean `y`?)",
+            "error[NDL063] 5:35: /a/b/lost: there is no dimcoord `near`: expected a dimcoord in the group `/a/b` or one above it (that is an ndarray; coordinates stand under `dimcoords`)",
+        ]
+    );
+    let document = parsed.document.unwrap();
+    let size = |name| {
+        document.resolve_coord("/a/b", name).map(|(group, coord)| (&*group.path, coord.size))
+    };
+    assert_eq!(size("x"), Some(("/a", Some(2))));
+    assert_eq!(size("y"), Some(("/", Some(3))));
+    assert_eq!(size("/x"), Some(("/", Some(1))));
+    assert_eq!(size("z"), None);
+    let index = document.index();
+    for name in ["x", "y", "z", "/x", "/a/x", "/a/b/x", "/"] {
+        let indexed =
+            index.resolve_coord("/a/b", name).map(|(group, coord)| (&*group.path, coord.size));
+        assert_eq!(indexed, size(name), "{name}");
+    }
+}
+
+#[test]
+fn a_coordinate_with_an_error_is_not_missed_as_well() {
+    let text = "dimcoords: {t: {size: 0, type: int8}}\nndarrays: {z: {shape: [t, /t], type: int8}}";
+    let parsed = parse(text.as_bytes());
+    assert_eq!(places(&parsed), ["NDL064 1:23"]);
+    assert_eq!(parsed.unresolved, []);
+}
+
+#[test]
+fn references_to_objects_are_followed() {
+    let text = "\
+/:
+  dimcoords: {t: {size: 1, type: int8}}
+/a:
+  ndarrays: {z: {shape: [2], type: int8}}
+  attributes:
+    refs: {shape: [5], type: objref, value: [/a, /a/z, /t, /a/zz, /]}
+";
+    let parsed = parse(text.as_bytes());
+    assert_eq!(places(&parsed), Vec::<String>::new());
+    assert_eq!(parsed.unresolved_targets.len(), 1);
+    assert_eq!(
+        shown(&parsed.unresolved_diagnostics()),
+        [
+            "error[NDL074] 6:60: /a@refs: there is no object `/a/zz`: expected the path of a group, dimcoord or ndarray (did you mean `/a/z`?)",
+        ]
+    );
+}
+
+#[test]
+fn strict_reading_names_a_form_of_the_language() {
+    for (word, hint) in [
+        ("float16", "write `opaque: {size: 2, tag: float16}`"),
+        ("complex64", "write `compound: [{r: float32}, {i: float32}]`"),
+        ("int128", "write `opaque: {size: 16, tag: int128}`"),
+    ] {
+        let text = format!("ndarrays: {{z: {{shape: [], type: {{vlen: {{base: {word}}}}}}}}}");
+        let parsed = parse_with(text.as_bytes(), &ParseOptions { strict: true });
+        assert_eq!(places(&parsed), ["NDL051 1:47"]);
+        assert_eq!(parsed.diagnostics[0].hint.as_deref(), Some(hint));
+    }
+    for integer in Integer::ALL {
+        let text = format!("ndarrays: {{z: {{shape: [], type: {}}}}}", integer.word());
+        assert!(!parse_with(text.as_bytes(), &ParseOptions { strict: true }).has_errors());
+    }
+}
