@@ -1,12 +1,29 @@
 //! Packs, verifies and reads archives of RawArray data described in the Ndarray Data Language.
 
-#[allow(dead_code, unused_imports, reason = "joined by the writers and readers of archives")]
 mod archive;
 mod digest;
+mod error;
+mod finding;
+mod fs;
+pub mod manifest;
 pub mod ndl;
+mod ops;
+mod pack;
+mod parallel;
 mod path;
 pub mod ra;
 
+pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
+pub use crate::error::{Error, Result};
+pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, count_errors};
+pub use crate::fs::remove_unfinished;
+pub use crate::ops::{
+    ArrayFormat, CreateOptions, CreateReport, DescribeReport, ExtractOptions, ExtractReport,
+    GetOptions, GetReport, InvalidPattern, Listed, ListedArray, Listing, MemberInfo, Pack,
+    PackedArray, Patterns, VerifyOptions, VerifyReport, create, describe_target, extract, get,
+    get_to, list, verify, write_descriptions,
+};
+pub use crate::pack::{Layout, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};

@@ -1,4 +1,289 @@
-//! Archives give members and know no formats.
+//! Archives: named byte strings in a directory, a zip or a tar. Nothing here knows what they mean.
 
-pub(crate) mod stream;
-pub(crate) mod tar;
+mod data;
+mod directory;
+mod names;
+mod read_ahead;
+mod stream;
+mod tar;
+mod tarball;
+mod write;
+mod zip;
+
+use std::fmt;
+use std::io::BufRead;
+use std::path::Path;
+
+pub(crate) use self::data::{DataFault, MemberReader};
+pub use self::write::Compression;
+pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember};
+
+use self::directory::Directory;
+use self::tarball::Tarball;
+use self::zip::ZipArchive;
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::{self, File};
+
+/// The kinds of containers that a pack may lie in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Container {
+    /// A plain directory.
+    Directory,
+    /// A zip file.
+    Zip,
+    /// An uncompressed tar.
+    Tar,
+    /// A tar compressed as a whole with gzip.
+    TarGz,
+    /// A tar compressed as a whole with Zstandard.
+    TarZst,
+}
+
+impl Container {
+    /// The container that a file name asks for by its extension.
+    pub fn from_extension(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        [
+            (".zip", Self::Zip),
+            (".tar", Self::Tar),
+            (".tar.gz", Self::TarGz),
+            (".tgz", Self::TarGz),
+            (".tar.zst", Self::TarZst),
+            (".tzst", Self::TarZst),
+        ]
+        .into_iter()
+        .find(|(extension, _)| name.len() > extension.len() && name.ends_with(extension))
+        .map(|(_, container)| container)
+    }
+
+    /// The end of a file name that says so.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Directory => "",
+            Self::Zip => ".zip",
+            Self::Tar => ".tar",
+            Self::TarGz => ".tar.gz",
+            Self::TarZst => ".tar.zst",
+        }
+    }
+}
+
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Directory => "directory",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+            Self::TarGz => "tar.gz",
+            Self::TarZst => "tar.zst",
+        })
+    }
+}
+
+/// What a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic or hard link.
+    Link,
+    /// A device, a pipe, or another special file.
+    Special,
+}
+
+/// How a member's bytes are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// As they are.
+    Stored,
+    /// Deflate, by itself.
+    Deflate,
+    /// Zstandard, by itself.
+    Zstd,
+    /// As a part of a stream that is compressed as a whole.
+    Solid,
+    /// A method of the zip format that is not supported.
+    Other(u16),
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stored => f.write_str("stored"),
+            Self::Deflate => f.write_str("deflate"),
+            Self::Zstd => f.write_str("zstd"),
+            Self::Solid => f.write_str("solid"),
+            Self::Other(number) => write!(f, "method {number}"),
+        }
+    }
+}
+
+/// A member as its container tells of it; every number is a claim.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// The name as found, without the slash that ends a directory's.
+    pub(crate) name: String,
+    pub(crate) kind: MemberKind,
+    /// Bytes of the content.
+    pub(crate) size: u64,
+    /// Bytes that it takes in the archive.
+    pub(crate) packed_size: u64,
+    pub(crate) method: Method,
+    pub(crate) location: Location,
+}
+
+/// How to reach a member's bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Location {
+    /// The file of that name below the directory.
+    Named,
+    /// The bytes of the archive from `data` on.
+    At { data: u64 },
+    /// A zip member whose local header begins at `header`.
+    Local { header: u64, crc: u32, flags: u16 },
+    /// Only by reading the archive from its beginning.
+    Stream,
+}
+
+/// A container opened for reading.
+#[derive(Debug)]
+pub(crate) enum Archive {
+    Directory(Directory),
+    Zip(ZipArchive),
+    Tar(Tarball),
+}
+
+/// What a pass over an archive found.
+#[derive(Debug)]
+pub(crate) struct Scan<T> {
+    /// Every member, and what the visitor made of it when it is a readable file.
+    pub(crate) members: Vec<(Member, Option<T>)>,
+    /// What is wrong with the container itself.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Looks at one file's content.
+pub(crate) type Visit<'a, T> = dyn Fn(&Member, &mut dyn BufRead) -> T + Sync + 'a;
+
+/// Whether a file begins with a header of a POSIX or GNU tar; older ones are known by their names.
+fn has_tar_magic(start: &[u8]) -> bool {
+    start.get(257..).is_some_and(|rest| rest.starts_with(b"ustar"))
+}
+
+impl Archive {
+    /// Opens a container by what it is, whatever it is called.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        if fs::is_directory(path)? {
+            return Ok(Self::Directory(Directory::open(path)));
+        }
+        let file = File::open(path)?;
+        let mut start = [0; 512];
+        let filled = file.read_at(&mut start, 0)?;
+        let start = start.get(..filled).unwrap_or_default();
+        let compression = stream::StreamCompression::detect(start);
+        if compression != stream::StreamCompression::None || has_tar_magic(start) {
+            return Ok(Self::Tar(Tarball::open(file, compression)?));
+        }
+        // What is none of the others must be a zip, which is known by its end.
+        match Container::from_extension(path) {
+            Some(Container::Tar) if !start.starts_with(b"PK") => {
+                Ok(Self::Tar(Tarball::open(file, compression)?))
+            }
+            Some(container @ (Container::TarGz | Container::TarZst)) => Err(Error::damaged(
+                path,
+                Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
+                    .at_byte(0)
+                    .hint("it may be cut off or overwritten; compare it with another copy"),
+            )),
+            _ => Ok(Self::Zip(ZipArchive::open(file)?)),
+        }
+    }
+
+    pub(crate) fn container(&self) -> Container {
+        match self {
+            Self::Directory(_) => Container::Directory,
+            Self::Zip(_) => Container::Zip,
+            Self::Tar(tarball) => tarball.container(),
+        }
+    }
+
+    /// Whether a member can be reached only by reading everything before it.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.container(), Container::TarGz | Container::TarZst)
+    }
+
+    /// The directory or file that was opened.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Directory(directory) => directory.path(),
+            Self::Zip(zip) => zip.path(),
+            Self::Tar(tarball) => tarball.path(),
+        }
+    }
+
+    /// Shows the content of every file to `visit`, on `jobs` threads where the container allows it,
+    /// and checks the container on the way. Content that `visit` does not read is not checked.
+    pub(crate) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        let mut scan = match self {
+            Self::Directory(directory) => directory.scan(jobs, visit)?,
+            Self::Zip(zip) => zip.scan(jobs, visit)?,
+            Self::Tar(tarball) => tarball.scan(jobs, visit)?,
+        };
+        names::check(&scan.members, &mut scan.findings);
+        Ok(scan)
+    }
+
+    /// Finds one member by its name.
+    ///
+    /// A name that is there twice is an error: nobody can say which is meant.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Member>> {
+        match self {
+            Self::Directory(directory) => directory.find(name),
+            Self::Zip(zip) => zip.find(name),
+            Self::Tar(tarball) => tarball.find(name),
+        }
+    }
+
+    /// Every member, without reading content; what is wrong with the container is not looked for.
+    pub(crate) fn members(&self) -> Result<Vec<Member>> {
+        match self {
+            Self::Directory(directory) => directory.members(),
+            Self::Zip(zip) => zip.members(),
+            Self::Tar(tarball) => tarball.members(),
+        }
+    }
+
+    /// Where the content of a stored member begins in the archive file.
+    pub(crate) fn data_offset(&self, member: &Member) -> Result<Option<u64>> {
+        match (self, member.location) {
+            (Self::Zip(zip), Location::Local { .. }) if member.method == Method::Stored => {
+                zip.data_offset(member).map(Some)
+            }
+            (_, Location::At { data }) => Ok(Some(data)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The content of one file from its beginning; reading to the end checks it.
+    pub(crate) fn read(&self, member: &Member) -> Result<MemberReader> {
+        match self {
+            Self::Directory(directory) => directory.read(member),
+            Self::Zip(zip) => zip.read(member),
+            Self::Tar(tarball) => tarball.read(member),
+        }
+    }
+
+    /// The file that holds the bytes of a stored member, and where they begin in it.
+    pub(crate) fn stored(&self, member: &Member) -> Result<Option<(File, u64)>> {
+        if let Self::Directory(directory) = self {
+            return Ok(Some((directory.open_file(&member.name)?, 0)));
+        }
+        let Some(offset) = self.data_offset(member)? else { return Ok(None) };
+        Ok(Some((File::open(self.path())?, offset)))
+    }
+}

@@ -6,6 +6,6 @@
 
 mod experiment; // support: a source directory, written without the library
 mod foreign; // support: what other people's tools say about an archive
-// mod interop; // archives from ra-pack in other tools, and the other way round
+mod interop;
 mod layers; // the direction of imports, and the room of each kind of line
 mod sample; // examples/experiment is what its generator writes

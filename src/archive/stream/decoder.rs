@@ -6,7 +6,7 @@ use super::StreamCompression;
 
 /// The widest zstd window that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
 /// and every level of it stays within. It bounds the memory that a frame can claim.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// How much compressed data is fetched at once.
 const READ_AHEAD: usize = 64 << 10;

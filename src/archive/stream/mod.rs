@@ -9,8 +9,8 @@ mod workers;
 
 use std::ops::RangeInclusive;
 
-pub(crate) use self::decoder::{Decoder, StreamFault};
-pub(crate) use self::encoder::{Encoder, LevelOutOfRange};
+pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX};
+pub(crate) use self::encoder::Encoder;
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,6 @@ pub(crate) enum StreamCompression {
 }
 
 impl StreamCompression {
-    /// How many bytes [`detect`](Self::detect) looks at.
-    pub(crate) const MAGIC_LEN: usize = 4;
-
     /// The compression that a stream of these first bytes has.
     pub(crate) fn detect(start: &[u8]) -> Self {
         match start {

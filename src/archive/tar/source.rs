@@ -41,11 +41,6 @@ impl<R: Read + Seek> Seeking<R> {
         inner.rewind()?;
         Ok(Self { inner: BufReader::with_capacity(READ_AHEAD, inner), position: 0, len })
     }
-
-    /// Length of the whole file in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        self.len
-    }
 }
 
 impl<R: Read> Read for Seeking<R> {
@@ -127,7 +122,6 @@ mod tests {
         let mut cursor = io::Cursor::new(&bytes);
         cursor.set_position(17);
         let seeking = Seeking::new(cursor).unwrap();
-        assert_eq!(seeking.len(), 60_000);
         assert_eq!(walk(seeking), expected);
     }
 }

@@ -1,0 +1,484 @@
+//! The content of one member, checked against what its container says of it.
+
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use flate2::bufread::DeflateDecoder;
+
+use super::Method;
+use crate::error::Error;
+use crate::fs::File;
+
+/// Bytes that one read of an archive asks for: from 128 KiB on the system call costs nothing.
+pub(super) const BLOCK: usize = 256 * 1024;
+
+/// What can be wrong with a member's content.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DataFault {
+    /// The container's own checksum does not fit.
+    #[error("the CRC-32 is {found:08x}, the archive says {expected:08x}")]
+    Checksum {
+        /// As the headers say.
+        expected: u32,
+        /// Of the content.
+        found: u32,
+    },
+    /// The content ends early.
+    #[error("the content is {found} bytes long, the archive says {expected}")]
+    Short {
+        /// As the headers say.
+        expected: u64,
+        /// Bytes that there are.
+        found: u64,
+    },
+    /// The content goes on.
+    #[error("the content is longer than the {expected} bytes that the archive says")]
+    Long {
+        /// As the headers say.
+        expected: u64,
+    },
+    /// Compressed bytes that the content does not need.
+    #[error("{unused} bytes follow the end of the compressed content")]
+    Unused {
+        /// How many.
+        unused: u64,
+    },
+    /// Compressed bytes that mean nothing.
+    #[error("the compressed content cannot be decoded: {0}")]
+    Undecodable(String),
+}
+
+impl DataFault {
+    /// The fault that a read reported, if it was one and not the operating system.
+    pub(crate) fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl From<DataFault> for io::Error {
+    fn from(fault: DataFault) -> Self {
+        Self::new(io::ErrorKind::InvalidData, fault)
+    }
+}
+
+/// A stretch of a file, read by position, so that many can be read at once.
+#[derive(Debug)]
+pub(super) struct Stretch {
+    file: Arc<File>,
+    next: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    /// The part of `buffer` that is filled and not consumed.
+    ready: std::ops::Range<usize>,
+}
+
+impl Stretch {
+    pub(super) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
+        Self {
+            file,
+            next: start,
+            end: start.saturating_add(length),
+            buffer: Vec::new(),
+            ready: 0..0,
+        }
+    }
+
+    /// Bytes not yet consumed.
+    fn left(&self) -> u64 {
+        let ready = u64::try_from(self.ready.len()).unwrap_or(u64::MAX);
+        self.end.saturating_sub(self.next).saturating_add(ready)
+    }
+}
+
+impl BufRead for Stretch {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.ready.is_empty() && self.next < self.end {
+            let left = self.end.saturating_sub(self.next);
+            let length = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+            self.buffer.resize(length, 0);
+            let count = self.file.read_at(&mut self.buffer, self.next)?;
+            if count == 0 {
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    format!("the archive ends at byte {}, which a member needs", self.next),
+                ));
+            }
+            self.next = self.next.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+            self.ready = 0..count;
+        }
+        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
+    }
+}
+
+impl Read for Stretch {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
+    }
+}
+
+/// Anything that can be read, by blocks in a borrowed buffer.
+pub(super) struct Blocks<'a, R> {
+    reader: R,
+    buffer: &'a mut Vec<u8>,
+    ready: std::ops::Range<usize>,
+}
+
+impl<'a, R: Read> Blocks<'a, R> {
+    pub(super) fn new(reader: R, buffer: &'a mut Vec<u8>) -> Self {
+        Self { reader, buffer, ready: 0..0 }
+    }
+}
+
+impl<R: Read> BufRead for Blocks<'_, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.ready.is_empty() {
+            self.buffer.resize(BLOCK, 0);
+            let count = self.reader.read(self.buffer)?;
+            self.ready = 0..count;
+        }
+        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
+    }
+}
+
+impl<R: Read> Read for Blocks<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
+    }
+}
+
+/// A shared file with a position of its own.
+#[derive(Debug)]
+pub(super) struct Positioned {
+    file: Arc<File>,
+    len: u64,
+    position: u64,
+}
+
+impl Positioned {
+    pub(super) fn new(file: Arc<File>, len: u64) -> Self {
+        Self { file, len, position: 0 }
+    }
+}
+
+impl Read for Positioned {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(out, self.position)?;
+        self.position = self.position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+}
+
+impl Seek for Positioned {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(offset) => self.len.checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+/// [`Read::read`] by way of [`BufRead`].
+pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
+    let ready = reader.fill_buf()?;
+    let count = ready.len().min(out.len());
+    if let (Some(to), Some(from)) = (out.get_mut(..count), ready.get(..count)) {
+        to.copy_from_slice(from);
+    }
+    reader.consume(count);
+    Ok(count)
+}
+
+/// Where the packed bytes of a zip member come from.
+#[derive(Debug)]
+pub(super) enum Packed<'a> {
+    /// Bytes in memory.
+    Slice(&'a [u8]),
+    /// Bytes of the archive file.
+    Stretch(Stretch),
+}
+
+impl Packed<'_> {
+    fn left(&self) -> u64 {
+        match self {
+            Self::Slice(slice) => u64::try_from(slice.len()).unwrap_or(u64::MAX),
+            Self::Stretch(stretch) => stretch.left(),
+        }
+    }
+}
+
+impl BufRead for Packed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::Slice(slice) => Ok(slice),
+            Self::Stretch(stretch) => stretch.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::Slice(slice) => *slice = slice.get(amount..).unwrap_or_default(),
+            Self::Stretch(stretch) => stretch.consume(amount),
+        }
+    }
+}
+
+impl Read for Packed<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
+    }
+}
+
+/// Whether an error came from reading the archive file, not from decoding what was read.
+fn is_from_file(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>)
+}
+
+/// The packed bytes, decoded.
+enum Decoder<'a> {
+    Stored(Packed<'a>),
+    Deflate(Buffered<DeflateDecoder<Packed<'a>>>),
+    Zstd(Buffered<zstd::stream::read::Decoder<'static, Packed<'a>>>),
+}
+
+/// A decoder's output, in blocks.
+struct Buffered<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    ready: std::ops::Range<usize>,
+}
+
+impl<R: Read> Buffered<R> {
+    fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), ready: 0..0 }
+    }
+
+    /// As [`BufRead::fill_buf`]; `limit` keeps the buffer of a small member small.
+    fn fill(&mut self, limit: u64) -> io::Result<&[u8]> {
+        if self.ready.is_empty() {
+            let length = usize::try_from(limit).unwrap_or(BLOCK).clamp(1, BLOCK);
+            if self.buffer.len() < length {
+                self.buffer.resize(length, 0);
+            }
+            let count = self.reader.read(&mut self.buffer).map_err(|error| {
+                // An error of the file itself stays what it is; the decoders make the rest.
+                if error.raw_os_error().is_some() || is_from_file(&error) {
+                    error
+                } else {
+                    DataFault::Undecodable(error.to_string()).into()
+                }
+            })?;
+            self.ready = 0..count;
+        }
+        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
+    }
+}
+
+/// The content of a zip member. Size and checksum are checked when the end is reached.
+pub(super) struct ZipData<'a> {
+    decoder: Decoder<'a>,
+    checksum: crc32fast::Hasher,
+    expected_checksum: u32,
+    size: u64,
+    left: u64,
+    checked: bool,
+}
+
+impl<'a> ZipData<'a> {
+    /// `None` for a method that is not supported.
+    pub(super) fn new(
+        packed: Packed<'a>,
+        method: Method,
+        size: u64,
+        crc: u32,
+    ) -> io::Result<Option<Self>> {
+        let decoder = match method {
+            Method::Stored => Decoder::Stored(packed),
+            Method::Deflate => Decoder::Deflate(Buffered::new(DeflateDecoder::new(packed))),
+            Method::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
+                decoder.window_log_max(super::stream::ZSTD_WINDOW_LOG_MAX)?;
+                Decoder::Zstd(Buffered::new(decoder))
+            }
+            Method::Solid | Method::Other(_) => return Ok(None),
+        };
+        Ok(Some(Self {
+            decoder,
+            checksum: crc32fast::Hasher::new(),
+            expected_checksum: crc,
+            size,
+            left: size,
+            checked: false,
+        }))
+    }
+
+    fn check_end(&mut self) -> io::Result<()> {
+        if self.checked {
+            return Ok(());
+        }
+        let unused = match &self.decoder {
+            Decoder::Stored(packed) => packed.left(),
+            Decoder::Deflate(buffered) => buffered.reader.get_ref().left(),
+            Decoder::Zstd(buffered) => buffered.reader.get_ref().left(),
+        };
+        if unused > 0 {
+            return Err(DataFault::Unused { unused }.into());
+        }
+        let found = self.checksum.clone().finalize();
+        if found != self.expected_checksum {
+            return Err(DataFault::Checksum { expected: self.expected_checksum, found }.into());
+        }
+        self.checked = true;
+        Ok(())
+    }
+
+    fn raw_fill(&mut self) -> io::Result<&[u8]> {
+        // One byte more than declared is asked for, so that content that goes on is noticed.
+        let limit = self.left.saturating_add(1);
+        match &mut self.decoder {
+            Decoder::Stored(packed) => packed.fill_buf(),
+            Decoder::Deflate(buffered) => buffered.fill(limit),
+            Decoder::Zstd(buffered) => buffered.fill(limit),
+        }
+    }
+}
+
+impl BufRead for ZipData<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let (left, size) = (self.left, self.size);
+        let ready = u64::try_from(self.raw_fill()?.len()).unwrap_or(u64::MAX);
+        if ready > left {
+            return Err(DataFault::Long { expected: size }.into());
+        }
+        if ready == 0 {
+            if left > 0 {
+                let found = size.saturating_sub(left);
+                return Err(DataFault::Short { expected: size, found }.into());
+            }
+            self.check_end()?;
+        }
+        self.raw_fill()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let ready = match &self.decoder {
+            Decoder::Stored(Packed::Slice(slice)) => slice,
+            Decoder::Stored(Packed::Stretch(stretch)) => {
+                stretch.buffer.get(stretch.ready.clone()).unwrap_or_default()
+            }
+            Decoder::Deflate(buffered) => {
+                buffered.buffer.get(buffered.ready.clone()).unwrap_or_default()
+            }
+            Decoder::Zstd(buffered) => {
+                buffered.buffer.get(buffered.ready.clone()).unwrap_or_default()
+            }
+        };
+        self.checksum.update(ready.get(..amount).unwrap_or(ready));
+        self.left = self.left.saturating_sub(u64::try_from(amount).unwrap_or(u64::MAX));
+        match &mut self.decoder {
+            Decoder::Stored(packed) => packed.consume(amount),
+            Decoder::Deflate(buffered) => buffered.consume(amount),
+            Decoder::Zstd(buffered) => buffered.consume(amount),
+        }
+    }
+}
+
+impl Read for ZipData<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
+    }
+}
+
+/// The content of a member that owns what it reads from.
+pub(crate) struct MemberReader(Box<dyn BufRead + Send>);
+
+impl MemberReader {
+    pub(super) fn new(reader: impl BufRead + Send + 'static) -> Self {
+        Self(Box::new(reader))
+    }
+}
+
+impl std::fmt::Debug for MemberReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MemberReader")
+    }
+}
+
+impl Read for MemberReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out)
+    }
+}
+
+impl BufRead for MemberReader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.0.consume(amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn deflate(content: &[u8]) -> Vec<u8> {
+        let mut encoder =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(packed: &[u8], method: Method, size: u64, crc: u32) -> Result<Vec<u8>, DataFault> {
+        let mut data = ZipData::new(Packed::Slice(packed), method, size, crc).unwrap().unwrap();
+        let mut content = Vec::new();
+        match data.read_to_end(&mut content) {
+            Ok(_) => Ok(content),
+            Err(error) => Err(DataFault::of(&error).unwrap().clone()),
+        }
+    }
+
+    #[test]
+    fn content_is_read_whole_or_its_fault_is_named() {
+        let content = b"abc".repeat(200_000);
+        let size = u64::try_from(content.len()).unwrap();
+        let crc = crc32fast::hash(&content);
+        let zstd = zstd::encode_all(&content[..], 3).unwrap();
+        for (packed, method) in [
+            (content.clone(), Method::Stored),
+            (deflate(&content), Method::Deflate),
+            (zstd, Method::Zstd),
+        ] {
+            assert_eq!(read(&packed, method, size, crc).as_ref(), Ok(&content));
+            assert!(matches!(
+                read(&packed, method, size, crc ^ 1),
+                Err(DataFault::Checksum { .. })
+            ));
+            assert!(matches!(read(&packed, method, size - 1, crc), Err(DataFault::Long { .. })));
+            assert!(matches!(read(&packed, method, size + 1, crc), Err(DataFault::Short { .. })));
+            let cut = &packed[..packed.len() - 1];
+            assert!(read(cut, method, size, crc).is_err());
+            let mut longer = packed.clone();
+            longer.push(0);
+            assert!(read(&longer, method, size, crc).is_err(), "{method}");
+        }
+    }
+}

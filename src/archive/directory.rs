@@ -1,0 +1,148 @@
+//! A plain directory, read through the same door as the archives.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::data::{Blocks, MemberReader, Stretch};
+use super::{Location, Member, MemberKind, Method, Scan, Visit};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::{self, File, Kind};
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// Files that one job takes at a time.
+const STEP: usize = 64;
+
+/// A directory that was opened.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    root: PathBuf,
+}
+
+impl Directory {
+    pub(super) fn open(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn open_file(&self, name: &str) -> Result<File> {
+        File::open(self.root.join(name))
+    }
+
+    /// Every member; sizes are found when a file is opened.
+    fn walk(&self) -> Result<Vec<Member>> {
+        let walked = fs::walk(&self.root, false)?;
+        Ok(walked
+            .into_iter()
+            .map(|walked| Member {
+                name: match walked.path {
+                    Ok(path) => path.as_str().to_owned(),
+                    Err(invalid) => invalid.path,
+                },
+                kind: match walked.kind {
+                    Kind::File => MemberKind::File,
+                    Kind::Directory => MemberKind::Directory,
+                    Kind::Link => MemberKind::Link,
+                    Kind::Special => MemberKind::Special,
+                },
+                size: 0,
+                packed_size: 0,
+                method: Method::Stored,
+                location: Location::Named,
+            })
+            .collect())
+    }
+
+    pub(super) fn members(&self) -> Result<Vec<Member>> {
+        let mut members = self.walk()?;
+        for member in members.iter_mut().filter(|member| member.kind == MemberKind::File) {
+            if MemberPath::new(member.name.as_str()).is_ok() {
+                member.size = self.open_file(&member.name)?.len()?;
+                member.packed_size = member.size;
+            }
+        }
+        Ok(members)
+    }
+
+    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        let members = self.walk()?;
+        let chunks = parallel::map_ranges(
+            jobs,
+            members.len(),
+            STEP,
+            Vec::new,
+            |buffer: &mut Vec<u8>, range| {
+                let members = members.get(range).unwrap_or_default();
+                let mut findings = Vec::new();
+                let results: Vec<_> = members
+                    .iter()
+                    .map(|member| self.show(member.clone(), buffer, visit, &mut findings))
+                    .collect();
+                Ok::<_, Error>((results, findings))
+            },
+        )?;
+        let mut scan = Scan { members: Vec::with_capacity(members.len()), findings: Vec::new() };
+        for (members, findings) in chunks {
+            scan.members.extend(members);
+            scan.findings.extend(findings);
+        }
+        Ok(scan)
+    }
+
+    fn show<T>(
+        &self,
+        mut member: Member,
+        buffer: &mut Vec<u8>,
+        visit: &Visit<'_, T>,
+        findings: &mut Vec<Finding>,
+    ) -> (Member, Option<T>) {
+        if member.kind != MemberKind::File || MemberPath::new(member.name.as_str()).is_err() {
+            return (member, None);
+        }
+        let opened = self.open_file(&member.name).and_then(|file| Ok((file.len()?, file)));
+        match opened {
+            Ok((len, file)) => {
+                member.size = len;
+                member.packed_size = len;
+                let mut content = Blocks::new(file, buffer);
+                let result = visit(&member, &mut content);
+                (member, Some(result))
+            }
+            Err(error) => {
+                let finding =
+                    Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
+                        .in_member(member.name.clone());
+                findings.push(finding);
+                (member, None)
+            }
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
+        let Ok(path) = MemberPath::new(name) else { return Ok(None) };
+        // A link anywhere on the way could lead out of the directory.
+        if !fs::is_plain_below(&self.root, path.as_str())? {
+            return Ok(None);
+        }
+        let file = self.open_file(path.as_str())?;
+        let size = file.len()?;
+        Ok(Some(Member {
+            name: name.to_owned(),
+            kind: MemberKind::File,
+            size,
+            packed_size: size,
+            method: Method::Stored,
+            location: Location::Named,
+        }))
+    }
+
+    pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
+        let file = self.open_file(&member.name)?;
+        let len = file.len()?;
+        Ok(MemberReader::new(Stretch::new(Arc::new(file), 0, len)))
+    }
+}

@@ -1,0 +1,275 @@
+//! A tar file, plain or compressed as a whole.
+
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::data::{Blocks, MemberReader, Positioned, Stretch};
+use super::read_ahead::ReadAhead;
+use super::stream::{Decoder, StreamCompression, StreamFault};
+use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
+use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// Members that one job takes at a time.
+const STEP: usize = 32;
+
+/// A tar that was opened.
+#[derive(Debug)]
+pub(crate) struct Tarball {
+    file: Arc<File>,
+    len: u64,
+    compression: StreamCompression,
+}
+
+impl Tarball {
+    pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
+        let len = file.len()?;
+        Ok(Self { file: Arc::new(file), len, compression })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    pub(super) fn container(&self) -> Container {
+        match self.compression {
+            StreamCompression::None => Container::Tar,
+            StreamCompression::Gzip => Container::TarGz,
+            StreamCompression::Zstd => Container::TarZst,
+        }
+    }
+
+    fn plain(&self) -> Result<TarReader<Seeking<Positioned>>> {
+        let source = Seeking::new(Positioned::new(Arc::clone(&self.file), self.len))
+            .map_err(Error::io("read", self.path()))?;
+        Ok(TarReader::new(source, Some(self.len)))
+    }
+
+    fn stream(&self) -> TarReader<Streaming<ReadAhead>> {
+        let source = Positioned::new(Arc::clone(&self.file), self.len);
+        let decoder = Decoder::new(source, self.compression);
+        TarReader::new(Streaming::new(ReadAhead::new(decoder)), None)
+    }
+
+    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        match self.compression {
+            StreamCompression::None => self.scan_plain(jobs, visit),
+            StreamCompression::Gzip | StreamCompression::Zstd => self.scan_stream(visit),
+        }
+    }
+
+    /// One thread walks from header to header; the content is then read by all jobs.
+    fn scan_plain<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        let mut reader = self.plain()?;
+        let mut members = Vec::new();
+        let mut findings = Vec::new();
+        while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
+            members.extend(self.member(&entry));
+        }
+        let faults = reader.finish().map_err(Error::io("read", self.path()))?;
+        findings.extend(faults.iter().map(finding));
+        let chunks = parallel::map_ranges(
+            jobs,
+            members.len(),
+            STEP,
+            || (),
+            |(), range| {
+                let members = members.get(range).unwrap_or_default();
+                let results = members.iter().map(|member| {
+                    is_readable(member).then(|| visit(member, &mut self.stretch(member)))
+                });
+                Ok::<Vec<_>, Error>(results.collect())
+            },
+        )?;
+        let members = members.into_iter().zip(chunks.into_iter().flatten()).collect();
+        Ok(Scan { members, findings })
+    }
+
+    fn stretch(&self, member: &Member) -> Stretch {
+        let start = match member.location {
+            Location::At { data } => data,
+            _ => self.len,
+        };
+        Stretch::new(Arc::clone(&self.file), start, member.size)
+    }
+
+    fn scan_stream<T>(&self, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        let mut reader = self.stream();
+        let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
+        let mut buffer = Vec::new();
+        let failed = loop {
+            match reader.next_entry() {
+                Ok(Some(entry)) => {
+                    let Some(member) = self.member(&entry) else { continue };
+                    let result = is_readable(&member)
+                        .then(|| visit(&member, &mut Blocks::new(&mut reader, &mut buffer)));
+                    scan.members.push((member, result));
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let faults = match failed {
+            Some(error) => {
+                scan.findings.extend(reader.faults().iter().map(finding));
+                Err(error)
+            }
+            None => reader.finish(),
+        };
+        match faults {
+            Ok(faults) => scan.findings.extend(faults.iter().map(finding)),
+            Err(error) => scan.findings.push(self.stream_finding(error)?),
+        }
+        Ok(scan)
+    }
+
+    /// What a fault of the compressed stream says; an error of the file itself is an error.
+    fn stream_finding(&self, error: io::Error) -> Result<Finding> {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
+            Some(fault) => Ok(Finding::new(Code::NotAnArchive, fault.to_string())
+                .hint("members before that place may be whole; compare with another copy")),
+            None => Err(Error::io("read", self.path())(error)),
+        }
+    }
+
+    fn member(&self, entry: &TarEntry) -> Option<Member> {
+        // Tars made from `.` name everything below `./`.
+        let name = entry.name.strip_prefix(b"./").unwrap_or(&entry.name);
+        let name = name.strip_suffix(b"/").unwrap_or(name);
+        let kind = match entry.kind {
+            TarKind::File => MemberKind::File,
+            TarKind::Directory => MemberKind::Directory,
+            TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
+            TarKind::Special(_) => MemberKind::Special,
+        };
+        if kind == MemberKind::Directory && (name.is_empty() || name == b".") {
+            return None;
+        }
+        let plain = self.compression == StreamCompression::None;
+        Some(Member {
+            name: String::from_utf8_lossy(name).into_owned(),
+            kind,
+            size: entry.size,
+            packed_size: entry.size,
+            method: if plain { Method::Stored } else { Method::Solid },
+            location: if plain {
+                Location::At { data: entry.data_offset }
+            } else {
+                Location::Stream
+            },
+        })
+    }
+
+    pub(super) fn members(&self) -> Result<Vec<Member>> {
+        let mut members = Vec::new();
+        self.walk(|member| {
+            members.push(member);
+            false
+        })?;
+        Ok(members)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
+        let mut found = None;
+        let mut twice = false;
+        self.walk(|member| {
+            if member.name == name {
+                twice = found.is_some();
+                found = Some(member);
+            }
+            twice
+        })?;
+        if twice {
+            return Err(Error::damaged(
+                self.path(),
+                Finding::new(Code::DuplicateName, "two members have this name")
+                    .in_member(name)
+                    .hint("nobody can tell which one is meant; make the archive anew"),
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Shows every member to `visit`, until it says that it has seen enough. A tar that cannot be
+    /// walked to its end is an error.
+    fn walk(&self, mut visit: impl FnMut(Member) -> bool) -> Result<()> {
+        fn run<S: super::tar::Skip>(
+            mut reader: TarReader<S>,
+            visit: &mut dyn FnMut(TarEntry) -> bool,
+        ) -> io::Result<Vec<TarFault>> {
+            while let Some(entry) = reader.next_entry()? {
+                if visit(entry) {
+                    return Ok(Vec::new());
+                }
+            }
+            reader.finish()
+        }
+        let mut visit = |entry: TarEntry| self.member(&entry).is_some_and(&mut visit);
+        let faults = match self.compression {
+            StreamCompression::None => run(self.plain()?, &mut visit),
+            StreamCompression::Gzip | StreamCompression::Zstd => run(self.stream(), &mut visit),
+        };
+        let worst = match faults {
+            Ok(faults) => faults.iter().find(|fault| !fault.is_warning()).map(finding),
+            Err(error) => Some(self.stream_finding(error)?),
+        };
+        worst.map_or(Ok(()), |finding| Err(Error::damaged(self.path(), finding)))
+    }
+
+    pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
+        if let Location::At { .. } = member.location {
+            return Ok(MemberReader::new(self.stretch(member)));
+        }
+        let mut reader = self.stream();
+        loop {
+            match reader.next_entry() {
+                Ok(Some(entry)) => {
+                    if self.member(&entry).is_some_and(|found| found.name == member.name) {
+                        return Ok(MemberReader::new(BufReader::new(reader)));
+                    }
+                }
+                Ok(None) => {
+                    return Err(Error::NoSuchMember {
+                        archive: self.path().to_owned(),
+                        member: member.name.clone(),
+                        suggestion: None,
+                    });
+                }
+                Err(error) => {
+                    return Err(Error::damaged(self.path(), self.stream_finding(error)?));
+                }
+            }
+        }
+    }
+}
+
+fn is_readable(member: &Member) -> bool {
+    member.kind == MemberKind::File && MemberPath::new(member.name.as_str()).is_ok()
+}
+
+fn finding(fault: &TarFault) -> Finding {
+    use TarFaultKind as Kind;
+    let code = match fault.kind {
+        Kind::NoEndMark | Kind::LoneZeroBlock => Code::MissingEndMark,
+        Kind::Padding => Code::OddContainer,
+        Kind::AfterEnd | Kind::SecondArchive => Code::StrayBytes,
+        Kind::Checksum { .. } => Code::BadChecksum,
+        Kind::BlockCutOff { .. } | Kind::DataCutOff { .. } | Kind::PaddingCutOff { .. } => {
+            Code::NotAnArchive
+        }
+        Kind::Sparse => Code::Unsupported,
+        Kind::UnexpectedData { .. } => Code::DirectoryWithData,
+        _ => Code::BadDirectory,
+    };
+    let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);
+    let finding = match &fault.member {
+        Some(member) => finding.in_member(member.clone()),
+        None => finding,
+    };
+    if fault.is_warning() { finding.warning() } else { finding }
+}

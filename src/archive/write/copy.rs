@@ -1,0 +1,166 @@
+//! One source file, read once: hashed, checksummed and handed on as it passes.
+
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::Content;
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::{Error, Result};
+use crate::fs::{File, Stamp};
+
+/// Bytes of one read.
+pub(super) const BLOCK: usize = 256 * 1024;
+
+/// From this size on a file is hashed by a thread of its own, beside reading and writing. Below, the
+/// thread costs more than it saves.
+const OWN_HASH_THREAD: u64 = 16 * 1024 * 1024;
+
+/// Blocks on their way to the hashing thread: enough that neither side waits for long.
+const BLOCKS_UNDERWAY: usize = 4;
+
+/// What passing through told of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Copied {
+    pub(super) digest: Digest,
+    pub(super) crc: u32,
+}
+
+/// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
+/// from beginning to end.
+pub(super) fn copy(
+    content: Content<'_>,
+    buffer: &mut Vec<u8>,
+    mut sink: impl FnMut(&[u8]) -> Result<()> + Send,
+) -> Result<Copied> {
+    let (mut file, stamp) = match content {
+        Content::File(file, stamp) => (file, stamp),
+        Content::Bytes(bytes) => {
+            sink(bytes)?;
+            return Ok(Copied::of(bytes));
+        }
+    };
+    let stamp = &stamp;
+    let copied = if stamp.len() >= OWN_HASH_THREAD {
+        copy_beside_hashing(&mut file, stamp, sink)?
+    } else {
+        copy_here(&mut file, stamp, buffer, sink)?
+    };
+    unchanged(&file, stamp)?;
+    Ok(copied)
+}
+
+impl Copied {
+    fn of(bytes: &[u8]) -> Self {
+        Self { digest: Digest::sha256(bytes), crc: crc32fast::hash(bytes) }
+    }
+}
+
+fn copy_here(
+    file: &mut File,
+    stamp: &Stamp,
+    buffer: &mut Vec<u8>,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Copied> {
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    let mut crc = crc32fast::Hasher::new();
+    let mut left = stamp.len();
+    while left > 0 {
+        let block = next_block(file, buffer, left)?;
+        left = left.saturating_sub(length(block));
+        hasher.update(block);
+        crc.update(block);
+        sink(block)?;
+    }
+    Ok(Copied { digest: hasher.finish(), crc: crc.finalize() })
+}
+
+fn copy_beside_hashing(
+    file: &mut File,
+    stamp: &Stamp,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Copied> {
+    let (to_hash, hashing) = sync_channel(BLOCKS_UNDERWAY);
+    let (give_back, free) = sync_channel(BLOCKS_UNDERWAY.saturating_mul(2));
+    thread::scope(|scope| {
+        let hashed = scope.spawn(move || hash(&hashing, &give_back));
+        let mut crc = crc32fast::Hasher::new();
+        let mut left = stamp.len();
+        while left > 0 {
+            let mut buffer = free.try_recv().unwrap_or_default();
+            let block = next_block(file, &mut buffer, left)?;
+            let count = block.len();
+            left = left.saturating_sub(length(block));
+            crc.update(block);
+            sink(block)?;
+            // The other side is gone only when it panicked, which joining it reports.
+            let _ = to_hash.send((buffer, count));
+        }
+        drop(to_hash);
+        let digest = hashed.join().map_err(|_| Error::Interrupted)?;
+        Ok(Copied { digest, crc: crc.finalize() })
+    })
+}
+
+fn hash(blocks: &Receiver<(Vec<u8>, usize)>, give_back: &SyncSender<Vec<u8>>) -> Digest {
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    for (buffer, count) in blocks {
+        hasher.update(buffer.get(..count).unwrap_or_default());
+        // A full queue of free buffers needs no more.
+        let _ = give_back.try_send(buffer);
+    }
+    hasher.finish()
+}
+
+fn length(block: &[u8]) -> u64 {
+    u64::try_from(block.len()).unwrap_or(u64::MAX)
+}
+
+/// The next bytes, at most `left`; a file that ends before that has changed.
+fn next_block<'a>(file: &mut File, buffer: &'a mut Vec<u8>, left: u64) -> Result<&'a [u8]> {
+    buffer.resize(BLOCK, 0);
+    let wanted = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+    let target = buffer.get_mut(..wanted).unwrap_or_default();
+    loop {
+        match file.read(target) {
+            Ok(0) => return Err(file.changed("it became shorter")),
+            Ok(count) => return Ok(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read", file.path())(error)),
+        }
+    }
+}
+
+/// Appends all of some small content to `out`.
+pub(super) fn append(content: Content<'_>, out: &mut Vec<u8>) -> Result<Copied> {
+    let (mut file, stamp) = match content {
+        Content::File(file, stamp) => (file, stamp),
+        Content::Bytes(bytes) => {
+            out.extend_from_slice(bytes);
+            return Ok(Copied::of(bytes));
+        }
+    };
+    let stamp = &stamp;
+    let start = out.len();
+    let wanted = usize::try_from(stamp.len()).map_err(|_| file.changed("it grew"))?;
+    out.resize(start.saturating_add(wanted), 0);
+    let target = out.get_mut(start..).unwrap_or_default();
+    file.read_exact(target).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => file.changed("it became shorter"),
+        _ => Error::io("read", file.path())(error),
+    })?;
+    unchanged(&file, stamp)?;
+    Ok(Copied::of(out.get(start..).unwrap_or_default()))
+}
+
+fn unchanged(file: &File, stamp: &Stamp) -> Result<()> {
+    let now = file.stamp()?;
+    if now == *stamp {
+        return Ok(());
+    }
+    Err(file.changed(if now.len() == stamp.len() {
+        "it was written to".to_owned()
+    } else {
+        format!("its length went from {} to {} bytes", stamp.len(), now.len())
+    }))
+}

@@ -1,0 +1,315 @@
+//! Compressed members of a zip: packed by all jobs, written in their order, so that the archive does
+//! not depend on which job was faster.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::super::zip::write as zip;
+use super::copy::{self, BLOCK, Copied};
+use super::{Compression, Method, NewMember, Source, Written};
+use crate::archive::MemberKind;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::fs::{self, File};
+use crate::parallel;
+
+/// Members up to this size are packed in memory.
+const SMALL: u64 = 512 * 1024;
+/// Packed bytes of a large member that stay in memory before they go to a scratch file.
+const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
+/// Small members that a job takes at a time, so that jobs seldom wait for each other.
+const BATCH: usize = 16;
+
+/// Writes the members from `start` on.
+pub(super) fn write(
+    file: &File,
+    target: &Path,
+    jobs: usize,
+    start: u64,
+    compression: Compression,
+    members: &[NewMember],
+    source: &Source<'_>,
+) -> Result<Vec<Written>> {
+    let turns = Turns::new(start);
+    let work = |buffer: &mut Vec<u8>, range: std::ops::Range<usize>| {
+        let turn = range.start / BATCH;
+        let result = (|| -> Result<Vec<Written>> {
+            let packed: Vec<Packed> = range
+                .clone()
+                .filter_map(|index| members.get(index).map(|member| (index, member)))
+                .map(|(index, member)| {
+                    pack_member(index, member, target, compression, source, buffer)
+                })
+                .collect::<Result<_>>()?;
+            let members = members.get(range).unwrap_or_default();
+            // Only the offsets are found in turn; the bytes are written side by side.
+            let written = turns.take(turn, |mut at| {
+                let written: Vec<Written> = members
+                    .iter()
+                    .zip(&packed)
+                    .map(|(member, packed)| {
+                        let written = packed.at(at);
+                        at = zip::end_of(member, &written);
+                        written
+                    })
+                    .collect();
+                (at, written)
+            })?;
+            for ((member, packed), written) in members.iter().zip(&packed).zip(&written) {
+                let mut bytes = Vec::new();
+                zip::header(&mut bytes, member, written);
+                let data = written.at.saturating_add(wide(bytes.len()));
+                packed.spool.copy_to(file, data, bytes, written.at)?;
+            }
+            Ok(written)
+        })();
+        if result.is_err() {
+            turns.give_up(turn);
+        }
+        result
+    };
+    let written = parallel::map_ranges(jobs, members.len(), BATCH, Vec::new, work)?;
+    Ok(written.into_iter().flatten().collect())
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// A member whose packed bytes wait for their place.
+struct Packed {
+    copied: Copied,
+    method: Method,
+    spool: Spool,
+}
+
+impl Packed {
+    fn at(&self, at: u64) -> Written {
+        Written {
+            digest: self.copied.digest,
+            crc: self.copied.crc,
+            packed_size: self.spool.len,
+            method: self.method,
+            at,
+        }
+    }
+}
+
+fn pack_member(
+    index: usize,
+    member: &NewMember,
+    target: &Path,
+    compression: Compression,
+    source: &Source<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<Packed> {
+    let mut spool = Spool::new(target);
+    if member.kind == MemberKind::Directory {
+        let copied = Copied { digest: Digest::sha256(b""), crc: 0 };
+        return Ok(Packed { copied, method: Method::Stored, spool });
+    }
+    let content = source(index)?;
+    if member.size <= SMALL {
+        buffer.clear();
+        let copied = copy::append(content, buffer)?;
+        let packed = pack(compression, buffer).map_err(Error::io("compress for", target))?;
+        let method = packed.as_ref().map_or(Method::Stored, |(method, _)| *method);
+        spool.memory = packed.map_or_else(|| buffer.clone(), |(_, packed)| packed);
+        spool.len = wide(spool.memory.len());
+        return Ok(Packed { copied, method, spool });
+    }
+    let mut encoder =
+        Encoder::new(compression, &mut spool).map_err(Error::io("compress for", target))?;
+    let method = encoder.method();
+    let mut block = std::mem::take(buffer);
+    block.reserve(BLOCK);
+    let copied = copy::copy(content, &mut block, |block| {
+        encoder.write_all(block).map_err(Error::io("compress for", target))
+    })?;
+    encoder.finish().map_err(Error::io("compress for", target))?;
+    *buffer = block;
+    Ok(Packed { copied, method, spool })
+}
+
+/// Packs bytes in memory; `None` when they would not become fewer.
+pub(super) fn pack(
+    compression: Compression,
+    content: &[u8],
+) -> io::Result<Option<(Method, Vec<u8>)>> {
+    if content.is_empty() || compression == Compression::Stored {
+        return Ok(None);
+    }
+    let mut packed = Vec::new();
+    let mut encoder = Encoder::new(compression, &mut packed)?;
+    let method = encoder.method();
+    encoder.write_all(content)?;
+    encoder.finish()?;
+    Ok((packed.len() < content.len()).then_some((method, packed)))
+}
+
+/// A compressor of one member.
+enum Encoder<'a, W: Write> {
+    Stored(&'a mut W),
+    Deflate(flate2::write::DeflateEncoder<&'a mut W>),
+    Zstd(zstd::stream::write::Encoder<'static, &'a mut W>),
+}
+
+impl<'a, W: Write> Encoder<'a, W> {
+    fn new(compression: Compression, out: &'a mut W) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::Stored => Self::Stored(out),
+            Compression::Deflate { level } => Self::Deflate(flate2::write::DeflateEncoder::new(
+                out,
+                flate2::Compression::new(level.unwrap_or(6)),
+            )),
+            Compression::Zstd { level } => {
+                Self::Zstd(zstd::stream::write::Encoder::new(out, level.unwrap_or(3))?)
+            }
+        })
+    }
+
+    fn method(&self) -> Method {
+        match self {
+            Self::Stored(_) => Method::Stored,
+            Self::Deflate(_) => Method::Deflate,
+            Self::Zstd(_) => Method::Zstd,
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Stored(_) => Ok(()),
+            Self::Deflate(encoder) => encoder.finish().map(drop),
+            Self::Zstd(encoder) => encoder.finish().map(drop),
+        }
+    }
+}
+
+impl<W: Write> Write for Encoder<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stored(out) => out.write(bytes),
+            Self::Deflate(encoder) => encoder.write(bytes),
+            Self::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Packed bytes: in memory while they are few, else in a nameless file beside the archive.
+struct Spool {
+    target: Box<Path>,
+    memory: Vec<u8>,
+    scratch: Option<File>,
+    len: u64,
+}
+
+impl Spool {
+    fn new(target: &Path) -> Self {
+        Self { target: target.into(), memory: Vec::new(), scratch: None, len: 0 }
+    }
+
+    /// Writes `header` at `start` and the packed bytes at `data`, together where they are in memory.
+    fn copy_to(&self, file: &File, data: u64, mut header: Vec<u8>, start: u64) -> Result<()> {
+        let Some(scratch) = &self.scratch else {
+            header.extend_from_slice(&self.memory);
+            return file.write_all_at(&header, start);
+        };
+        file.write_all_at(&header, start)?;
+        let mut block = vec![0; BLOCK];
+        let mut done = 0;
+        while done < self.len {
+            let count = scratch.read_at(&mut block, done)?;
+            let count = usize::try_from(self.len - done).unwrap_or(count).min(count);
+            if count == 0 {
+                return Err(scratch.changed("the scratch file became shorter"));
+            }
+            file.write_all_at(block.get(..count).unwrap_or_default(), data.saturating_add(done))?;
+            done = done.saturating_add(wide(count));
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self, bytes: &[u8]) -> Result<()> {
+        let scratch = match self.scratch.take() {
+            Some(scratch) => scratch,
+            None => {
+                let scratch = fs::scratch_file(&self.target)?;
+                scratch.write_all_at(&self.memory, 0)?;
+                self.memory = Vec::new();
+                scratch
+            }
+        };
+        scratch.write_all_at(bytes, self.len)?;
+        self.scratch = Some(scratch);
+        Ok(())
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let fits = self.memory.len().saturating_add(bytes.len()) <= MAX_IN_MEMORY;
+        if self.scratch.is_none() && fits {
+            self.memory.extend_from_slice(bytes);
+        } else {
+            self.spill(bytes)?;
+        }
+        self.len = self.len.saturating_add(wide(bytes.len()));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Lets the jobs take their places in the archive one after the other.
+struct Turns {
+    state: Mutex<Turn>,
+    passed: Condvar,
+}
+
+struct Turn {
+    next: usize,
+    at: u64,
+    /// The lowest turn that failed: those before it still take place, those after it never can.
+    failed: usize,
+}
+
+impl Turns {
+    fn new(at: u64) -> Self {
+        Self { state: Mutex::new(Turn { next: 0, at, failed: usize::MAX }), passed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turn> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for turn number `turn`, then lets `place` move the offset on. Turns are begun in their
+    /// order, so whoever holds the lowest never waits.
+    fn take<T>(&self, turn: usize, place: impl FnOnce(u64) -> (u64, T)) -> Result<T> {
+        let mut state = self.lock();
+        while state.next != turn && turn < state.failed {
+            state = self.passed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if turn >= state.failed {
+            return Err(Error::Interrupted);
+        }
+        let (at, result) = place(state.at);
+        state.at = at;
+        state.next = state.next.saturating_add(1);
+        self.passed.notify_all();
+        Ok(result)
+    }
+
+    fn give_up(&self, turn: usize) {
+        let mut state = self.lock();
+        state.failed = state.failed.min(turn);
+        drop(state);
+        self.passed.notify_all();
+    }
+}

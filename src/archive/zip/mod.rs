@@ -1,0 +1,220 @@
+//! Zip files: read by their directory, checked byte by byte, written by position.
+
+mod directory;
+pub(super) mod read_back;
+mod record;
+mod scan;
+pub(super) mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use self::directory::{EndOfArchive, Entry};
+use self::record::{
+    FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, LOCAL_LEN, LocalHeader,
+    METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD,
+};
+use super::data::{Packed, Stretch, ZipData};
+use super::{Location, Member, MemberKind, MemberReader, Method, Scan, Visit};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+
+/// A zip opened for reading: its end record is known, its directory is in memory as it stands.
+#[derive(Debug)]
+pub(crate) struct ZipArchive {
+    file: Arc<File>,
+    len: u64,
+    end: EndOfArchive,
+    directory: Vec<u8>,
+}
+
+impl ZipArchive {
+    /// Reads the end record and the directory, nothing else.
+    pub(super) fn open(file: File) -> Result<Self> {
+        let len = file.len()?;
+        let end = EndOfArchive::find(&file, len)?;
+        let directory_len = usize::try_from(end.directory_len).map_err(|_| {
+            Error::Unsupported("the directory of the zip does not fit into memory".to_owned())
+        })?;
+        // The end record lies behind the directory, so the file is known to be at least this long.
+        let mut directory = vec![0; directory_len];
+        file.read_exact_at(&mut directory, end.directory_offset)?;
+        Ok(Self { file: Arc::new(file), len, end, directory })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.path(), finding)
+    }
+
+    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        scan::scan(self, jobs, visit)
+    }
+
+    pub(super) fn members(&self) -> Result<Vec<Member>> {
+        directory::entries(&self.directory, self.end.directory_offset)
+            .map(|entry| {
+                entry.map(|entry| member(&entry)).map_err(|finding| self.damaged(*finding))
+            })
+            .collect()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
+        let mut found = None;
+        for entry in directory::named(&self.directory, self.end.directory_offset, name) {
+            let entry = entry.map_err(|finding| self.damaged(*finding))?;
+            if found.is_some() {
+                return Err(self.damaged(
+                    Finding::new(Code::DuplicateName, "two members have this name")
+                        .in_member(name)
+                        .hint("nobody can tell which one is meant; make the archive anew"),
+                ));
+            }
+            found = Some(member(&entry));
+        }
+        Ok(found)
+    }
+
+    /// Where a member's packed bytes begin; its local header must agree with the directory.
+    pub(super) fn data_offset(&self, member: &Member) -> Result<u64> {
+        let Location::Local { header, crc, flags } = member.location else {
+            return Err(Error::Unsupported("the member is not one of a zip".to_owned()));
+        };
+        let mut start = [0; LOCAL_LEN];
+        let cut_off = |_| {
+            self.damaged(
+                Finding::new(Code::BadDirectory, "the directory points outside of the archive")
+                    .in_member(member.name.clone())
+                    .at_byte(header),
+            )
+        };
+        self.file.read_exact_at(&mut start, header).map_err(cut_off)?;
+        let length = LocalHeader::full_len(&start).unwrap_or(LOCAL_LEN);
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, header).map_err(cut_off)?;
+        let mut findings = Vec::new();
+        let entry = Entry {
+            name: member.name.clone(),
+            raw_name: None,
+            kind: member.kind,
+            facts: record::Facts {
+                version_needed: 0,
+                flags,
+                method: method_number(member.method),
+                modified: 0,
+                crc,
+                packed_size: member.packed_size,
+                size: member.size,
+            },
+            local: header,
+        };
+        let read = scan::check_local(&entry, &bytes, &mut findings);
+        if let Some(finding) = findings.into_iter().find(Finding::is_error) {
+            return Err(self.damaged(finding));
+        }
+        let Some(length) = read else {
+            return Err(cut_off(Error::Interrupted));
+        };
+        let data = header.saturating_add(length);
+        if data.saturating_add(member.packed_size) > self.end.directory_offset {
+            return Err(self.damaged(
+                Finding::new(Code::Overlap, "the member reaches into the directory")
+                    .in_member(member.name.clone())
+                    .at_byte(header),
+            ));
+        }
+        Ok(data)
+    }
+
+    pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
+        let offset = self.data_offset(member)?;
+        let Location::Local { crc, flags, .. } = member.location else {
+            return Err(Error::Unsupported("the member is not one of a zip".to_owned()));
+        };
+        if let Some(finding) = unsupported(&member.name, flags, member.method) {
+            return Err(self.damaged(finding));
+        }
+        let packed =
+            Packed::Stretch(Stretch::new(Arc::clone(&self.file), offset, member.packed_size));
+        let data = ZipData::new(packed, member.method, member.size, crc)
+            .map_err(Error::io("read", self.path()))?;
+        match data {
+            Some(data) => Ok(MemberReader::new(data)),
+            None => Err(Error::Unsupported(format!("{} is not supported", member.method))),
+        }
+    }
+}
+
+/// What forbids reading a member at all.
+fn unsupported(name: &str, flags: u16, method: Method) -> Option<Finding> {
+    let what = if flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION) != 0 {
+        "the member is encrypted, which is not supported".to_owned()
+    } else if let Method::Other(number) = method {
+        format!("compression method {number} is not supported")
+    } else {
+        return None;
+    };
+    Some(
+        Finding::new(Code::Unsupported, what)
+            .in_member(name)
+            .hint("unpack the archive with the tool that made it, then pack it anew"),
+    )
+}
+
+fn method(number: u16) -> Method {
+    match number {
+        METHOD_STORED => Method::Stored,
+        METHOD_DEFLATE => Method::Deflate,
+        METHOD_ZSTD => Method::Zstd,
+        other => Method::Other(other),
+    }
+}
+
+fn method_number(method: Method) -> u16 {
+    match method {
+        Method::Stored | Method::Solid => METHOD_STORED,
+        Method::Deflate => METHOD_DEFLATE,
+        Method::Zstd => METHOD_ZSTD,
+        Method::Other(number) => number,
+    }
+}
+
+fn member(entry: &Entry) -> Member {
+    Member {
+        name: entry.name.clone(),
+        kind: entry.kind,
+        size: entry.facts.size,
+        packed_size: entry.facts.packed_size,
+        method: method(entry.facts.method),
+        location: Location::Local {
+            header: entry.local,
+            crc: entry.facts.crc,
+            flags: entry.facts.flags,
+        },
+    }
+}
+
+/// The kind of a member by its name and the attributes of the system that made it (§4.4.15).
+fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32) -> MemberKind {
+    const UNIX: u16 = 3;
+    const TYPE_MASK: u32 = 0o170_000;
+    let mode = external_attributes >> 16;
+    if version_made_by >> 8 == UNIX {
+        match mode & TYPE_MASK {
+            0o120_000 => return MemberKind::Link,
+            0 | 0o100_000 => {}
+            0o040_000 if name_is_directory => {}
+            _ => return MemberKind::Special,
+        }
+    }
+    if name_is_directory { MemberKind::Directory } else { MemberKind::File }
+}
+
+/// Whether sizes and checksum stand behind the data.
+fn has_descriptor(flags: u16) -> bool {
+    flags & FLAG_DESCRIPTOR != 0
+}

@@ -1,0 +1,582 @@
+//! The records of a zip file (APPNOTE 6.3.10 §4.3), each read and written side by side.
+
+/// Signature of a local file header (§4.3.7).
+pub(super) const LOCAL: u32 = 0x0403_4b50;
+/// Signature of a directory record (§4.3.12).
+pub(super) const CENTRAL: u32 = 0x0201_4b50;
+/// Signature of the end record (§4.3.16).
+pub(super) const END: u32 = 0x0605_4b50;
+/// Signature of the zip64 end record (§4.3.14).
+pub(super) const END64: u32 = 0x0606_4b50;
+/// Signature of the zip64 end locator (§4.3.15).
+pub(super) const LOCATOR64: u32 = 0x0706_4b50;
+/// Optional signature of a data descriptor (§4.3.9).
+pub(super) const DESCRIPTOR: u32 = 0x0807_4b50;
+
+/// Length of a local header without name and extra field.
+pub(super) const LOCAL_LEN: usize = 30;
+/// Length of a directory record without name, extra field and comment.
+pub(super) const CENTRAL_LEN: usize = 46;
+/// Length of an end record without comment.
+pub(super) const END_LEN: usize = 22;
+/// Length of a zip64 end record without extensible data.
+pub(super) const END64_LEN: usize = 56;
+/// Length of a zip64 end locator.
+pub(super) const LOCATOR64_LEN: usize = 20;
+
+/// General purpose bit 0: the member is encrypted.
+pub(super) const FLAG_ENCRYPTED: u16 = 1;
+/// General purpose bit 3: sizes and checksum follow the data.
+pub(super) const FLAG_DESCRIPTOR: u16 = 1 << 3;
+/// General purpose bit 6: strong encryption.
+pub(super) const FLAG_STRONG_ENCRYPTION: u16 = 1 << 6;
+/// General purpose bit 11: name and comment are UTF-8.
+pub(super) const FLAG_UTF8: u16 = 1 << 11;
+/// General purpose bit 13: the directory is masked.
+pub(super) const FLAG_MASKED: u16 = 1 << 13;
+
+/// Compression method 0 (§4.4.5).
+pub(super) const METHOD_STORED: u16 = 0;
+/// Compression method 8.
+pub(super) const METHOD_DEFLATE: u16 = 8;
+/// Compression method 93.
+pub(super) const METHOD_ZSTD: u16 = 93;
+
+/// Extra field of zip64 sizes (§4.5.3).
+const EXTRA_ZIP64: u16 = 0x0001;
+/// Extra field that pads stored data to an alignment, as Android's zipalign writes it: the
+/// alignment as u16, then zeros.
+const EXTRA_ALIGNMENT: u16 = 0xd935;
+/// Info-ZIP's Unicode Path (§4.6.9).
+pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
+
+/// What a 32-bit field holds when its value stands in the zip64 extra field.
+const ESCAPE32: u32 = u32::MAX;
+const ESCAPE16: u16 = u16::MAX;
+
+/// Takes little-endian numbers and byte strings off the front of a slice.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub(super) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(length)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, tail) = self.0.split_first_chunk()?;
+        self.0 = tail;
+        Some(*head)
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+}
+
+fn put16(out: &mut Vec<u8>, value: u16) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn put32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn put64(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// A value in its 32-bit field, or the escape when it does not fit or is the escape itself.
+fn narrow32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(ESCAPE32)
+}
+
+fn is_wide(value: u64) -> bool {
+    value >= u64::from(ESCAPE32)
+}
+
+fn narrow16(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(ESCAPE16)
+}
+
+/// The facts about a member that both of its headers carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) version_needed: u16,
+    pub(super) flags: u16,
+    pub(super) method: u16,
+    /// Time and date in DOS form, as they stand in the file.
+    pub(super) modified: u32,
+    pub(super) crc: u32,
+    pub(super) packed_size: u64,
+    pub(super) size: u64,
+}
+
+impl Facts {
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        Some(Self {
+            version_needed: fields.u16()?,
+            flags: fields.u16()?,
+            method: fields.u16()?,
+            modified: fields.u32()?,
+            crc: fields.u32()?,
+            packed_size: u64::from(fields.u32()?),
+            size: u64::from(fields.u32()?),
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        put16(out, self.version_needed);
+        put16(out, self.flags);
+        put16(out, self.method);
+        put32(out, self.modified);
+        put32(out, self.crc);
+        put32(out, narrow32(self.packed_size));
+        put32(out, narrow32(self.size));
+    }
+}
+
+/// A local file header (§4.3.7).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LocalHeader<'a> {
+    pub(super) facts: Facts,
+    pub(super) name: &'a [u8],
+    pub(super) extra: &'a [u8],
+}
+
+impl<'a> LocalHeader<'a> {
+    /// Length of the whole header whose first [`LOCAL_LEN`] bytes are given.
+    pub(super) fn full_len(start: &[u8]) -> Option<usize> {
+        let mut lengths = Fields(start.get(26..LOCAL_LEN)?);
+        let (name, extra) = (lengths.u16()?, lengths.u16()?);
+        Some(LOCAL_LEN.saturating_add(usize::from(name)).saturating_add(usize::from(extra)))
+    }
+
+    /// Reads a whole header; `None` when the bytes are not one.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        if fields.u32()? != LOCAL {
+            return None;
+        }
+        let mut facts = Facts::read(&mut fields)?;
+        let (name_len, extra_len) = (fields.u16()?, fields.u16()?);
+        let name = fields.bytes(usize::from(name_len))?;
+        let extra = fields.bytes(usize::from(extra_len))?;
+        let mut wide = Zip64::find(extra);
+        facts.size = wide.resolve(facts.size)?;
+        facts.packed_size = wide.resolve(facts.packed_size)?;
+        Some(Self { facts, name, extra })
+    }
+
+    /// Length of the header that [`write_local`] makes for a member that begins at `at`.
+    pub(super) fn written_len(member: &NewHeader<'_>, at: u64) -> u64 {
+        let fixed = LOCAL_LEN.saturating_add(member.name.len());
+        let fixed = fixed.saturating_add(if member.is_wide() { 20 } else { 0 });
+        wide(fixed).saturating_add(wide(alignment_padding(member, at, fixed)))
+    }
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// What is written of a member.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewHeader<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) facts: Facts,
+    /// The offset within the data that is to lie on a multiple of [`ALIGNMENT`].
+    pub(super) align_at: Option<u64>,
+    pub(super) external_attributes: u32,
+}
+
+/// Stored array data begins at a multiple of this, so that a view of any element type, and of any
+/// vector register, is aligned in a map of the archive.
+pub(super) const ALIGNMENT: u64 = 64;
+
+impl NewHeader<'_> {
+    fn is_wide(&self) -> bool {
+        is_wide(self.facts.size) || is_wide(self.facts.packed_size)
+    }
+}
+
+/// Length of the alignment field of a header that begins at `at` and has `fixed` bytes without it.
+fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
+    /// Identifier, length, and the alignment itself.
+    const SMALLEST: u64 = 6;
+    let Some(align_at) = member.align_at else { return 0 };
+    let data = at.wrapping_add(wide(fixed)).wrapping_add(align_at);
+    if data.is_multiple_of(ALIGNMENT) {
+        return 0;
+    }
+    let short = ALIGNMENT - data.wrapping_add(SMALLEST) % ALIGNMENT;
+    usize::try_from(SMALLEST + short % ALIGNMENT).unwrap_or(0)
+}
+
+/// Appends the local header of a member that begins at `at`.
+pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
+    let fixed = LOCAL_LEN.saturating_add(member.name.len());
+    let zip64: usize = if member.is_wide() { 20 } else { 0 };
+    let padding = alignment_padding(member, at, fixed.saturating_add(zip64));
+    put32(out, LOCAL);
+    if member.is_wide() {
+        // A local header gives either both sizes in the zip64 field or none (§4.5.3).
+        let escaped = u64::from(ESCAPE32);
+        Facts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
+    } else {
+        member.facts.write(out);
+    }
+    put16(out, narrow16(member.name.len()));
+    put16(out, narrow16(zip64.saturating_add(padding)));
+    out.extend_from_slice(member.name);
+    if member.is_wide() {
+        put16(out, EXTRA_ZIP64);
+        put16(out, 16);
+        put64(out, member.facts.size);
+        put64(out, member.facts.packed_size);
+    }
+    if let Some(zeros) = padding.checked_sub(6) {
+        put16(out, EXTRA_ALIGNMENT);
+        put16(out, narrow16(zeros.saturating_add(2)));
+        put16(out, u16::try_from(ALIGNMENT).unwrap_or(0));
+        out.resize(out.len().saturating_add(zeros), 0);
+    }
+}
+
+/// A record of the directory (§4.3.12).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CentralHeader<'a> {
+    pub(super) version_made_by: u16,
+    pub(super) facts: Facts,
+    pub(super) disk: u16,
+    pub(super) external_attributes: u32,
+    /// Where the local header begins.
+    pub(super) local: u64,
+    pub(super) name: &'a [u8],
+    pub(super) extra: &'a [u8],
+    pub(super) comment: &'a [u8],
+}
+
+impl<'a> CentralHeader<'a> {
+    /// Reads one record off the front of `fields`.
+    pub(super) fn read(fields: &mut Fields<'a>) -> Option<Self> {
+        if fields.u32()? != CENTRAL {
+            return None;
+        }
+        let version_made_by = fields.u16()?;
+        let mut facts = Facts::read(fields)?;
+        let (name_len, extra_len, comment_len) = (fields.u16()?, fields.u16()?, fields.u16()?);
+        let disk = fields.u16()?;
+        let _internal_attributes = fields.u16()?;
+        let external_attributes = fields.u32()?;
+        let local = u64::from(fields.u32()?);
+        let name = fields.bytes(usize::from(name_len))?;
+        let extra = fields.bytes(usize::from(extra_len))?;
+        let comment = fields.bytes(usize::from(comment_len))?;
+        let mut wide = Zip64::find(extra);
+        facts.size = wide.resolve(facts.size)?;
+        facts.packed_size = wide.resolve(facts.packed_size)?;
+        let local = wide.resolve(local)?;
+        Some(Self {
+            version_made_by,
+            facts,
+            disk,
+            external_attributes,
+            local,
+            name,
+            extra,
+            comment,
+        })
+    }
+}
+
+/// Made by: version 4.5 of the specification, on Unix, whatever system it was.
+const VERSION_MADE_BY: u16 = (3 << 8) + 45;
+
+/// Appends the directory record of a member whose local header begins at `at`.
+pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
+    let (size, packed_size) = (member.facts.size, member.facts.packed_size);
+    let wide: Vec<u64> =
+        [size, packed_size, at].into_iter().filter(|value| is_wide(*value)).collect();
+    put32(out, CENTRAL);
+    put16(out, VERSION_MADE_BY);
+    member.facts.write(out);
+    put16(out, narrow16(member.name.len()));
+    let extra = if wide.is_empty() { 0 } else { wide.len().saturating_mul(8).saturating_add(4) };
+    put16(out, narrow16(extra));
+    put16(out, 0); // comment
+    put16(out, 0); // disk
+    put16(out, 0); // internal attributes
+    put32(out, member.external_attributes);
+    put32(out, narrow32(at));
+    out.extend_from_slice(member.name);
+    if !wide.is_empty() {
+        put16(out, EXTRA_ZIP64);
+        put16(out, narrow16(wide.len().saturating_mul(8)));
+        for value in wide {
+            put64(out, value);
+        }
+    }
+}
+
+/// The zip64 field of a header, whose values stand for the escaped ones in order.
+struct Zip64<'a>(Option<Fields<'a>>);
+
+impl<'a> Zip64<'a> {
+    fn find(extra: &'a [u8]) -> Self {
+        Self(ExtraFields(extra).find_map(|field| match field {
+            Some((EXTRA_ZIP64, content)) => Some(Fields(content)),
+            _ => None,
+        }))
+    }
+
+    /// The value itself, or the next of the field when it is the escape. Without a zip64 field the
+    /// escape is an ordinary number.
+    fn resolve(&mut self, value: u64) -> Option<u64> {
+        match &mut self.0 {
+            Some(fields) if value == u64::from(ESCAPE32) => fields.u64(),
+            _ => Some(value),
+        }
+    }
+}
+
+/// The fields of an extra field: identifier and content, or `None` for bytes that form none.
+pub(super) struct ExtraFields<'a>(pub(super) &'a [u8]);
+
+impl<'a> Iterator for ExtraFields<'a> {
+    type Item = Option<(u16, &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut fields = Fields(self.0);
+        let field = (|| {
+            let (id, length) = (fields.u16()?, fields.u16()?);
+            Some((id, fields.bytes(usize::from(length))?))
+        })();
+        self.0 = if field.is_some() { fields.0 } else { &[] };
+        Some(field)
+    }
+}
+
+/// The end record (§4.3.16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EndRecord {
+    pub(super) disk: u16,
+    pub(super) directory_disk: u16,
+    pub(super) disk_entries: u16,
+    pub(super) entries: u16,
+    pub(super) directory_len: u32,
+    pub(super) directory_offset: u32,
+    pub(super) comment_len: u16,
+}
+
+impl EndRecord {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        if fields.u32()? != END {
+            return None;
+        }
+        Some(Self {
+            disk: fields.u16()?,
+            directory_disk: fields.u16()?,
+            disk_entries: fields.u16()?,
+            entries: fields.u16()?,
+            directory_len: fields.u32()?,
+            directory_offset: fields.u32()?,
+            comment_len: fields.u16()?,
+        })
+    }
+}
+
+/// The zip64 end record (§4.3.14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EndRecord64 {
+    /// Length of the record without its first 12 bytes.
+    pub(super) record_len: u64,
+    pub(super) disk: u32,
+    pub(super) directory_disk: u32,
+    pub(super) disk_entries: u64,
+    pub(super) entries: u64,
+    pub(super) directory_len: u64,
+    pub(super) directory_offset: u64,
+}
+
+impl EndRecord64 {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        if fields.u32()? != END64 {
+            return None;
+        }
+        let record_len = fields.u64()?;
+        let _versions = fields.u32()?;
+        Some(Self {
+            record_len,
+            disk: fields.u32()?,
+            directory_disk: fields.u32()?,
+            disk_entries: fields.u64()?,
+            entries: fields.u64()?,
+            directory_len: fields.u64()?,
+            directory_offset: fields.u64()?,
+        })
+    }
+}
+
+/// The zip64 end locator (§4.3.15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Locator64 {
+    pub(super) disk: u32,
+    pub(super) end64_offset: u64,
+    pub(super) disks: u32,
+}
+
+impl Locator64 {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        if fields.u32()? != LOCATOR64 {
+            return None;
+        }
+        Some(Self { disk: fields.u32()?, end64_offset: fields.u64()?, disks: fields.u32()? })
+    }
+}
+
+/// Appends what ends an archive of `entries` members whose directory of `len` bytes begins at
+/// `offset`: an end record, after its zip64 forms when a number needs them.
+pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
+    if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
+        put32(out, END64);
+        put64(out, wide(END64_LEN) - 12);
+        put16(out, VERSION_MADE_BY);
+        put16(out, 45); // version needed
+        put32(out, 0); // disk
+        put32(out, 0); // disk of the directory
+        put64(out, entries);
+        put64(out, entries);
+        put64(out, len);
+        put64(out, offset);
+        put32(out, LOCATOR64);
+        put32(out, 0); // disk of the zip64 end record
+        put64(out, offset.saturating_add(len));
+        put32(out, 1); // disks
+    }
+    let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
+    put32(out, END);
+    put16(out, 0); // disk
+    put16(out, 0); // disk of the directory
+    put16(out, entries);
+    put16(out, entries);
+    put32(out, narrow32(len));
+    put32(out, narrow32(offset));
+    put16(out, 0); // comment
+}
+
+/// A time in seconds since 1970 UTC in DOS form: two-second steps, 1980 to 2107.
+pub(super) fn dos_time(seconds: u64) -> u32 {
+    /// 1980-01-01 00:00:00 and 2107-12-31 23:59:58.
+    const RANGE: std::ops::RangeInclusive<u64> = 315_532_800..=4_354_819_198;
+    let seconds = seconds.clamp(*RANGE.start(), *RANGE.end());
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    // Years counted from March 1 end with their leap day; 719_468 days lie before 1970-03-01 - 59.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let date = ((year - 1980) << 9) | (month << 5) | day;
+    let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
+    u32::try_from((date << 16) | time).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn facts(size: u64, packed_size: u64) -> Facts {
+        Facts {
+            version_needed: 45,
+            flags: FLAG_UTF8,
+            method: METHOD_DEFLATE,
+            modified: dos_time(0),
+            crc: 0x1234_5678,
+            packed_size,
+            size,
+        }
+    }
+
+    #[test]
+    fn dos_times_of_known_days() {
+        // 1980-01-01, 2000-02-29 12:34:56, 2107-12-31 23:59:58
+        assert_eq!(dos_time(0), 0x0021_0000);
+        assert_eq!(
+            dos_time(951_827_696),
+            (20 << 25) | (2 << 21) | (29 << 16) | (12 << 11) | (34 << 5) + 28
+        );
+        assert_eq!(
+            dos_time(u64::MAX),
+            (127 << 25) | (12 << 21) | (31 << 16) | (23 << 11) | (59 << 5) + 29
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn headers_are_read_back_and_data_lies_on_the_alignment(
+            name in "[a-z/é]{1,40}",
+            size in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
+            packed in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
+            at in prop_oneof![0..300_u64, 0xFFFF_FFF0..0x1_0000_0100_u64],
+            align_at in proptest::option::of(0..200_u64),
+        ) {
+            let member = NewHeader {
+                name: name.as_bytes(), facts: facts(size, packed), align_at, external_attributes: 7,
+            };
+            let mut bytes = Vec::new();
+            write_local(&mut bytes, &member, at);
+            prop_assert_eq!(wide(bytes.len()), LocalHeader::written_len(&member, at));
+            prop_assert_eq!(LocalHeader::full_len(&bytes), Some(bytes.len()));
+            let read = LocalHeader::read(&bytes).unwrap();
+            prop_assert_eq!(read.facts, member.facts);
+            prop_assert_eq!(read.name, member.name);
+            prop_assert!(ExtraFields(read.extra).all(|field| field.is_some()));
+            if let Some(align_at) = align_at {
+                prop_assert_eq!((at + wide(bytes.len()) + align_at) % ALIGNMENT, 0);
+                prop_assert!(bytes.len() < LOCAL_LEN + name.len() + 20 + 70);
+            }
+            let mut bytes = Vec::new();
+            write_central(&mut bytes, &member, at);
+            let mut fields = Fields(&bytes);
+            let read = CentralHeader::read(&mut fields).unwrap();
+            prop_assert!(fields.0.is_empty());
+            prop_assert_eq!(read.facts, member.facts);
+            prop_assert_eq!((read.local, read.name), (at, member.name));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            for signature in [LOCAL, CENTRAL, END, END64, LOCATOR64] {
+                let mut signed = signature.to_le_bytes().to_vec();
+                signed.extend_from_slice(&bytes);
+                let _ = LocalHeader::read(&signed);
+                let _ = CentralHeader::read(&mut Fields(&signed));
+                let _ = (EndRecord::read(&signed), EndRecord64::read(&signed), Locator64::read(&signed));
+            }
+            ExtraFields(&bytes).for_each(drop);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! A pass over every byte of a zip: the spans of its members tile it, and both headers of each agree.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::data::{BLOCK, Packed, Stretch, ZipData};
+use super::super::{Member, MemberKind, Scan, Visit};
+use super::directory::{self, Entry};
+use super::record::{
+    CentralHeader, DESCRIPTOR, EXTRA_UNICODE_PATH, ExtraFields, FLAG_MASKED, Fields, LOCAL_LEN,
+    LocalHeader, METHOD_STORED,
+};
+use super::{ZipArchive, has_descriptor, member, unsupported};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// Members that one job takes at a time: enough to read many small ones at once.
+const STEP: usize = 128;
+/// Members up to this packed size are read whole, together with their neighbours.
+const WHOLE: u64 = 1024 * 1024;
+
+pub(super) fn scan<T: Send>(
+    zip: &ZipArchive,
+    jobs: usize,
+    visit: &Visit<'_, T>,
+) -> Result<Scan<T>> {
+    let mut findings = zip.end.findings.clone();
+    let entries = read_directory(zip, &mut findings);
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
+    order.sort_by_key(|index| local(*index));
+
+    // The members' spans, from each local header to the next, tile the file up to the directory.
+    let first = order.first().map_or(zip.end.directory_offset, |index| local(*index));
+    if first > 0 {
+        findings.push(
+            Finding::new(Code::StrayBytes, format!("{first} bytes precede the first member"))
+                .at_byte(0)
+                .hint("the archive may have been glued to another file; keep only its own bytes"),
+        );
+    }
+    let next = |position: usize| match order.get(position.saturating_add(1)) {
+        Some(index) => local(*index).min(zip.end.directory_offset),
+        None => zip.end.directory_offset,
+    };
+    let chunks = parallel::map_ranges(
+        jobs,
+        order.len(),
+        STEP,
+        || Window::new(Arc::clone(&zip.file)),
+        |window, range| {
+            window.limit = next(range.end.saturating_sub(1)).min(zip.len);
+            let mut findings = Vec::new();
+            let mut visited = Vec::with_capacity(range.len());
+            for position in range {
+                let Some(index) = order.get(position) else { continue };
+                let Some(entry) = entries.get(*index) else { continue };
+                let span = Span { entry, end: next(position), directory: zip.end.directory_offset };
+                let result = span.examine(window, visit, &mut findings)?;
+                visited.push((*index, result));
+            }
+            Ok::<_, Error>((visited, findings))
+        },
+    )?;
+    let mut results: Vec<Option<T>> = entries.iter().map(|_| None).collect();
+    for (visited, found) in chunks {
+        findings.extend(found);
+        for (index, result) in visited {
+            if let Some(slot) = results.get_mut(index) {
+                *slot = result;
+            }
+        }
+    }
+    let members = entries.iter().map(member).zip(results).collect();
+    Ok(Scan { members, findings })
+}
+
+fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
+    let offset = zip.end.directory_offset;
+    let mut entries = Vec::new();
+    for (header, entry) in
+        directory::headers(&zip.directory, offset).zip(directory::entries(&zip.directory, offset))
+    {
+        match (header, entry) {
+            (Ok(header), Ok(entry)) => {
+                check_central(&header, &entry, findings);
+                entries.push(entry);
+            }
+            (Err(finding), _) | (_, Err(finding)) => findings.push(*finding),
+        }
+    }
+    let counted = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+    if counted != zip.end.entries {
+        findings.push(
+            Finding::new(Code::BadDirectory, "the end record counts other members than there are")
+                .at_byte(offset)
+                .expected(format!("{} members", zip.end.entries), format!("{counted} members"))
+                .hint("members may be hidden or lost; compare the archive with another copy"),
+        );
+    }
+    entries
+}
+
+fn check_central(header: &CentralHeader<'_>, entry: &Entry, findings: &mut Vec<Finding>) {
+    let name = || entry.name.clone();
+    if header.disk != 0 && header.disk != u16::MAX {
+        findings.push(
+            Finding::new(Code::Unsupported, "the member lies in another file of a split archive")
+                .in_member(name()),
+        );
+    }
+    if entry.has_legacy_name() {
+        findings.push(
+            Finding::new(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
+                .in_member(name())
+                .hint("tools will disagree about its letters; make the archive anew"),
+        );
+    }
+    if header.comment.windows(2).any(|pair| pair == b"PK") {
+        findings.push(
+            Finding::new(Code::StrayBytes, "the member's comment looks like a part of a zip")
+                .in_member(name()),
+        );
+    }
+    check_extra(header.extra, header.name, &entry.name, findings);
+}
+
+/// Extra fields are whole, each there once, and give the member no second name.
+fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
+    let mut seen = BTreeSet::new();
+    for field in ExtraFields(extra) {
+        let Some((id, content)) = field else {
+            findings.push(
+                Finding::new(Code::BadDirectory, "the extra field of the header is cut off")
+                    .in_member(name),
+            );
+            continue;
+        };
+        if !seen.insert(id) {
+            findings.push(
+                Finding::new(
+                    Code::BadDirectory,
+                    format!("the extra field {id:#06x} is there twice"),
+                )
+                .in_member(name),
+            );
+        }
+        // Version and checksum, then the name (Info-ZIP's Unicode Path).
+        if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
+            findings.push(
+                Finding::new(
+                    Code::HeadersDisagree,
+                    "the extra field gives the member another name",
+                )
+                .in_member(name),
+            );
+        }
+    }
+}
+
+/// Compares a local header with the directory; gives the header's length when it is one.
+pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<u64> {
+    let finding = |code, message: &str| {
+        Finding::new(code, message).in_member(entry.name.clone()).at_byte(entry.local)
+    };
+    let Some(header) = LocalHeader::read(bytes) else {
+        findings.push(finding(
+            Code::BadDirectory,
+            "the directory points to something that is not a member",
+        ));
+        return None;
+    };
+    let mut differ = |what: &str, central: String, local: String| {
+        findings.push(
+            finding(
+                Code::HeadersDisagree,
+                &format!("the member's header and the directory disagree about its {what}"),
+            )
+            .expected(format!("{central} as in the directory"), local)
+            .hint("programs would read different things; make the archive anew"),
+        );
+    };
+    let (central, local) = (&entry.facts, &header.facts);
+    if !entry.is_named(header.name) {
+        differ("name", entry.name.clone(), String::from_utf8_lossy(header.name).into_owned());
+    }
+    if central.flags != local.flags {
+        differ("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
+    }
+    if central.method != local.method {
+        differ("method", central.method.to_string(), local.method.to_string());
+    }
+    // With a descriptor the local header may leave these to it.
+    let absent = has_descriptor(local.flags);
+    if central.crc != local.crc && !(absent && local.crc == 0) {
+        differ("CRC-32", format!("{:08x}", central.crc), format!("{:08x}", local.crc));
+    }
+    if central.packed_size != local.packed_size && !(absent && local.packed_size == 0) {
+        differ("packed size", central.packed_size.to_string(), local.packed_size.to_string());
+    }
+    if central.size != local.size && !(absent && local.size == 0) {
+        differ("size", central.size.to_string(), local.size.to_string());
+    }
+    check_extra(header.extra, header.name, &entry.name, findings);
+    u64::try_from(bytes.len()).ok()
+}
+
+/// The bytes from a member's local header to whatever comes next.
+struct Span<'a> {
+    entry: &'a Entry,
+    end: u64,
+    directory: u64,
+}
+
+impl Span<'_> {
+    fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
+        Finding::new(code, message).in_member(self.entry.name.clone()).at_byte(self.entry.local)
+    }
+
+    /// Checks the span, and shows the member to `visit` when it is a file that can be read.
+    fn examine<T>(
+        &self,
+        window: &mut Window,
+        visit: &Visit<'_, T>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<T>> {
+        let entry = self.entry;
+        let header_len = match window.get(entry.local, LOCAL_LEN)?.and_then(LocalHeader::full_len) {
+            Some(length) => length,
+            None => LOCAL_LEN,
+        };
+        let header = window.get(entry.local, header_len)?;
+        let Some(bytes) = header.filter(|_| entry.local < self.directory) else {
+            findings.push(self.finding(
+                Code::BadDirectory,
+                "the directory points outside of the members' part of the archive",
+            ));
+            return Ok(None);
+        };
+        let Some(header_len) = check_local(entry, bytes, findings) else { return Ok(None) };
+        let data = entry.local.saturating_add(header_len);
+        let Some(after) =
+            data.checked_add(entry.facts.packed_size).and_then(|end| self.end.checked_sub(end))
+        else {
+            let other = if self.end == self.directory { "the directory" } else { "another member" };
+            findings.push(
+                self.finding(Code::Overlap, format!("the member reaches into {other}"))
+                    .hint("it was not read; make the archive anew"),
+            );
+            return Ok(None);
+        };
+        self.check_gap(self.end.saturating_sub(after), after, window, findings)?;
+        let member = member(entry);
+        if entry.kind == MemberKind::Directory && (member.size > 0 || member.packed_size > 0) {
+            findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
+        }
+        if entry.kind != MemberKind::File || MemberPath::new(entry.name.as_str()).is_err() {
+            return Ok(None);
+        }
+        if entry.facts.flags & FLAG_MASKED != 0 {
+            findings.push(self.finding(Code::Unsupported, "the member's header is masked"));
+            return Ok(None);
+        }
+        if let Some(finding) = unsupported(&entry.name, entry.facts.flags, member.method) {
+            findings.push(finding);
+            return Ok(None);
+        }
+        if entry.facts.method == METHOD_STORED && member.size != member.packed_size {
+            findings.push(
+                self.finding(Code::BadDirectory, "the sizes of the stored member differ")
+                    .expected(member.size.to_string(), member.packed_size.to_string()),
+            );
+            return Ok(None);
+        }
+        self.show(&member, data, window, visit).map(Some)
+    }
+
+    fn show<T>(
+        &self,
+        member: &Member,
+        data: u64,
+        window: &mut Window,
+        visit: &Visit<'_, T>,
+    ) -> Result<T> {
+        let file = Arc::clone(&window.file);
+        let packed = match usize::try_from(member.packed_size) {
+            Ok(length) if member.packed_size <= WHOLE => {
+                window.get(data, length)?.map(Packed::Slice)
+            }
+            _ => None,
+        };
+        let packed =
+            packed.unwrap_or_else(|| Packed::Stretch(Stretch::new(file, data, member.packed_size)));
+        let content = ZipData::new(packed, member.method, member.size, self.entry.facts.crc)
+            .map_err(|error| Error::Unsupported(error.to_string()))?;
+        match content {
+            Some(mut content) => Ok(visit(member, &mut content)),
+            None => Err(Error::Unsupported(format!("{} is not supported", member.method))),
+        }
+    }
+
+    /// What stands between the data and the next span: a data descriptor where the flags announce
+    /// one, and nothing else.
+    fn check_gap(
+        &self,
+        start: u64,
+        length: u64,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let mut stray = length;
+        if has_descriptor(self.entry.facts.flags) {
+            // With or without its signature, with 32-bit or 64-bit sizes.
+            let lengths = [24, 16, 20, 12];
+            let mut found = None;
+            for descriptor in lengths {
+                if length < u64::try_from(descriptor).unwrap_or(u64::MAX) {
+                    continue;
+                }
+                let bytes = window.get(start, descriptor)?;
+                if bytes.is_some_and(|bytes| self.is_descriptor(bytes)) {
+                    found = u64::try_from(descriptor).ok();
+                    break;
+                }
+            }
+            match found {
+                Some(descriptor) => stray = length.saturating_sub(descriptor),
+                None => {
+                    findings.push(self.finding(
+                        Code::HeadersDisagree,
+                        "the record behind the data does not repeat its checksum and sizes",
+                    ));
+                    return Ok(());
+                }
+            }
+        }
+        if stray > 0 {
+            let at = self.end.saturating_sub(stray);
+            findings.push(
+                Finding::new(
+                    Code::StrayBytes,
+                    format!("{stray} bytes follow the member and belong to nothing"),
+                )
+                .in_member(self.entry.name.clone())
+                .at_byte(at)
+                .hint("a member may be hidden there; make the archive anew"),
+            );
+        }
+        Ok(())
+    }
+
+    fn is_descriptor(&self, bytes: &[u8]) -> bool {
+        let mut fields = Fields(bytes);
+        if matches!(bytes.len(), 16 | 24) && fields.u32() != Some(DESCRIPTOR) {
+            return false;
+        }
+        let crc = fields.u32();
+        let sizes = if matches!(bytes.len(), 20 | 24) {
+            (fields.u64(), fields.u64())
+        } else {
+            (fields.u32().map(u64::from), fields.u32().map(u64::from))
+        };
+        let facts = &self.entry.facts;
+        crc == Some(facts.crc) && sizes == (Some(facts.packed_size), Some(facts.size))
+    }
+}
+
+/// A block of the file that holds what is looked at next; neighbours are read together.
+struct Window {
+    file: Arc<File>,
+    start: u64,
+    bytes: Vec<u8>,
+    /// Nothing from here on is read ahead.
+    limit: u64,
+}
+
+impl Window {
+    fn new(file: Arc<File>) -> Self {
+        Self { file, start: 0, bytes: Vec::new(), limit: 0 }
+    }
+
+    /// `length` bytes from `offset`; `None` when the file does not hold them.
+    fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
+        let inside = |this: &Self| {
+            let from = usize::try_from(offset.checked_sub(this.start)?).ok()?;
+            let range = from..from.checked_add(length)?;
+            (range.end <= this.bytes.len()).then_some(range)
+        };
+        if inside(self).is_none() {
+            let ahead = self.limit.saturating_sub(offset);
+            let ahead = usize::try_from(ahead).unwrap_or(BLOCK).min(BLOCK);
+            self.start = offset;
+            self.bytes.resize(length.max(ahead), 0);
+            let count = self.file.read_at(&mut self.bytes, offset)?;
+            self.bytes.truncate(count);
+        }
+        Ok(inside(self).and_then(|range| self.bytes.get(range)))
+    }
+}

@@ -1,0 +1,106 @@
+//! The layout of a zip that is being written: headers before the members, the directory at the end.
+
+use super::super::write::Written;
+use super::super::{MemberKind, NewMember};
+use super::method_number;
+use super::record::{
+    FLAG_UTF8, Facts, LocalHeader, METHOD_ZSTD, NewHeader, dos_time, write_central, write_end,
+    write_local,
+};
+use crate::archive::Method;
+use crate::error::Result;
+use crate::fs::File;
+
+/// The directory as far as it is known.
+#[derive(Debug, Default)]
+pub(in crate::archive) struct ZipLayout {
+    directory: Vec<u8>,
+    entries: u64,
+}
+
+impl ZipLayout {
+    /// Adds what was written.
+    pub(in crate::archive) fn add(&mut self, members: &[NewMember], written: &[Written]) {
+        for (member, written) in members.iter().zip(written) {
+            with_header(member, written, |header| {
+                write_central(&mut self.directory, header, written.at);
+            });
+            self.entries = self.entries.saturating_add(1);
+        }
+    }
+
+    /// Writes the directory at `at` and gives the length of the archive.
+    pub(in crate::archive) fn finish(&self, file: &File, at: u64) -> Result<u64> {
+        file.write_all_at(&self.directory, at)?;
+        let length = u64::try_from(self.directory.len()).unwrap_or(u64::MAX);
+        let mut end = Vec::new();
+        write_end(&mut end, self.entries, at, length);
+        let end_at = at.saturating_add(length);
+        file.write_all_at(&end, end_at)?;
+        Ok(end_at.saturating_add(u64::try_from(end.len()).unwrap_or(u64::MAX)))
+    }
+
+    /// The records of the directory.
+    pub(super) fn directory(&self) -> &[u8] {
+        &self.directory
+    }
+}
+
+fn with_header<T>(
+    member: &NewMember,
+    written: &Written,
+    use_header: impl FnOnce(&NewHeader<'_>) -> T,
+) -> T {
+    let path = member.path.as_str();
+    let directory = member.kind == MemberKind::Directory;
+    let slashed;
+    let name = if directory {
+        slashed = format!("{path}/");
+        slashed.as_bytes()
+    } else {
+        path.as_bytes()
+    };
+    let method = method_number(written.method);
+    let is_wide = member.size.max(written.packed_size) >= u64::from(u32::MAX);
+    let facts = Facts {
+        // What a reader must know: version 4.5 for zip64, 6.3 for Zstandard, 2.0 for the rest.
+        version_needed: match method {
+            METHOD_ZSTD => 63,
+            _ if is_wide => 45,
+            _ => 20,
+        },
+        flags: if path.is_ascii() { 0 } else { FLAG_UTF8 },
+        method,
+        modified: dos_time(member.modified),
+        crc: written.crc,
+        packed_size: written.packed_size,
+        size: member.size,
+    };
+    use_header(&NewHeader {
+        name,
+        facts,
+        align_at: member.align_at.filter(|_| written.method == Method::Stored),
+        // The mode of Unix in the upper half, the directory bit of DOS in the lower.
+        external_attributes: if directory { (0o040_755 << 16) | 0x10 } else { 0o100_644 << 16 },
+    })
+}
+
+/// Appends the header of a member.
+pub(in crate::archive) fn header(out: &mut Vec<u8>, member: &NewMember, written: &Written) {
+    with_header(member, written, |header| write_local(out, header, written.at));
+}
+
+/// Where the next member begins.
+pub(in crate::archive) fn end_of(member: &NewMember, written: &Written) -> u64 {
+    with_header(member, written, |header| LocalHeader::written_len(header, written.at))
+        .saturating_add(written.at)
+        .saturating_add(written.packed_size)
+}
+
+/// Where the member after a stored one begins, which needs no look at its content.
+pub(in crate::archive) fn end_of_stored(member: &NewMember, at: u64) -> u64 {
+    let written = Written::planned(member, at);
+    with_header(member, &written, |header| LocalHeader::written_len(header, at))
+        .saturating_add(at)
+        .saturating_add(member.size)
+}

@@ -1,0 +1,364 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 done and clean (warnings allowed, unless --strict); 1 findings: damage, mismatch,
+a malformed archive, a refused description; 2 could not be done: usage, I/O, no such member,
+target exists, unsupported.";
+
+/// Packs a directory of RawArray data and its descriptions into one archive that can be read,
+/// understood and audited decades from now.
+#[derive(Debug, Parser)]
+#[command(name = "ra-pack", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colour.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Print nothing but findings and what was asked for.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Create(Create),
+    Verify(Verify),
+    List(List),
+    Get(Get),
+    Extract(Extract),
+    Describe(Describe),
+}
+
+/// Check every description, pack, and write both manifests.
+///
+/// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
+/// manifest.yaml. Each is compared with the header of its array before anything is written. The
+/// archive gets its name when it is complete; the directory is never changed.
+///
+/// The same content gives the same bytes, whatever the number of jobs.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack create exp -o exp.zip
+  ra-pack create exp -o exp.tar.zst --exclude '*.tmp' --exclude scratch
+  ra-pack create exp -o exp.zip --describe --compression zstd:9
+
+Environment:
+  SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
+pub(crate) struct Create {
+    /// The directory to pack.
+    #[arg(value_name = "DIR")]
+    pub(crate) source: PathBuf,
+
+    /// The archive to make: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
+    #[arg(short, long, value_name = "ARCHIVE")]
+    pub(crate) output: PathBuf,
+
+    /// How to lay out the pack.
+    #[arg(long, value_name = "LAYOUT", default_value = "plain")]
+    pub(crate) layout: LayoutArg,
+
+    /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
+    /// (2-9), zstd[:LEVEL] (1-19).
+    #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
+    pub(crate) compression: ra_pack::Compression,
+
+    /// Describe arrays without a description by their headers, in the archive only.
+    #[arg(long)]
+    pub(crate) describe: bool,
+
+    /// Leave out what matches; `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Pack what symbolic links lead to, instead of refusing them.
+    #[arg(long)]
+    pub(crate) dereference: bool,
+
+    /// Replace an archive that is already there.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+
+    /// Refuse warnings, and words that are extensions of the language.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Write no manifest beside the archive.
+    #[arg(long)]
+    pub(crate) no_external_manifest: bool,
+
+    /// Also write ARCHIVE.sha256, the digest of the archive file itself.
+    #[arg(long)]
+    pub(crate) archive_digest: bool,
+
+    /// Keep the files' times of modification; the archive then depends on them.
+    #[arg(long)]
+    pub(crate) preserve_mtime: bool,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Check container, manifests, digests, headers and descriptions, and report everything wrong.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack verify exp.zip
+  ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
+  ra-pack verify exp.zip --manifest /safe/exp.zip.manifest-sha256.txt")]
+pub(crate) struct Verify {
+    /// Archives and directories.
+    #[arg(value_name = "TARGET", required = true)]
+    pub(crate) targets: Vec<PathBuf>,
+
+    /// Do not read the contents: digests are not checked.
+    #[arg(long)]
+    pub(crate) fast: bool,
+
+    /// Count warnings as errors, and words that are extensions of the language.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// A manifest kept elsewhere; the one inside must agree with it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Show members with type, shape, order, size and description.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack list exp.zip
+  ra-pack list exp.zip 'run1/*.ra'
+  ra-pack list --json exp.zip | jq '.members[].array.shape'")]
+pub(crate) struct List {
+    /// The archive or directory.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// What to show; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    pub(crate) patterns: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Get one array or file out, checked against the manifest.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack get exp.zip run1/temperature.ra -o temperature.ra
+  ra-pack get exp.zip run1/temperature.ra --slice '0:10,:,3' -o part.ra
+  ra-pack get exp.zip notes.txt
+  ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8")]
+pub(crate) struct Get {
+    /// The archive or directory.
+    #[arg(value_name = "ARCHIVE")]
+    pub(crate) archive: PathBuf,
+
+    /// The member, as `list` shows it.
+    #[arg(value_name = "MEMBER")]
+    pub(crate) member: String,
+
+    /// Where to write it; standard output when not given, or `-`.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// A part of an array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    #[arg(long, value_name = "SLICE")]
+    pub(crate) slice: Option<String>,
+
+    /// How to write an array: ra, or raw for its elements alone (little-endian, in file order).
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatArg>,
+
+    /// Do not check the content against the manifest; of a slice, read only its own bytes.
+    #[arg(long)]
+    pub(crate) no_check: bool,
+
+    /// Replace a file that is already there.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+
+    /// Print a report as JSON; needs --output.
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
+}
+
+/// Unpack safely, checking digests while writing.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack extract exp.zip -C exp
+  ra-pack extract exp.zip 'run1/*'")]
+pub(crate) struct Extract {
+    /// The archive.
+    #[arg(value_name = "ARCHIVE")]
+    pub(crate) archive: PathBuf,
+
+    /// What to unpack; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    pub(crate) patterns: Vec<String>,
+
+    /// Where to; made when it is not there.
+    #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
+    pub(crate) directory: PathBuf,
+
+    /// Replace files that are already there.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+
+    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub(crate) max_size: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Print the description that headers imply, or write the missing ones.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack describe run1/temperature.ra
+  ra-pack describe --write exp
+  ra-pack describe exp.zip")]
+pub(crate) struct Describe {
+    /// An array, a directory or an archive; the last two give one document.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// Write a description beside every array of a directory that has none; touch nothing else.
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Threads to use [default: one for each core].
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutArg {
+    /// The files as they lie, and the manifests beside them.
+    Plain,
+    /// A BagIt 1.0 bag (RFC 8493).
+    Bagit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// A RawArray file.
+    Ra,
+    /// The elements alone.
+    Raw,
+}
+
+/// More threads than this help nobody, and each takes memory.
+const MAX_JOBS: usize = 256;
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs) if (1..=MAX_JOBS).contains(&jobs) => Ok(jobs),
+        _ => Err(format!("expected a number from 1 to {MAX_JOBS}")),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let expected = || "expected a number of bytes, such as 500M".to_owned();
+    let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let shift = match unit.to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(expected()),
+    };
+    let number: u64 = digits.parse().map_err(|_| expected())?;
+    number.checked_mul(1 << shift).ok_or_else(expected)
+}
+
+fn compression(text: &str) -> Result<ra_pack::Compression, String> {
+    use ra_pack::Compression;
+    let (method, level) = match text.split_once(':') {
+        Some((method, level)) => (method, Some(level)),
+        None => (text, None),
+    };
+    let level_in = |range: std::ops::RangeInclusive<u32>| match level {
+        None => Ok(None),
+        Some(level) => match level.parse() {
+            Ok(level) if range.contains(&level) => Ok(Some(level)),
+            _ => Err(format!(
+                "expected a level from {} to {} for {method}, found `{level}`",
+                range.start(),
+                range.end()
+            )),
+        },
+    };
+    match method {
+        "stored" if level.is_none() => Ok(Compression::Stored),
+        "stored" => Err("`stored` has no level".to_owned()),
+        // Level 1 of the library in use makes many arrays larger than they were.
+        "deflate" => Ok(Compression::Deflate { level: level_in(2..=9)? }),
+        "zstd" => {
+            Ok(Compression::Zstd { level: level_in(1..=19)?.and_then(|n| n.try_into().ok()) })
+        }
+        _ => Err("expected stored, deflate[:LEVEL] or zstd[:LEVEL]".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_compressions_are_read() {
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("3k"), Ok(3072));
+        assert_eq!(size("2T"), Ok(2 << 40));
+        assert!(size("99999999999T").is_err());
+        assert!(size("M").is_err());
+        assert_eq!(compression("deflate:9"), Ok(ra_pack::Compression::Deflate { level: Some(9) }));
+        assert_eq!(compression("zstd"), Ok(ra_pack::Compression::Zstd { level: None }));
+        assert!(compression("deflate:1").is_err());
+        assert!(compression("stored:3").is_err());
+        assert!(compression("lzma").is_err());
+    }
+}

@@ -1,0 +1,72 @@
+//! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
+
+use std::error::Error as _;
+use std::path::Path;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use ra_pack::{Error, Finding, Place, escape};
+
+/// Draws one finding of `target`.
+pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
+    let level = if finding.is_error() { Level::ERROR } else { Level::WARNING };
+    let title = level.primary_title(clean(&finding.message)).id(finding.code.id());
+    let path = place_name(target, finding);
+    let mut group = match &finding.excerpt {
+        Some(excerpt) => title.element(
+            Snippet::source(excerpt.text.as_str())
+                .line_start(excerpt.first_line)
+                .path(path)
+                .annotation(AnnotationKind::Primary.span(excerpt.span.clone())),
+        ),
+        None => Group::with_title(title).element(Origin::path(path)),
+    };
+    if let Some(expected) = &finding.expected {
+        group = group.element(Level::NOTE.with_name("expected").message(clean(expected)));
+    }
+    if let Some(found) = &finding.found {
+        group = group.element(Level::NOTE.with_name("found").message(clean(found)));
+    }
+    if let Some(hint) = &finding.hint {
+        group = group.element(Level::HELP.message(clean(hint)));
+    }
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// The target, the member in it, and the place in the member. A snippet adds line and column itself.
+fn place_name(target: &Path, finding: &Finding) -> String {
+    let mut name = escape(&target.to_string_lossy()).to_string();
+    if let Some(member) = &finding.member
+        && *member != target.to_string_lossy()
+    {
+        name = format!("{name}: {}", escape(member));
+    }
+    match finding.place {
+        Some(Place::Byte { offset }) => format!("{name}, byte {offset}"),
+        Some(Place::Line { line }) => format!("{name}:{line}"),
+        Some(Place::Text { line, column, .. }) if finding.excerpt.is_none() => {
+            format!("{name}:{line}:{column}")
+        }
+        _ => name,
+    }
+}
+
+fn clean(text: &str) -> String {
+    escape(text).to_string()
+}
+
+/// An error with everything that caused it.
+pub(crate) fn error(error: &Error) -> String {
+    let mut text = format!("ra-pack: {error}\n");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let line = cause.to_string();
+        if !text.contains(&line) {
+            text.push_str("  caused by: ");
+            text.push_str(&line);
+            text.push('\n');
+        }
+        source = cause.source();
+    }
+    text
+}

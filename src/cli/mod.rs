@@ -1,0 +1,126 @@
+//! The command line: arguments become options, reports become text and an exit status.
+
+mod args;
+mod create;
+mod describe;
+mod diagnostics;
+mod extract;
+mod get;
+mod list;
+mod output;
+mod verify;
+
+use std::io;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use self::args::{Cli, Command};
+use self::output::Output;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Done, and nothing is wrong.
+    Clean,
+    /// Something is wrong with the data.
+    Findings,
+    /// It could not be done.
+    Failed,
+}
+
+/// Why a command did not come to a result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The operation says so.
+    Operation(Box<ra_pack::Error>),
+    /// Standard output is closed, or cannot be written.
+    Output(io::Error),
+}
+
+impl From<ra_pack::Error> for Failure {
+    fn from(error: ra_pack::Error) -> Self {
+        Self::Operation(Box::new(error))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<ra_pack::InvalidPattern> for Failure {
+    fn from(error: ra_pack::InvalidPattern) -> Self {
+        Self::Operation(Box::new(ra_pack::Error::Unsupported(error.to_string())))
+    }
+}
+
+/// Runs the command that was typed.
+pub(crate) fn run() -> Ending {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are results; a closed pipe does not matter for either.
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ending::Clean,
+                _ => Ending::Failed,
+            };
+        }
+    };
+    let output = Output::new(cli.color, cli.quiet);
+    let result = match &cli.command {
+        Command::Create(args) => create::run(args, &output),
+        Command::Verify(args) => verify::run(args, &output),
+        Command::List(args) => list::run(args, &output),
+        Command::Get(args) => get::run(args, &output),
+        Command::Extract(args) => extract::run(args, &output),
+        Command::Describe(args) => describe::run(args, &output),
+    };
+    match result {
+        Ok(ending) => ending,
+        Err(failure) => report(&failure, &output),
+    }
+}
+
+fn report(failure: &Failure, output: &Output) -> Ending {
+    match failure {
+        Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
+        Failure::Output(error) => {
+            output.message(&format!("ra-pack: cannot write to standard output: {error}"));
+            Ending::Failed
+        }
+        Failure::Operation(error) => report_error(error, output),
+    }
+}
+
+fn report_error(error: &ra_pack::Error, output: &Output) -> Ending {
+    use ra_pack::Error;
+    match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
+        Error::Refused { path, findings } => {
+            for finding in findings {
+                output.message(&diagnostics::finding(path, finding, output.color_err()));
+            }
+            output.message(&diagnostics::error(error));
+            Ending::Findings
+        }
+        Error::Damaged { archive, finding } => {
+            output.message(&diagnostics::finding(archive, finding, output.color_err()));
+            output.message(&format!(
+                "ra-pack: `{}` is damaged",
+                ra_pack::escape(&archive.to_string_lossy())
+            ));
+            Ending::Findings
+        }
+        Error::Array { .. } => {
+            output.message(&diagnostics::error(error));
+            Ending::Findings
+        }
+        _ => {
+            output.message(&diagnostics::error(error));
+            Ending::Failed
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The only place that prints. Results go to standard output, everything else to standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use super::args::Color;
+
+/// Where and how to print.
+#[derive(Debug)]
+pub(crate) struct Output {
+    out: io::Stdout,
+    err: io::Stderr,
+    quiet: bool,
+    color_out: bool,
+    color_err: bool,
+}
+
+impl Output {
+    pub(crate) fn new(color: Color, quiet: bool) -> Self {
+        let wanted = |is_terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                is_terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
+            }
+        };
+        let (out, err) = (io::stdout(), io::stderr());
+        let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
+        Self { out, err, quiet, color_out, color_err }
+    }
+
+    pub(crate) fn color_out(&self) -> bool {
+        self.color_out
+    }
+
+    pub(crate) fn color_err(&self) -> bool {
+        self.color_err
+    }
+
+    /// Prints a part of the result.
+    pub(crate) fn result(&self, text: &str) -> io::Result<()> {
+        let mut out = self.out.lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    }
+
+    /// Prints a result as one line of JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
+        let mut text = serde_json::to_string(value).map_err(io::Error::other)?;
+        text.push('\n');
+        self.result(&text)
+    }
+
+    /// Gives standard output to somebody who writes bytes.
+    pub(crate) fn bytes(&self) -> io::StdoutLock<'static> {
+        self.out.lock()
+    }
+
+    /// Whether bytes would go to a screen.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.out.is_terminal()
+    }
+
+    /// Tells what was done, unless nobody wants to know.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.message(text);
+        }
+    }
+
+    /// Tells what is wrong. A closed standard error has nobody to tell.
+    pub(crate) fn message(&self, text: &str) {
+        let mut err = self.err.lock();
+        let _ = err.write_all(text.as_bytes());
+        if !text.ends_with('\n') {
+            let _ = err.write_all(b"\n");
+        }
+    }
+}
+
+/// A number of bytes for people.
+pub(crate) fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut tenths = u128::from(bytes) * 10 / 1024;
+    let mut unit = UNITS.iter();
+    let mut name = unit.next().unwrap_or(&"");
+    while tenths >= 10_240 {
+        tenths /= 1024;
+        name = unit.next().unwrap_or(name);
+    }
+    if tenths < 100 {
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {name}", tenths / 10)
+    }
+}
+
+/// A number with its noun: `1 array`, `2 arrays`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_shown_for_people() {
+        assert_eq!(human_bytes(0), "0 B");
+        assert_eq!(human_bytes(1023), "1023 B");
+        assert_eq!(human_bytes(1024), "1.0 KiB");
+        assert_eq!(human_bytes(1536), "1.5 KiB");
+        assert_eq!(human_bytes(10 * 1024 * 1024), "10 MiB");
+        assert_eq!(human_bytes(4 << 40), "4.0 TiB");
+        assert_eq!(human_bytes(u64::MAX), "15 EiB");
+    }
+}

@@ -1,0 +1,151 @@
+//! Why an operation could not be done.
+//!
+//! Damage that an operation was asked to look for is a [`Finding`](crate::Finding), not an error.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::finding::{Finding, count_errors};
+use crate::path::{InvalidPath, escape};
+use crate::ra::DecodeError;
+
+/// The result of everything that may fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action} `{}`", show(path))]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The target is there already and may not be replaced.
+    #[error("`{}` exists; use --force to replace it", show(path))]
+    AlreadyExists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A source file changed while it was read.
+    #[error("`{}` changed while it was read: {what}; nothing was written", show(path))]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What was seen.
+        what: String,
+    },
+    /// The archive, or one of its members, is damaged or not to be trusted.
+    #[error("`{}`: {finding}", show(archive))]
+    Damaged {
+        /// The archive.
+        archive: PathBuf,
+        /// What is wrong.
+        finding: Box<Finding>,
+    },
+    /// Findings that forbid the operation; every one of them.
+    #[error("{} in `{}`", errors_found(findings), show(path))]
+    Refused {
+        /// The directory or archive.
+        path: PathBuf,
+        /// What is wrong; warnings too.
+        findings: Vec<Finding>,
+    },
+    /// The archive holds no member of that name.
+    #[error("`{}` holds no member `{}`{}", show(archive), escape(member), near(suggestion.as_ref()))]
+    NoSuchMember {
+        /// The archive.
+        archive: PathBuf,
+        /// The name asked for.
+        member: String,
+        /// A name that is there and looks like it.
+        suggestion: Option<String>,
+    },
+    /// An array cannot be decoded.
+    #[error("`{}`", escape(name))]
+    Array {
+        /// The file or member.
+        name: String,
+        /// Where and why.
+        source: DecodeError,
+    },
+    /// An array is not what the caller asked for.
+    #[error("`{}`: {reason}", escape(name))]
+    Mismatch {
+        /// The file or member.
+        name: String,
+        /// What was asked for, and what it is.
+        reason: String,
+    },
+    /// A name that no member may have.
+    #[error(transparent)]
+    InvalidPath(#[from] InvalidPath),
+    /// What was asked for cannot be done, with the reason and the way out.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The caller's own check stopped the operation.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether it says that the input is bad, rather than that the operation could not be tried.
+    pub fn is_finding(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. })
+    }
+
+    /// Adds what was tried and on what file.
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl AsRef<Path>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { action, path: path.as_ref().to_owned(), source }
+    }
+
+    pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {
+        Self::Damaged { archive: archive.to_owned(), finding: Box::new(finding) }
+    }
+}
+
+/// So that a program whose functions return [`io::Result`] can use `?`.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Io { source, .. } => source.kind(),
+            Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
+            Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
+            Error::Unsupported(_) => io::ErrorKind::Unsupported,
+            Error::Interrupted => io::ErrorKind::Interrupted,
+            Error::Changed { .. } => io::ErrorKind::Other,
+            Error::InvalidPath(_) | Error::Mismatch { .. } => io::ErrorKind::InvalidInput,
+            Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {
+                io::ErrorKind::InvalidData
+            }
+        };
+        Self::new(kind, error)
+    }
+}
+
+fn show(path: &Path) -> String {
+    escape(&path.to_string_lossy()).to_string()
+}
+
+fn errors_found(findings: &[Finding]) -> String {
+    match count_errors(findings) {
+        0 => "warnings, which are errors here,".to_owned(),
+        1 => "1 error".to_owned(),
+        many => format!("{many} errors"),
+    }
+}
+
+fn near(suggestion: Option<&String>) -> String {
+    match suggestion {
+        Some(name) => format!("; did you mean `{}`?", escape(name)),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,425 @@
+//! What can be wrong with a pack, as data.
+//!
+//! A finding is a result, not an error: whoever asks whether a pack is sound gets all of them.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::ndl;
+use crate::path::escape;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The pack is sound, but something about it will trouble somebody.
+    Warning,
+    /// The pack is damaged, contradicts itself, or cannot be proved sound.
+    Error,
+}
+
+/// One thing that is wrong: where, what was expected, what was found, and what to do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The member that it is about; as found, so not always a valid name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    /// Where in that member, or in the archive when there is no member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// One sentence.
+    pub message: String,
+    /// What should have been there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The lines of text that `place` points into.
+    #[serde(skip)]
+    pub excerpt: Option<Excerpt>,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Place {
+    /// A byte, counted from 0.
+    Byte {
+        /// Its offset.
+        offset: u64,
+    },
+    /// A line, counted from 1.
+    Line {
+        /// Its number.
+        line: u64,
+    },
+    /// A stretch of text.
+    Text {
+        /// The line it begins on, counted from 1.
+        line: u64,
+        /// The character of that line, counted from 1.
+        column: u64,
+        /// The byte it begins at, counted from 0.
+        start: u64,
+        /// The byte after its last.
+        end: u64,
+    },
+}
+
+/// The lines of a text around a place, to be shown with a caret under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Number of the first line, counted from 1.
+    pub first_line: usize,
+    /// The lines, whole.
+    pub text: String,
+    /// The bytes of `text` to point at.
+    pub span: std::ops::Range<usize>,
+}
+
+impl Excerpt {
+    /// Longest excerpt: a caret under more text than a screen holds helps nobody.
+    const MAX_BYTES: usize = 4096;
+
+    /// Cuts the lines that hold `start..end` out of `text`.
+    pub fn cut(text: &str, start: usize, end: usize) -> Option<Self> {
+        let head = text.get(..start)?;
+        let first = head.rfind('\n').map_or(0, |at| at.saturating_add(1));
+        let first_line = head.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
+        // A span over several lines is pointed at where it begins.
+        let line_end = text.get(start..)?.find('\n').map_or(text.len(), |at| start + at);
+        let lines = text.get(first..line_end)?;
+        let lines = lines.strip_suffix('\r').unwrap_or(lines);
+        if lines.len() > Self::MAX_BYTES {
+            return None;
+        }
+        let end = end.min(first + lines.len()).max(start);
+        Some(Self { first_line, text: lines.to_owned(), span: start - first..end - first })
+    }
+}
+
+impl Finding {
+    /// A finding of the code's own severity.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity(),
+            member: None,
+            place: None,
+            message: message.into(),
+            expected: None,
+            found: None,
+            hint: None,
+            excerpt: None,
+        }
+    }
+
+    /// Names the member.
+    #[must_use]
+    pub fn in_member(mut self, member: impl Into<String>) -> Self {
+        self.member = Some(member.into());
+        self
+    }
+
+    /// Names the byte.
+    #[must_use]
+    pub fn at_byte(mut self, offset: u64) -> Self {
+        self.place = Some(Place::Byte { offset });
+        self
+    }
+
+    /// Names the line.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.place = Some(Place::Line { line });
+        self
+    }
+
+    /// Says what was expected and what was found.
+    #[must_use]
+    pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self.found = Some(found.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Makes it a warning.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// Points at a stretch of a member's text.
+    #[must_use]
+    pub fn at_span(mut self, text: &str, span: ndl::Span) -> Self {
+        self.place = Some(Place::Text {
+            line: wide(span.start.line),
+            column: wide(span.start.column),
+            start: wide(span.start.offset),
+            end: wide(span.end.offset),
+        });
+        self.excerpt = Excerpt::cut(text, span.start.offset, span.end.offset);
+        self
+    }
+
+    /// The finding that a diagnostic of a description makes; `text` is the description.
+    pub fn from_diagnostic(diagnostic: ndl::Diagnostic, member: &str, text: &str) -> Self {
+        let severity = match diagnostic.severity {
+            ndl::Severity::Error => Severity::Error,
+            ndl::Severity::Warning => Severity::Warning,
+        };
+        Self {
+            severity,
+            member: Some(member.to_owned()),
+            expected: diagnostic.expected,
+            found: diagnostic.found,
+            hint: diagnostic.hint,
+            ..Self::new(Code::Ndl(diagnostic.code), diagnostic.message)
+        }
+        .at_span(text, diagnostic.span)
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+fn wide(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}
+
+/// One line: place, severity, code, message, expected and found, hint.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(member) = &self.member {
+            write!(f, "{}: ", escape(member))?;
+        }
+        match self.place {
+            Some(Place::Byte { offset }) => write!(f, "byte {offset}: ")?,
+            Some(Place::Line { line }) => write!(f, "line {line}: ")?,
+            Some(Place::Text { line, column, .. }) => write!(f, "{line}:{column}: ")?,
+            None => {}
+        }
+        let severity = if self.is_error() { "error" } else { "warning" };
+        write!(f, "{severity}[{}]: {}", self.code.id(), escape(&self.message))?;
+        match (&self.expected, &self.found) {
+            (Some(expected), Some(found)) => {
+                write!(f, " (expected {}, found {})", escape(expected), escape(found))?;
+            }
+            (Some(expected), None) => write!(f, " (expected {})", escape(expected))?,
+            (None, Some(found)) => write!(f, " (found {})", escape(found))?,
+            (None, None) => {}
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "; {}", escape(hint))?;
+        }
+        Ok(())
+    }
+}
+
+/// Errors among the findings.
+pub fn count_errors(findings: &[Finding]) -> usize {
+    findings.iter().filter(|finding| finding.is_error()).count()
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident,)*) => {
+        /// What kinds of things can be wrong. The identifiers are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            /// A rule of the Ndarray Data Language.
+            Ndl(ndl::Code),
+            $($(#[doc = $doc])+ $name,)*
+        }
+
+        impl Code {
+            /// Every code that is not a rule of the Ndarray Data Language.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable identifier.
+            pub fn id(self) -> &'static str {
+                match self {
+                    Self::Ndl(code) => code.id(),
+                    $(Self::$name => $id,)*
+                }
+            }
+
+            /// What the code means, in a sentence.
+            pub fn title(self) -> &'static str {
+                match self {
+                    Self::Ndl(code) => code.title(),
+                    $(Self::$name => concat!($($doc),+).trim_ascii(),)*
+                }
+            }
+
+            /// How much it usually matters.
+            pub fn severity(self) -> Severity {
+                match self {
+                    Self::Ndl(_) => Severity::Error,
+                    $(Self::$name => Severity::$severity,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A name that no member may have.
+    InvalidName = "NAME001" Error,
+    /// Two members of one name.
+    DuplicateName = "NAME002" Error,
+    /// A file where another member needs a directory.
+    FileAndDirectory = "NAME003" Error,
+    /// A symbolic or hard link.
+    Link = "NAME004" Error,
+    /// A device, a pipe, or another special file.
+    SpecialFile = "NAME005" Error,
+    /// Two names that are one on systems that ignore case.
+    CaseTwins = "NAME006" Warning,
+    /// A name in an old single-byte encoding.
+    LegacyNameEncoding = "NAME007" Warning,
+    /// A name that a terminal would obey, or that has a line end.
+    ControlInName = "NAME008" Warning,
+
+    /// The file is not what its kind of archive must be, or is cut off.
+    NotAnArchive = "ARC001" Error,
+    /// Bytes that belong to no member.
+    StrayBytes = "ARC002" Error,
+    /// The directory of the archive contradicts itself.
+    BadDirectory = "ARC003" Error,
+    /// The directory and the member's own header disagree.
+    HeadersDisagree = "ARC004" Error,
+    /// Two members share bytes.
+    Overlap = "ARC005" Error,
+    /// The container's own checksum does not fit the bytes.
+    BadChecksum = "ARC006" Error,
+    /// The member's bytes cannot be decoded, or are more or fewer than declared.
+    BadMemberData = "ARC007" Error,
+    /// A compression method, encryption or feature that is not supported.
+    Unsupported = "ARC008" Error,
+    /// The end of the tar is not marked as it should be.
+    MissingEndMark = "ARC009" Warning,
+    /// A directory entry that has data.
+    DirectoryWithData = "ARC010" Error,
+    /// A peculiarity of the container that harms nothing.
+    OddContainer = "ARC011" Warning,
+
+    /// There is no manifest, so nothing can be proved.
+    NoManifest = "MAN001" Error,
+    /// A line of a manifest is at fault.
+    BadManifestLine = "MAN002" Error,
+    /// The content differs from the manifest.
+    DigestMismatch = "MAN003" Error,
+    /// The manifest lists a file that is not there.
+    MissingMember = "MAN004" Error,
+    /// A file that the manifest does not list.
+    UnlistedMember = "MAN005" Error,
+    /// Two manifests disagree.
+    ManifestsDisagree = "MAN006" Error,
+    /// Only digests that can be forged.
+    WeakDigest = "MAN007" Warning,
+    /// The digest of the archive file is wrong.
+    ArchiveDigestMismatch = "MAN008" Error,
+    /// The manifest lists nothing.
+    EmptyManifest = "MAN009" Error,
+
+    /// The header of an array is at fault.
+    BadHeader = "RA001" Error,
+    /// The data of an array is at fault.
+    BadData = "RA002" Error,
+    /// Bytes follow the data of an array.
+    TrailingMetadata = "RA003" Warning,
+    /// The array is stored in a form that other readers of RawArray misread.
+    UnusualEncoding = "RA004" Warning,
+
+    /// An array without a description.
+    Undescribed = "DESC001" Error,
+    /// More than one description for one array.
+    DescribedTwice = "DESC002" Error,
+    /// A description in which no array can be meant.
+    NoArrayDescribed = "DESC003" Error,
+    /// The shape of the description is not that of the header.
+    ShapeMismatch = "DESC004" Error,
+    /// The type of the description is not that of the header.
+    TypeMismatch = "DESC005" Error,
+    /// The storage directives contradict the header.
+    StorageMismatch = "DESC006" Error,
+    /// A dimension coordinate that cannot be found.
+    UnknownCoordinate = "DESC007" Error,
+    /// A dimension coordinate of another length.
+    CoordinateLength = "DESC008" Error,
+    /// A description that says the same in an uncommon way.
+    LooseDescription = "DESC009" Warning,
+    /// A described array that is not there.
+    MissingArray = "DESC010" Warning,
+    /// A word that is an extension of the language.
+    ExtensionWord = "DESC011" Warning,
+    /// The pack's own document is not a description.
+    BadPackDocument = "DESC012" Error,
+
+    /// The declaration of a bag is at fault.
+    BadBag = "BAG001" Error,
+    /// A bag whose parts are laid out unusually.
+    OddBag = "BAG002" Warning,
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique() {
+        let mut ids: Vec<_> = Code::ALL.iter().map(|code| code.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn a_finding_reads_as_one_line_that_says_everything() {
+        let finding = Finding::new(Code::DigestMismatch, "the content differs from the manifest")
+            .in_member("run1/\u{1b}.ra")
+            .expected("aa", "bb")
+            .hint("restore it");
+        assert_eq!(
+            finding.to_string(),
+            "run1/\\u{1b}.ra: error[MAN003]: the content differs from the manifest \
+             (expected aa, found bb); restore it"
+        );
+    }
+
+    #[test]
+    fn an_excerpt_holds_the_line_and_points_into_it() {
+        let text = "a: 1\r\nshape: [3, 4]\r\nb: 2\n";
+        let start = text.find("3, 4").unwrap();
+        let excerpt = Excerpt::cut(text, start, start + 4).unwrap();
+        assert_eq!(excerpt.text, "shape: [3, 4]");
+        assert_eq!(excerpt.first_line, 2);
+        assert_eq!(&excerpt.text[excerpt.span], "3, 4");
+    }
+}

@@ -1,0 +1,522 @@
+//! Packing a directory: decide what goes in, check all of it, write it, give it its name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::describe::describe_missing;
+use super::manifests;
+use super::select::Patterns;
+use super::survey::{SourceEntry, Survey, survey};
+use crate::archive::{ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember};
+use crate::digest::{Algorithm, Digest};
+use crate::error::{Error, Result};
+use crate::finding::{Finding, Severity, count_errors};
+use crate::fs::{self, File, PendingFile};
+use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, Contents, DescriptionFacts,
+    EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
+};
+use crate::parallel;
+use crate::path::MemberPath;
+use crate::ra::Header;
+
+/// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
+/// of every member unless another is asked for.
+const FIXED_TIME: u64 = 315_532_800;
+
+/// How to pack.
+#[derive(Debug, Clone, Default)]
+pub struct CreateOptions {
+    /// The container; by the extension of the archive's name when not given.
+    pub container: Option<Container>,
+    /// How the pack is laid out.
+    pub layout: Layout,
+    /// How members of a zip are compressed, or how hard a compressed tar is.
+    pub compression: Compression,
+    /// Describe arrays that have no description by what their headers say, in the archive only.
+    pub describe: bool,
+    /// What to leave out.
+    pub exclude: Patterns,
+    /// Pack what symbolic links lead to, instead of refusing them.
+    pub dereference: bool,
+    /// Replace an archive that is already there.
+    pub force: bool,
+    /// Refuse warnings and extension words too.
+    pub strict: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Write no manifest beside the archive.
+    pub no_external_manifest: bool,
+    /// Also write the SHA-256 digest of the archive file itself beside it.
+    pub archive_digest: bool,
+    /// Keep the files' own times of modification, which makes the archive depend on them.
+    pub preserve_mtime: bool,
+    /// The time of every member, in seconds since 1970 UTC; 1980-01-01 when not given.
+    pub timestamp: Option<u64>,
+}
+
+/// What was packed.
+#[derive(Debug, Clone, Serialize)]
+pub struct CreateReport {
+    /// The archive.
+    pub archive: PathBuf,
+    /// Its container.
+    pub container: Container,
+    /// Its layout.
+    pub layout: Layout,
+    /// Members, the generated ones among them; directories are not counted.
+    pub members: u64,
+    /// Arrays among them.
+    pub arrays: u64,
+    /// Bytes of all members.
+    pub bytes: u64,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// The SHA-256 digest of the archive, when it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_sha256: Option<String>,
+    /// The manifest beside the archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_manifest: Option<PathBuf>,
+    /// Descriptions that were made from headers.
+    pub described: Vec<String>,
+    /// Files beside the archive that an interrupted run left.
+    pub leftovers: Vec<PathBuf>,
+    /// Warnings.
+    pub findings: Vec<Finding>,
+}
+
+/// Packs the directory `source` into `archive`.
+///
+/// Every description is checked against its header before anything is written. The archive is
+/// written under a temporary name, read back, synced, and renamed: at any moment there is either no
+/// archive of that name or a whole one. The source is never changed.
+///
+/// The same content gives the same bytes, whatever the number of jobs.
+///
+/// # Errors
+///
+/// [`Error::Refused`] with every finding when the source is not sound; [`Error::AlreadyExists`];
+/// [`Error::Changed`] when a file changes while it is read; what the system says.
+///
+/// ```no_run
+/// use ra_pack::{CreateOptions, create};
+///
+/// let report = create("exp".as_ref(), "exp.zip".as_ref(), &CreateOptions::default())?;
+/// println!("{} arrays in {} bytes", report.arrays, report.archive_bytes);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<CreateReport> {
+    let container = container(archive, options)?;
+    if !fs::is_directory(source)? {
+        return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
+    }
+    let companions = Companions::new(archive);
+    let own = companions.all().filter_map(|path| fs::name_below(source, path)).collect::<Vec<_>>();
+    let pending = Outputs::begin(&companions, options)?;
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let survey = survey(source, &options.exclude, &own, options.dereference, jobs)?;
+    let plan = Plan::new(source, archive, survey, options)?;
+    let mut report = plan.write(archive, container, jobs, options, pending)?;
+    report.leftovers = fs::leftovers(archive);
+    Ok(report)
+}
+
+fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
+    let container = options.container.or_else(|| Container::from_extension(archive));
+    match container {
+        None | Some(Container::Directory) => Err(Error::Unsupported(format!(
+            "`{}` does not say which kind of archive to make; let it end in .zip, .tar, .tar.gz, \
+             .tgz, .tar.zst or .tzst",
+            archive.display()
+        ))),
+        Some(container) => Ok(container),
+    }
+}
+
+/// The files that one run writes.
+struct Companions {
+    archive: PathBuf,
+    manifest: PathBuf,
+    digest: PathBuf,
+}
+
+impl Companions {
+    fn new(archive: &Path) -> Self {
+        let beside = |suffix: &str| {
+            let mut name = archive.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        Self {
+            archive: archive.to_owned(),
+            manifest: beside(EXTERNAL_MANIFEST_SUFFIX),
+            digest: beside(ARCHIVE_DIGEST_SUFFIX),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.archive, &self.manifest, &self.digest].into_iter()
+    }
+}
+
+/// The files that one run writes, under their temporary names.
+struct Outputs {
+    archive: PendingFile,
+    manifest: Option<PendingFile>,
+    digest: Option<PendingFile>,
+}
+
+impl Outputs {
+    /// Begins them all, so that one that is in the way is noticed before any work is done.
+    fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
+        let begin = |path: &Path| PendingFile::create(path, options.force);
+        let archive = begin(&companions.archive)?;
+        let manifest =
+            (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
+        let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
+        Ok(Self { archive, manifest, digest })
+    }
+
+    /// Puts everything on the disk, then gives each file its name.
+    fn persist(self, archive: &Path) -> Result<()> {
+        let files = [Some(self.archive), self.manifest, self.digest];
+        for file in files.iter().flatten() {
+            file.sync()?;
+        }
+        for file in files.into_iter().flatten() {
+            file.persist()?;
+        }
+        fs::sync_directory(archive)
+    }
+}
+
+/// What goes into the archive.
+struct Plan<'a> {
+    source: &'a Path,
+    placement: Placement,
+    contents: Contents,
+    entries: Vec<SourceEntry>,
+    /// Descriptions made for arrays that have none, by payload name.
+    described: BTreeMap<MemberPath, Vec<u8>>,
+    /// A hand-written description of the pack.
+    pack_document: Option<SourceEntry>,
+    /// A manifest that the source already has.
+    manifest: Option<SourceEntry>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides what goes in, and refuses what is not sound.
+    fn new(
+        source: &'a Path,
+        archive: &Path,
+        survey: Survey,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        let Survey { mut entries, mut contents, mut findings } = survey;
+        let mut described = BTreeMap::new();
+        if options.describe {
+            described = describe_missing(&contents);
+            for (path, text) in &described {
+                let facts = DescriptionFacts::parse(path.as_str(), text);
+                contents.descriptions.insert(path.clone(), facts);
+            }
+        }
+        findings.extend(contents.findings());
+        if options.strict {
+            findings.extend(contents.extension_words());
+            for finding in &mut findings {
+                finding.severity = Severity::Error;
+            }
+        }
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: source.to_owned(), findings });
+        }
+        let mut take = |name: &str| {
+            let index = entries.iter().position(|entry| entry.path.as_str() == name)?;
+            Some(entries.remove(index))
+        };
+        if take(BAG_DECLARATION).is_some() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
+                 packed",
+                source.display()
+            )));
+        }
+        let manifest = take(&pack::manifest_name(Algorithm::Sha256));
+        let pack_document = take(PACK_DOCUMENT);
+        let placement = match options.layout {
+            Layout::Plain => Placement::plain(),
+            Layout::BagIt => Placement::bag(&top_directory(archive)?),
+        };
+        Ok(Self {
+            source,
+            placement,
+            contents,
+            entries,
+            described,
+            pack_document,
+            manifest,
+            findings,
+        })
+    }
+
+    fn write(
+        self,
+        archive: &Path,
+        container: Container,
+        jobs: usize,
+        options: &CreateOptions,
+        outputs: Outputs,
+    ) -> Result<CreateReport> {
+        let members = self.members(options)?;
+        let source = |index: usize| self.content(members.get(index));
+        let new: Vec<NewMember> = members.iter().map(|(member, _)| member.clone()).collect();
+        let mut writer =
+            ArchiveWriter::new(container, options.compression, &outputs.archive, archive, jobs)?;
+        let digests = writer.write(&new, &source)?;
+        let mut listed: Vec<(MemberPath, Digest)> = new
+            .iter()
+            .zip(digests)
+            .filter(|(member, _)| member.kind == MemberKind::File)
+            .map(|(member, digest)| (member.path.clone(), digest))
+            .collect();
+        let payload_bytes: u64 = new.iter().map(|member| member.size).sum();
+        let payload_files = listed.len();
+        self.check_existing_manifest(&listed)?;
+
+        let mut generated = Generated { writer, plan: &self, options, bytes: 0, files: 0 };
+        let text = match &self.pack_document {
+            Some(entry) => self.read(entry)?,
+            None => pack::pack_document(&self.contents).into_bytes(),
+        };
+        let manifest = match options.layout {
+            Layout::Plain => {
+                listed.push(generated.add(PACK_DOCUMENT, &text)?);
+                let manifest = Manifest::new(Algorithm::Sha256, listed).to_text(NameEncoding::Gnu);
+                generated.add(&pack::manifest_name(Algorithm::Sha256), &manifest)?;
+                manifest
+            }
+            Layout::BagIt => {
+                // In a bag, manifests name files relative to its own directory.
+                let relative = |(path, digest): (MemberPath, Digest)| {
+                    let name = self.placement.relative(path.as_str()).unwrap_or(path.as_str());
+                    MemberPath::new(name).map(|path| (path, digest))
+                };
+                let payload = listed.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
+                let declaration = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+                let info = format!("Payload-Oxum: {payload_bytes}.{payload_files}\n");
+                let manifest =
+                    Manifest::new(Algorithm::Sha256, payload).to_text(NameEncoding::Percent);
+                let tags = [
+                    generated.add(BAG_DECLARATION, declaration)?,
+                    generated.add("bag-info.txt", info.as_bytes())?,
+                    generated.add(PACK_DOCUMENT, &text)?,
+                    generated.add(&pack::manifest_name(Algorithm::Sha256), &manifest)?,
+                ];
+                let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
+                let tags = Manifest::new(Algorithm::Sha256, tags).to_text(NameEncoding::Percent);
+                let name = format!("tag{}", pack::manifest_name(Algorithm::Sha256));
+                generated.add(&name, &tags)?;
+                manifest
+            }
+        };
+        let (bytes, files) = (generated.bytes, generated.files);
+        generated.writer.finish()?;
+
+        let archive_bytes = outputs.archive.file().len()?;
+        let archive_sha256 = options
+            .archive_digest
+            .then(|| manifests::digest_file(outputs.archive.file()))
+            .transpose()?;
+        if let (Some(file), Some(digest)) = (&outputs.digest, &archive_sha256) {
+            let name = archive.file_name().unwrap_or_default().to_string_lossy();
+            let line = match MemberPath::new(name.as_ref()) {
+                Ok(path) => {
+                    Manifest::new(Algorithm::Sha256, [(path, *digest)]).to_text(NameEncoding::Gnu)
+                }
+                Err(invalid) => return Err(invalid.into()),
+            };
+            file.file().write_all_at(&line, 0)?;
+        }
+        let companions = Companions::new(archive);
+        if let Some(file) = &outputs.manifest {
+            file.file().write_all_at(&manifest, 0)?;
+        }
+        let external_manifest = outputs.manifest.as_ref().map(|_| companions.manifest.clone());
+        outputs.persist(archive)?;
+        Ok(CreateReport {
+            archive: archive.to_owned(),
+            container,
+            layout: options.layout,
+            members: wide(payload_files).saturating_add(files),
+            arrays: wide(self.contents.arrays.len()),
+            bytes: payload_bytes.saturating_add(bytes),
+            archive_bytes,
+            archive_sha256: archive_sha256.map(|digest| digest.to_string()),
+            external_manifest,
+            described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
+            leftovers: Vec::new(),
+            findings: self.findings,
+        })
+    }
+
+    /// Every payload member in its order, with the file or bytes that it comes from.
+    fn members(&self, options: &CreateOptions) -> Result<Vec<(NewMember, Origin<'_>)>> {
+        let fixed = options.timestamp.unwrap_or(FIXED_TIME);
+        let mut members = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            let path = MemberPath::new(self.placement.place_payload(entry.path.as_str()))?;
+            let (kind, size, modified) = match &entry.stamp {
+                Some(stamp) => (MemberKind::File, stamp.len(), stamp.modified()),
+                None if options.layout == Layout::BagIt => continue,
+                None => (MemberKind::Directory, 0, fixed),
+            };
+            let header =
+                self.contents.arrays.get(&entry.path).and_then(|facts| facts.header.as_ref().ok());
+            let member = NewMember {
+                path,
+                kind,
+                size,
+                modified: if options.preserve_mtime { modified } else { fixed },
+                align_at: header.map(Header::header_len),
+            };
+            members.push((member, Origin::Source(entry)));
+        }
+        // A directory that holds something needs no entry of its own.
+        let mut occupied = BTreeSet::new();
+        for (member, _) in &members {
+            if let Some(parent) = member.path.parent() {
+                occupied.insert(parent.to_owned());
+            }
+        }
+        members.retain(|(member, _)| {
+            member.kind == MemberKind::File || !occupied.contains(member.path.as_str())
+        });
+        for (path, text) in &self.described {
+            let member = NewMember {
+                path: MemberPath::new(self.placement.place_payload(path.as_str()))?,
+                kind: MemberKind::File,
+                size: wide(text.len()),
+                modified: fixed,
+                align_at: None,
+            };
+            members.push((member, Origin::Made(text)));
+        }
+        members.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        Ok(members)
+    }
+
+    fn content(&self, member: Option<&(NewMember, Origin<'a>)>) -> Result<NewContent<'_>>
+    where
+        Self: 'a,
+    {
+        match member {
+            Some((_, Origin::Source(SourceEntry { path, stamp: Some(stamp) }))) => {
+                let file = File::open(self.source.join(path.as_str()))?;
+                Ok(NewContent::File(file, *stamp))
+            }
+            Some((_, Origin::Made(bytes))) => Ok(NewContent::Bytes(bytes)),
+            _ => Ok(NewContent::Bytes(b"")),
+        }
+    }
+
+    /// Reads a small file of the source whole.
+    fn read(&self, entry: &SourceEntry) -> Result<Vec<u8>> {
+        let path = self.source.join(entry.path.as_str());
+        let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
+        if entry.stamp.is_some_and(|stamp| stamp.len() == wide(bytes.len())) {
+            return Ok(bytes);
+        }
+        Err(Error::Changed { path, what: "its length is another".to_owned() })
+    }
+
+    /// Holds what was packed against the manifest that the source came with.
+    fn check_existing_manifest(&self, packed: &[(MemberPath, Digest)]) -> Result<()> {
+        let Some(entry) = &self.manifest else { return Ok(()) };
+        let text = self.read(entry)?;
+        let name = entry.path.as_str();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        let mut findings: Vec<Finding> =
+            faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
+        let payload: BTreeMap<&str, Digest> = packed
+            .iter()
+            .filter_map(|(path, digest)| Some((self.placement.payload(path.as_str())?, *digest)))
+            .collect();
+        for entry in manifest.entries() {
+            let path = entry.path.as_str();
+            // These are written anew; what was left out was left out on purpose.
+            let skipped = path == PACK_DOCUMENT || !self.covers(path);
+            match payload.get(path) {
+                Some(digest) if *digest == entry.digest => {}
+                Some(digest) => {
+                    findings.push(manifests::mismatch(path, name, &entry.digest, digest));
+                }
+                None if skipped => {}
+                None => findings.push(manifests::missing(path, name, entry.line)),
+            }
+        }
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: self.source.to_owned(), findings });
+        }
+        Ok(())
+    }
+
+    /// Whether a file that is there would have been packed under this name.
+    fn covers(&self, path: &str) -> bool {
+        !fs::exists(&self.source.join(path))
+            || self.entries.iter().any(|entry| entry.path.as_str() == path)
+    }
+}
+
+/// Where a member comes from.
+enum Origin<'a> {
+    Source(&'a SourceEntry),
+    Made(&'a [u8]),
+}
+
+/// Writes the members that the pack itself needs.
+struct Generated<'a, 'p> {
+    writer: ArchiveWriter<'a>,
+    plan: &'p Plan<'p>,
+    options: &'p CreateOptions,
+    bytes: u64,
+    files: u64,
+}
+
+impl Generated<'_, '_> {
+    fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digest)> {
+        let path = MemberPath::new(self.plan.placement.place_tag(name))?;
+        let member = NewMember {
+            path: path.clone(),
+            kind: MemberKind::File,
+            size: wide(content.len()),
+            modified: self.options.timestamp.unwrap_or(FIXED_TIME),
+            align_at: None,
+        };
+        let digest = self.writer.write_bytes(&member, content)?;
+        self.bytes = self.bytes.saturating_add(member.size);
+        self.files = self.files.saturating_add(1);
+        Ok((path, digest))
+    }
+}
+
+fn wide(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// The top directory of a bag: the archive's name without its extension.
+fn top_directory(archive: &Path) -> Result<String> {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let extension = Container::from_extension(archive).map_or("", Container::extension);
+    let stem = name.strip_suffix(extension).unwrap_or(&name);
+    let stem = stem
+        .rsplit_once('.')
+        .filter(|(_, rest)| matches!(*rest, "tgz" | "tzst"))
+        .map_or(stem, |(stem, _)| stem);
+    Ok(MemberPath::new(stem)?.as_str().to_owned())
+}

@@ -1,0 +1,136 @@
+//! Descriptions made from headers, for arrays that have none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::glance::{Glance, glance};
+use super::select::Patterns;
+use super::survey::{Survey, survey};
+use crate::archive::Archive;
+use crate::error::{Error, Result};
+use crate::finding::{Finding, count_errors};
+use crate::fs::{self, File, PendingFile};
+use crate::ndl::Document;
+use crate::pack::{self, Contents, Inspector};
+use crate::parallel;
+use crate::path::MemberPath;
+use crate::ra::Encoding;
+
+/// The description of one array file, or of a whole directory or archive as one document.
+///
+/// What is described already is taken over; the rest is what the headers say.
+///
+/// # Errors
+///
+/// When the target cannot be read, or a header is at fault.
+pub fn describe_target(target: &Path) -> Result<String> {
+    if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
+        return describe_file(target);
+    }
+    let archive = Archive::open(target)?;
+    let Glance { contents, .. } = glance(&archive, parallel::default_jobs())?;
+    refuse_bad_headers(target, &contents)?;
+    Ok(pack::pack_document(&contents))
+}
+
+fn describe_file(path: &Path) -> Result<String> {
+    let file = File::open(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let member = MemberPath::new(name.as_str())?;
+    let mut inspector = Inspector::new(&member);
+    let mut buffer = vec![0; 64 * 1024];
+    let mut at = 0;
+    while inspector.wants_more() {
+        let count = file.read_at(&mut buffer, at)?;
+        if count == 0 {
+            break;
+        }
+        inspector.update(buffer.get(..count).unwrap_or_default());
+        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+    let mut contents = Contents::default();
+    contents.add(member.clone(), inspector.finish(&member, file.len()?));
+    refuse_bad_headers(path, &contents)?;
+    let texts = describe_missing(&contents);
+    let text = texts.into_values().next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
+    let mut findings = Vec::new();
+    for (path, facts) in &contents.arrays {
+        facts.findings(path, &mut findings);
+    }
+    if count_errors(&findings) > 0 {
+        return Err(Error::Refused { path: target.to_owned(), findings });
+    }
+    Ok(())
+}
+
+/// What was written.
+#[derive(Debug, Clone, Serialize)]
+pub struct DescribeReport {
+    /// The directory.
+    pub target: PathBuf,
+    /// Descriptions that were written, by name.
+    pub written: Vec<String>,
+    /// Arrays that were described already.
+    pub described: u64,
+    /// Arrays whose headers cannot be read, and other things that are wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Writes a description beside every array below the directory `target` that has none. Nothing that
+/// is there is touched.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub fn write_descriptions(target: &Path, jobs: Option<usize>) -> Result<DescribeReport> {
+    let jobs = jobs.unwrap_or_else(parallel::default_jobs);
+    let Survey { contents, mut findings, .. } =
+        survey(target, &Patterns::default(), &[], false, jobs)?;
+    for (path, facts) in &contents.arrays {
+        if facts.header.is_err() {
+            facts.findings(path, &mut findings);
+        }
+    }
+    let missing = describe_missing(&contents);
+    let arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
+    let undescribed = u64::try_from(contents.undescribed().count()).unwrap_or(u64::MAX);
+    let mut written = Vec::with_capacity(missing.len());
+    for (path, text) in missing {
+        let pending = PendingFile::create(&target.join(path.as_str()), false)?;
+        pending.file().write_all_at(&text, 0)?;
+        pending.sync()?;
+        pending.persist()?;
+        written.push(path.as_str().to_owned());
+    }
+    Ok(DescribeReport {
+        target: target.to_owned(),
+        written,
+        described: arrays.saturating_sub(undescribed),
+        findings,
+    })
+}
+
+/// The text of a description for every array that has none, by the name of its file.
+pub(super) fn describe_missing(contents: &Contents) -> BTreeMap<MemberPath, Vec<u8>> {
+    contents
+        .undescribed()
+        .filter_map(|(path, facts)| {
+            let header = facts.header.as_ref().ok()?;
+            let encoding = facts.encoding.unwrap_or(Encoding::Raw);
+            let mut document = Document::flat();
+            document.groups.first_mut()?.ndarrays.push(pack::describe(
+                path.stem(),
+                header,
+                encoding,
+            ));
+            let name = format!("{}.yaml", path.without_extension());
+            Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
+        })
+        .collect()
+}

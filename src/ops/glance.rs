@@ -1,0 +1,64 @@
+//! A look at the headers and descriptions of a pack, without its data.
+
+use std::io::BufRead;
+
+use crate::archive::{Archive, Member};
+use crate::error::Result;
+use crate::finding::Finding;
+use crate::pack::{Content, Contents, Inspector, Placement};
+use crate::path::MemberPath;
+
+/// What a glance shows.
+#[derive(Debug)]
+pub(super) struct Glance {
+    pub(super) placement: Placement,
+    /// Every member, in the order of the container.
+    pub(super) members: Vec<Member>,
+    pub(super) contents: Contents,
+    /// What is wrong with the container or with names.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Reads the headers of arrays and the descriptions, nothing else.
+pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
+    let scan = archive.scan(jobs, &look)?;
+    let placement = Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
+    let mut contents = Contents::default();
+    let mut members = Vec::with_capacity(scan.members.len());
+    for (member, content) in scan.members {
+        place(&placement, &member, content.unwrap_or(Content::Other), &mut contents);
+        members.push(member);
+    }
+    Ok(Glance { placement, members, contents, findings: scan.findings })
+}
+
+fn look(member: &Member, content: &mut dyn BufRead) -> Content {
+    let Ok(path) = MemberPath::new(member.name.as_str()) else { return Content::Other };
+    let mut inspector = Inspector::new(&path);
+    while inspector.wants_more() {
+        // A member that cannot be read is shown as far as it can.
+        let block = content.fill_buf().ok().filter(|block| !block.is_empty());
+        let Some(block) = block else { break };
+        inspector.update(block);
+        let count = block.len();
+        content.consume(count);
+    }
+    inspector.finish(&path, member.size)
+}
+
+/// Adds a file to the contents under its payload name.
+pub(super) fn place(
+    placement: &Placement,
+    member: &Member,
+    content: Content,
+    contents: &mut Contents,
+) {
+    let payload = placement.payload(&member.name);
+    // The pack's own description is a tag file in a bag, and a payload file elsewhere.
+    let relative =
+        || placement.relative(&member.name).filter(|name| *name == crate::pack::PACK_DOCUMENT);
+    let Some(name) = payload.or_else(relative) else { return };
+    if let Ok(path) = MemberPath::new(name) {
+        contents.add(path, content);
+    }
+}

@@ -1,0 +1,168 @@
+//! What a pack's manifests prove: each file held against each list of digests.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::Path;
+
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::Result;
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+use crate::manifest::{Manifest, ManifestFault, NameEncoding};
+
+/// Longest manifest that is read: ten million files with names of a hundred bytes. It bounds the
+/// memory that a compressed manifest can ask for.
+pub(super) const MAX_MANIFEST: u64 = 2 * 1024 * 1024 * 1024;
+
+/// The digest of a whole open file.
+pub(super) fn digest_file(file: &File) -> Result<Digest> {
+    const BLOCK: usize = 256 * 1024;
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    let mut buffer = vec![0; BLOCK];
+    let mut at = 0_u64;
+    loop {
+        let count = file.read_at(&mut buffer, at)?;
+        if count == 0 {
+            return Ok(hasher.finish());
+        }
+        hasher.update(buffer.get(..count).unwrap_or_default());
+        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// Reads `reader` to its end and gives the digest of what it held.
+pub(super) fn digest_reader(
+    reader: &mut dyn BufRead,
+    algorithm: Algorithm,
+) -> std::io::Result<Digest> {
+    let mut hasher = Hasher::new(algorithm);
+    loop {
+        let block = reader.fill_buf()?;
+        if block.is_empty() {
+            return Ok(hasher.finish());
+        }
+        hasher.update(block);
+        let count = block.len();
+        reader.consume(count);
+    }
+}
+
+/// A line at fault.
+pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
+    let finding = Finding::new(Code::BadManifestLine, fault.kind.to_string())
+        .in_member(manifest)
+        .at_line(fault.line);
+    if fault.is_warning() { finding.warning() } else { finding }
+}
+
+/// A file whose content is another than listed.
+pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Digest) -> Finding {
+    Finding::new(Code::DigestMismatch, format!("the content differs from what `{manifest}` says"))
+        .in_member(path)
+        .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
+        .hint("the file or the manifest was changed or damaged; take the file from another copy")
+}
+
+/// A file that is listed and not there.
+pub(super) fn missing(path: &str, manifest: &str, line: u64) -> Finding {
+    Finding::new(
+        Code::MissingMember,
+        format!("the file is listed in `{manifest}`, but is not there"),
+    )
+    .in_member(path)
+    .expected(format!("a file, by line {line} of `{manifest}`"), "nothing")
+    .hint("take it from another copy")
+}
+
+/// A file that is there and not listed.
+pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
+    Finding::new(Code::UnlistedMember, format!("the file is not listed in `{manifest}`"))
+        .in_member(path)
+        .hint("nothing vouches for it; it was added after the pack was made")
+}
+
+/// A manifest and what it is called.
+#[derive(Debug)]
+pub(super) struct NamedManifest {
+    pub(super) name: String,
+    pub(super) manifest: Manifest,
+}
+
+impl NamedManifest {
+    /// Reads a manifest and adds what is wrong with it.
+    pub(super) fn parse(
+        name: String,
+        algorithm: Algorithm,
+        names: NameEncoding,
+        text: &[u8],
+        findings: &mut Vec<Finding>,
+    ) -> Self {
+        let (manifest, faults) = Manifest::parse(algorithm, names, text);
+        findings.extend(faults.iter().map(|fault| fault_finding(&name, fault)));
+        Self { name, manifest }
+    }
+
+    /// Holds files against the list. `present` are all files that it may list, with their digests
+    /// where they could be read; `must_list` says which of them it has to list.
+    pub(super) fn check(
+        &self,
+        present: &BTreeMap<&str, Option<Digest>>,
+        must_list: impl Fn(&str) -> bool,
+        findings: &mut Vec<Finding>,
+    ) {
+        for entry in self.manifest.entries() {
+            match present.get(entry.path.as_str()) {
+                Some(Some(found)) if found.algorithm() != entry.digest.algorithm() => {}
+                Some(Some(found)) if *found == entry.digest => {}
+                Some(Some(found)) => {
+                    findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, found));
+                }
+                // What kept it from being read is a finding of its own.
+                Some(None) => {}
+                None => findings.push(missing(entry.path.as_str(), &self.name, entry.line)),
+            }
+        }
+        for path in present.keys() {
+            if must_list(path) && self.manifest.get(path).is_none() {
+                findings.push(unlisted(path, &self.name));
+            }
+        }
+    }
+
+    /// Everything in which two manifests of one algorithm differ.
+    pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
+        let finding = |path: &str| {
+            Finding::new(
+                Code::ManifestsDisagree,
+                format!("`{}` and `{}` disagree", self.name, other.name),
+            )
+            .in_member(path)
+            .hint("one of the two was changed after the pack was made")
+        };
+        let shown = |manifest: &Manifest, path: &str| {
+            manifest.get(path).map_or("no entry".to_owned(), |entry| entry.digest.to_string())
+        };
+        for entry in self.manifest.entries() {
+            let path = entry.path.as_str();
+            if other.manifest.get(path).map(|entry| entry.digest) != Some(entry.digest) {
+                findings.push(
+                    finding(path).expected(entry.digest.to_string(), shown(&other.manifest, path)),
+                );
+            }
+        }
+        for entry in other.manifest.entries() {
+            let path = entry.path.as_str();
+            if self.manifest.get(path).is_none() {
+                findings.push(finding(path).expected("no entry", entry.digest.to_string()));
+            }
+        }
+    }
+}
+
+/// Reads a file beside the archive that is a manifest.
+pub(super) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
+    if !crate::fs::exists(path) {
+        return Ok(None);
+    }
+    crate::fs::read_limited(path, MAX_MANIFEST).map(Some)
+}

@@ -1,0 +1,33 @@
+//! The operations: each is one function with one options struct and one report.
+//!
+//! | operation | reads | writes |
+//! |---|---|---|
+//! | [`create`] | a directory | an archive and its manifest |
+//! | [`verify`] | a pack | nothing |
+//! | [`list`] | headers and descriptions | nothing |
+//! | [`extract`] | a pack | a directory |
+//! | [`describe_target`] | headers | the missing descriptions |
+//! | [`get`] | one member | a file |
+//! | [`Pack`] | one member at a time | nothing |
+
+mod create;
+mod describe;
+mod extract;
+mod get;
+mod glance;
+mod list;
+mod manifests;
+mod open;
+mod raw_file;
+mod select;
+mod survey;
+mod verify;
+
+pub use self::create::{CreateOptions, CreateReport, create};
+pub use self::describe::{DescribeReport, describe_target, write_descriptions};
+pub use self::extract::{ExtractOptions, ExtractReport, extract};
+pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
+pub use self::list::{Listed, ListedArray, Listing, list};
+pub use self::open::{MemberInfo, Pack, PackedArray};
+pub use self::select::{InvalidPattern, Patterns};
+pub use self::verify::{VerifyOptions, VerifyReport, verify};

@@ -1,0 +1,447 @@
+//! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
+//! is reported, not only the first.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::glance::place;
+use super::manifests::{self, MAX_MANIFEST, NamedManifest};
+use crate::archive::{Archive, Container, DataFault, Member, MemberKind};
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding, Severity, count_errors};
+use crate::fs::File;
+use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX,
+    Inspector, Layout, Placement,
+};
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// How to verify.
+#[derive(Debug, Clone, Default)]
+pub struct VerifyOptions {
+    /// Do not read contents: digests are not checked, and nothing is proved about the data.
+    pub fast: bool,
+    /// Count warnings and extension words as errors.
+    pub strict: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// A manifest that lies elsewhere than beside the archive.
+    pub manifest: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct VerifyReport {
+    /// The archive or directory.
+    pub target: PathBuf,
+    /// What it is; nothing when that could not be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
+    /// How the pack is laid out.
+    pub layout: Layout,
+    /// Whether every byte of every file was hashed and held against a manifest.
+    pub contents_read: bool,
+    /// Files.
+    pub members: u64,
+    /// Arrays among them.
+    pub arrays: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Manifests that the files were held against.
+    pub manifests: Vec<String>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// What is wrong; in the order of members.
+    pub findings: Vec<Finding>,
+}
+
+impl VerifyReport {
+    fn new(target: &Path) -> Self {
+        Self {
+            target: target.to_owned(),
+            container: None,
+            layout: Layout::Plain,
+            contents_read: false,
+            members: 0,
+            arrays: 0,
+            bytes: 0,
+            manifests: Vec::new(),
+            seconds: 0.0,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Whether nothing is wrong; warnings do not count.
+    pub fn is_sound(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+}
+
+/// Verifies one archive or directory.
+///
+/// Damage is not an error: it is in the report. An archive that cannot even be opened as one is
+/// damage too.
+///
+/// # Errors
+///
+/// When the target, or a manifest that was named, cannot be read at all.
+///
+/// ```no_run
+/// use ra_pack::{VerifyOptions, verify};
+///
+/// let report = verify("exp.zip".as_ref(), &VerifyOptions::default())?;
+/// for finding in &report.findings {
+///     println!("{finding}");
+/// }
+/// assert!(report.is_sound());
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
+    let start = Instant::now();
+    let mut report = VerifyReport::new(target);
+    match Archive::open(target) {
+        Ok(archive) => Verification::new(&archive, options)?.run(&mut report)?,
+        Err(Error::Damaged { finding, .. }) => report.findings.push(*finding),
+        Err(error) => return Err(error),
+    }
+    if options.strict {
+        for finding in &mut report.findings {
+            finding.severity = Severity::Error;
+        }
+    }
+    let key = |finding: &Finding| {
+        (finding.member.clone(), finding.place.map(|place| format!("{place:?}")))
+    };
+    report.findings.sort_by_cached_key(key);
+    report.seconds = start.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+struct Verification<'a> {
+    archive: &'a Archive,
+    options: &'a VerifyOptions,
+    jobs: usize,
+}
+
+/// What one file was found to be.
+struct Visited {
+    digest: Option<Digest>,
+    content: Content,
+    /// The text of a manifest or of a bag's declaration.
+    text: Option<Vec<u8>>,
+    fault: Option<Finding>,
+}
+
+impl<'a> Verification<'a> {
+    #[expect(clippy::unnecessary_wraps, reason = "opening may fail in more ways later")]
+    fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Result<Self> {
+        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        Ok(Self { archive, options, jobs })
+    }
+
+    fn run(&self, report: &mut VerifyReport) -> Result<()> {
+        let scan = self.archive.scan(self.jobs, &|member, content| self.visit(member, content))?;
+        let findings = &mut report.findings;
+        findings.extend(scan.findings);
+        report.container = Some(self.archive.container());
+
+        let names = || scan.members.iter().map(|(member, _)| member.name.as_str());
+        let placement = Placement::detect(&names());
+        report.layout = placement.layout;
+        let mut digests: BTreeMap<&str, Option<Digest>> = BTreeMap::new();
+        let mut texts: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        for (member, visited) in &scan.members {
+            if member.kind == MemberKind::File {
+                report.members = report.members.saturating_add(1);
+                report.bytes = report.bytes.saturating_add(member.size);
+            }
+            let name = placement.relative(&member.name);
+            let Some(visited) = visited else { continue };
+            findings.extend(visited.fault.clone());
+            match name {
+                Some(name) => {
+                    digests.insert(name, visited.digest);
+                    if let Some(text) = &visited.text {
+                        texts.insert(name, text.clone());
+                    }
+                }
+                None => findings.push(
+                    Finding::new(
+                        Code::UnlistedMember,
+                        "the file lies outside of the pack's directory",
+                    )
+                    .in_member(member.name.clone()),
+                ),
+            }
+        }
+        self.check_manifests(&placement, &digests, &texts, report)?;
+        let mut contents = Contents::default();
+        for (member, visited) in scan.members {
+            let content = visited.map_or(Content::Other, |visited| visited.content);
+            place(&placement, &member, content, &mut contents);
+        }
+        report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
+        report.findings.extend(contents.findings());
+        if self.options.strict {
+            report.findings.extend(contents.extension_words());
+        }
+        Ok(())
+    }
+
+    /// Reads one file: all of it, or as much as its header or description takes.
+    fn visit(&self, member: &Member, content: &mut dyn BufRead) -> Visited {
+        let Ok(path) = MemberPath::new(member.name.as_str()) else { return Visited::nothing() };
+        let mut inspector = Inspector::new(&path);
+        let mut hasher = (!self.options.fast).then(|| Hasher::new(Algorithm::Sha256));
+        let mut text = keeps_text(path.file_name()).then(Vec::new);
+        let mut len = 0_u64;
+        let mut fault = None;
+        loop {
+            let wanted = hasher.is_some() || text.is_some() || inspector.wants_more();
+            if !wanted {
+                break;
+            }
+            match content.fill_buf() {
+                Ok([]) => break,
+                Ok(block) => {
+                    if let Some(hasher) = &mut hasher {
+                        hasher.update(block);
+                    }
+                    inspector.update(block);
+                    if let Some(text) = &mut text {
+                        text.extend_from_slice(block);
+                    }
+                    let count = block.len();
+                    len = len.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                    content.consume(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    fault = Some(data_finding(&member.name, &error));
+                    hasher = None;
+                    break;
+                }
+            }
+            if text.is_some() && len > MAX_MANIFEST {
+                text = None;
+            }
+        }
+        let file_len = if self.options.fast || fault.is_some() { member.size } else { len };
+        Visited {
+            digest: hasher.map(Hasher::finish),
+            content: inspector.finish(&path, file_len),
+            text,
+            fault,
+        }
+    }
+
+    fn check_manifests(
+        &self,
+        placement: &Placement,
+        digests: &BTreeMap<&str, Option<Digest>>,
+        texts: &BTreeMap<&str, Vec<u8>>,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let mut payload = Vec::new();
+        let mut tags = Vec::new();
+        let names = match placement.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => bag_encoding(texts, &mut report.findings),
+        };
+        for (name, text) in texts {
+            let mut parse = |algorithm| {
+                let name = (*name).to_owned();
+                NamedManifest::parse(name, algorithm, names, text, &mut report.findings)
+            };
+            if let Some(algorithm) = pack::manifest_algorithm(name) {
+                payload.push(parse(algorithm));
+            } else if let Some(algorithm) = pack::tag_manifest_algorithm(name)
+                && placement.layout == Layout::BagIt
+            {
+                tags.push(parse(algorithm));
+            }
+        }
+        payload.extend(self.external_manifest(&payload, names, &mut report.findings)?);
+        self.check_archive_digest(&mut report.findings)?;
+        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
+        match strongest {
+            None => report.findings.push(
+                Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
+                    .expected("`manifest-sha256.txt`", "none")
+                    .hint("make one where the files are known to be right: `ra-pack create`"),
+            ),
+            Some(algorithm) if algorithm.is_weak() => report.findings.push(
+                Finding::new(
+                    Code::WeakDigest,
+                    format!("the strongest manifest is {}, which can be forged", algorithm.name()),
+                )
+                .hint("digests by SHA-256 or SHA-512 would prove more"),
+            ),
+            Some(_) => {}
+        }
+        for named in &payload {
+            if named.manifest.entries().is_empty() && !digests.is_empty() {
+                report.findings.push(
+                    Finding::new(Code::EmptyManifest, "the manifest lists nothing")
+                        .in_member(named.name.clone()),
+                );
+            }
+        }
+        let is_payload = |name: &str| match placement.layout {
+            Layout::Plain => pack::manifest_algorithm(name).is_none(),
+            Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),
+        };
+        for named in payload.iter().chain(&tags) {
+            report.manifests.push(named.name.clone());
+            let algorithm = named.manifest.algorithm();
+            let is_tag = tags.iter().any(|tag| std::ptr::eq(tag, named));
+            // Only the strongest manifest of a plain pack has to be complete; of a bag, each.
+            let complete = placement.layout == Layout::BagIt || Some(algorithm) == strongest;
+            let must_list = |name: &str| complete && !is_tag && is_payload(name);
+            if algorithm == Algorithm::Sha256 || self.options.fast {
+                named.check(digests, must_list, &mut report.findings);
+            } else {
+                let others = self.digests_by(algorithm, placement)?;
+                let others = others.iter().map(|(name, digest)| (name.as_str(), *digest)).collect();
+                named.check(&others, must_list, &mut report.findings);
+            }
+        }
+        report.contents_read = !self.options.fast && strongest.is_some();
+        Ok(())
+    }
+
+    /// The digests of every file by another algorithm than SHA-256, by a pass of their own.
+    fn digests_by(
+        &self,
+        algorithm: Algorithm,
+        placement: &Placement,
+    ) -> Result<BTreeMap<String, Option<Digest>>> {
+        let scan = self
+            .archive
+            .scan(self.jobs, &|_, content| manifests::digest_reader(content, algorithm).ok())?;
+        let named = scan.members.into_iter().filter_map(|(member, digest)| {
+            let name = placement.relative(&member.name)?;
+            digest.map(|digest| (name.to_owned(), digest))
+        });
+        Ok(named.collect())
+    }
+
+    /// The manifest beside the archive, or where the caller says; it must agree with the inner one.
+    fn external_manifest(
+        &self,
+        inner: &[NamedManifest],
+        names: NameEncoding,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<NamedManifest>> {
+        let (path, text) = match &self.options.manifest {
+            Some(path) => (path.clone(), Some(crate::fs::read_limited(path, MAX_MANIFEST)?)),
+            None => {
+                let path = beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+                let text = manifests::read_beside(&path)?;
+                (path, text)
+            }
+        };
+        let Some(text) = text else { return Ok(None) };
+        let name = path.to_string_lossy().into_owned();
+        let algorithm = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+            .and_then(pack::manifest_algorithm)
+            .unwrap_or(Algorithm::Sha256);
+        let external = NamedManifest::parse(name, algorithm, names, &text, findings);
+        let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
+        match same {
+            Some(inner) => {
+                inner.compare(&external, findings);
+                Ok(None)
+            }
+            None => Ok(Some(external)),
+        }
+    }
+
+    fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        if self.archive.container() == Container::Directory || self.options.fast {
+            return Ok(());
+        }
+        let path = beside(self.archive.path(), ARCHIVE_DIGEST_SUFFIX);
+        let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
+        let Some(entry) = manifest.entries().first() else { return Ok(()) };
+        let found = manifests::digest_file(&File::open(self.archive.path())?)?;
+        if found != entry.digest {
+            findings.push(
+                Finding::new(
+                    Code::ArchiveDigestMismatch,
+                    format!("the archive differs from what `{name}` says"),
+                )
+                .expected(entry.digest.to_string(), found.to_string())
+                .hint("the archive or that file was changed or damaged"),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Visited {
+    fn nothing() -> Self {
+        Self { digest: None, content: Content::Other, text: None, fault: None }
+    }
+}
+
+/// The path of a file beside another.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Files whose text is needed: manifests and the declaration of a bag.
+fn keeps_text(name: &str) -> bool {
+    pack::manifest_algorithm(name).is_some()
+        || pack::tag_manifest_algorithm(name).is_some()
+        || name == BAG_DECLARATION
+}
+
+/// What an error while reading a member says about it.
+pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
+    let (code, message) = match DataFault::of(error) {
+        Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
+        Some(fault) => (Code::BadMemberData, fault.to_string()),
+        None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
+    };
+    Finding::new(code, message)
+        .in_member(member)
+        .hint("the archive is damaged here; other members may be whole. Take it from another copy")
+}
+
+/// How the manifests of a bag write names, by the version that it declares.
+fn bag_encoding(texts: &BTreeMap<&str, Vec<u8>>, findings: &mut Vec<Finding>) -> NameEncoding {
+    let declaration = texts.get(BAG_DECLARATION).map(|text| String::from_utf8_lossy(text));
+    let version = declaration.as_deref().and_then(|text| {
+        let value = text.lines().next()?.strip_prefix("BagIt-Version:")?;
+        Some(value.trim().to_owned())
+    });
+    match version.as_deref() {
+        Some("1.0") => NameEncoding::Percent,
+        Some("0.93" | "0.94" | "0.95" | "0.96" | "0.97") => NameEncoding::Verbatim,
+        other => {
+            findings.push(
+                Finding::new(Code::BadBag, "the bag does not declare a version that is known")
+                    .in_member(BAG_DECLARATION)
+                    .at_line(1)
+                    .expected("`BagIt-Version: 1.0`", other.unwrap_or("no version")),
+            );
+            NameEncoding::Percent
+        }
+    }
+}

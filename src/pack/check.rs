@@ -1,0 +1,371 @@
+//! One array against its description: shape, type, order and storage must be what the header says.
+
+use super::contents::{Described, Entity};
+use super::coordinates::{Coordinates, Resolved, own_length};
+use super::describe::filter_word;
+use super::element::{self, Fit};
+use super::{ArrayFacts, shape_of};
+use crate::finding::{Code, Finding};
+use crate::ndl::{self, Datatype, Endian, Extent, Order, Step, Storage};
+use crate::path::MemberPath;
+use crate::ra::{Encoding, Flags, Header};
+
+/// Compares an array with its description and adds what does not match.
+pub(super) fn array(
+    path: &MemberPath,
+    facts: &ArrayFacts,
+    header: &Header,
+    described: &Described<'_>,
+    coordinates: &mut Coordinates<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut check = Check { path, facts, header, described, findings };
+    check.datatype();
+    match described.entity {
+        Entity::Ndarray(ndarray) if ndarray.datatype == Datatype::String => {
+            check.text(ndarray.shape.is_empty());
+        }
+        Entity::Ndarray(ndarray) => {
+            let order = ndarray.order();
+            let declared = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
+            check.shape(&ndarray.shape, order, declared, coordinates);
+        }
+        Entity::DimCoord(_) => check.coordinate(),
+    }
+    check.storage();
+}
+
+struct Check<'a> {
+    path: &'a MemberPath,
+    facts: &'a ArrayFacts,
+    header: &'a Header,
+    described: &'a Described<'a>,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl<'a> Check<'a> {
+    fn datatype(&mut self) {
+        let datatype = match self.described.entity {
+            Entity::Ndarray(ndarray) => &ndarray.datatype,
+            Entity::DimCoord(dimcoord) => &dimcoord.datatype,
+        };
+        let element = self.header.element();
+        match element::fit(datatype, element) {
+            Fit::Exact => {}
+            Fit::Loose(hint) => {
+                let finding = Finding::new(
+                    Code::LooseDescription,
+                    format!("the type describes the header of `{}` only loosely", self.path),
+                );
+                self.push(finding.hint(hint), &[Step::Key("type")]);
+            }
+            Fit::Not(reason) => {
+                let finding = Finding::new(
+                    Code::TypeMismatch,
+                    format!("the type is not that of `{}`", self.path),
+                )
+                .expected(
+                    format!(
+                        "a type of {element} elements (eltype {}, elbyte {})",
+                        element.eltype(),
+                        element.elbyte()
+                    ),
+                    format!("`{datatype}`"),
+                );
+                let hint = reason.unwrap_or_else(|| {
+                    format!(
+                        "if the file is right, write `type: {}`",
+                        written(&element::datatype_of(element))
+                    )
+                });
+                self.push(finding.hint(hint), &[Step::Key("type")]);
+            }
+        }
+    }
+
+    /// A string is the bytes of one text, so its length is the header's only dim.
+    fn text(&mut self, is_scalar: bool) {
+        if !is_scalar {
+            let finding = Finding::new(
+                Code::TypeMismatch,
+                format!("an array of strings has no RawArray form, but `{}` is there", self.path),
+            )
+            .hint("give the strings inline as `value`, or store text of a fixed width as `opaque`");
+            return self.push(finding, &[Step::Key("shape")]);
+        }
+        if self.header.dims().len() != 1 {
+            let finding = Finding::new(
+                Code::ShapeMismatch,
+                format!("the string in `{}` is not one run of bytes", self.path),
+            )
+            .expected("1 dim, the length in bytes", format!("{} dims", self.header.dims().len()));
+            self.push(finding, &[Step::Key("shape")]);
+        }
+    }
+
+    fn shape(
+        &mut self,
+        shape: &'a [Extent],
+        order: Order,
+        declared: Option<&[u64]>,
+        coordinates: &mut Coordinates<'_>,
+    ) {
+        let dims = self.header.dims();
+        if shape.is_empty() && dims == [1] {
+            let finding = Finding::new(
+                Code::LooseDescription,
+                format!("the shape says a scalar, `{}` holds a vector of one element", self.path),
+            )
+            .hint("write `shape: [1]`, or store the scalar without dims");
+            return self.push(finding, &[Step::Key("shape")]);
+        }
+        let actual = shape_of(dims, order);
+        let wanted = self.extents(shape, declared, coordinates);
+        if agrees(&wanted, &actual) {
+            for (extent, length) in shape.iter().zip(&actual) {
+                if let Extent::Coord(name) = extent
+                    && let Resolved::Found { path, .. } =
+                        coordinates.resolve(self.path, self.described, name)
+                {
+                    coordinates.used(&path, *length, self.path);
+                }
+            }
+            if let Some(declared) = declared.filter(|declared| *declared != actual) {
+                let finding = Finding::new(
+                    Code::StorageMismatch,
+                    format!("`storage.shape` is not the shape of `{}`", self.path),
+                )
+                .expected(list(&actual), list(declared));
+                self.push(finding, &[Step::Key("storage"), Step::Key("shape")]);
+            }
+            return;
+        }
+        let other = if order == Order::Row { Order::Column } else { Order::Row };
+        let hint = if actual.len() > 1 && agrees(&wanted, &shape_of(dims, other)) {
+            match other {
+                Order::Row => {
+                    "dims are the reverse of shape: if the last index is the fastest, add \
+                     `storage: {order: row}`"
+                }
+                _ => {
+                    "dims equal shape as it stands: remove `storage.order`, or write \
+                     `order: row-unreversed` if the last index is the fastest all the same"
+                }
+            }
+        } else {
+            "if the file is right, write the shape that it has"
+        };
+        let finding =
+            Finding::new(Code::ShapeMismatch, format!("the shape is not that of `{}`", self.path))
+                .expected(
+                    format!("{}, from dims {} of the header", list(&actual), list(dims)),
+                    shown(shape, &wanted),
+                )
+                .hint(hint);
+        // One wrong extent is pointed at, a wrong number of them as a whole.
+        let wrong: Vec<usize> = if wanted.len() == actual.len() {
+            let pairs = wanted.iter().zip(&actual).enumerate();
+            pairs
+                .filter(|(_, (wanted, actual))| wanted.is_some_and(|wanted| wanted != **actual))
+                .map(|(axis, _)| axis)
+                .collect()
+        } else {
+            Vec::new()
+        };
+        match wrong[..] {
+            [axis] => self.push(finding, &[Step::Key("shape"), Step::Index(axis)]),
+            _ => self.push(finding, &[Step::Key("shape")]),
+        }
+    }
+
+    /// The lengths that a shape demands; nothing where it leaves one open.
+    fn extents(
+        &mut self,
+        shape: &[Extent],
+        declared: Option<&[u64]>,
+        coordinates: &Coordinates<'_>,
+    ) -> Vec<Option<u64>> {
+        let mut wanted = Vec::with_capacity(shape.len());
+        for (axis, extent) in shape.iter().enumerate() {
+            wanted.push(match extent {
+                Extent::Fixed(length) => Some(*length),
+                Extent::Unlimited => declared.and_then(|declared| declared.get(axis).copied()),
+                Extent::Coord(name) => match coordinates.resolve(self.path, self.described, name) {
+                    Resolved::Found { length, .. } => length,
+                    Resolved::Nowhere => {
+                        let finding = Finding::new(
+                            Code::UnknownCoordinate,
+                            format!("there is no dimension coordinate `{name}`"),
+                        )
+                        .expected(
+                            format!(
+                                "a dimcoord of this document, or a 1-D array `{}.ra`",
+                                name.trim_start_matches('/')
+                            ),
+                            "neither",
+                        )
+                        .hint(
+                            "a bare name is looked for in the same directory and in those above \
+                             it, a name that begins with `/` from the top of the pack",
+                        );
+                        self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
+                        None
+                    }
+                },
+            });
+        }
+        wanted
+    }
+
+    fn coordinate(&mut self) {
+        let dims = self.header.dims();
+        let wanted = own_length(self.described.entity);
+        let fits = match dims {
+            [length] => wanted.is_none_or(|wanted| wanted == *length),
+            _ => false,
+        };
+        if !fits {
+            let expected = wanted.map_or("1 dim".to_owned(), |wanted| format!("dims [{wanted}]"));
+            let finding = Finding::new(
+                Code::ShapeMismatch,
+                format!("the size of the coordinate is not that of `{}`", self.path),
+            )
+            .expected(expected, format!("dims {}", list(dims)));
+            self.push(finding, &[Step::Key("size")]);
+        }
+    }
+
+    fn storage(&mut self) {
+        let storage = match self.described.entity {
+            Entity::Ndarray(ndarray) => ndarray.storage.as_ref(),
+            Entity::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
+        };
+        let none = Storage::default();
+        let storage = storage.unwrap_or(&none);
+        let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
+        let ordered = self.header.element().elbyte() > 1;
+        let stated = storage.endian.filter(|_| ordered);
+        if stated.is_some_and(|endian| (endian == Endian::Big) != is_big) {
+            let finding = Finding::new(
+                Code::StorageMismatch,
+                format!("`storage.endian` is not the byte order of `{}`", self.path),
+            )
+            .expected(
+                format!("{}, from the flags of the header", if is_big { "big" } else { "little" }),
+                if is_big { "little" } else { "big" },
+            );
+            self.push(finding, &[Step::Key("storage"), Step::Key("endian")]);
+        }
+        self.filter(storage);
+        if storage.chunk.is_some() {
+            let finding = Finding::new(
+                Code::LooseDescription,
+                format!("`storage.chunk` means nothing for `{}`, which is one piece", self.path),
+            );
+            self.push(finding, &[Step::Key("storage"), Step::Key("chunk")]);
+        }
+    }
+
+    fn filter(&mut self, storage: &Storage) {
+        let found = match (self.header.is_encoded(), self.facts.encoding) {
+            (true, None) => return,
+            (_, encoding) => encoding.and_then(filter_word),
+        };
+        let stray = self.facts.encoding == Some(Encoding::StrayFlag);
+        let stated: Vec<Option<&str>> = storage.filter.iter().map(ndl::Value::as_str).collect();
+        let agrees = match found {
+            Some(word) => stated == [Some(word)],
+            None => stated.is_empty() || stray,
+        };
+        if agrees {
+            return;
+        }
+        let shown = |words: &[Option<&str>]| {
+            let words: Vec<_> = words.iter().map(|word| word.unwrap_or("?")).collect();
+            format!("[{}]", words.join(", "))
+        };
+        let expected: Vec<_> = found.into_iter().map(Some).collect();
+        let finding = Finding::new(
+            Code::StorageMismatch,
+            format!("`storage.filter` does not say how `{}` is encoded", self.path),
+        )
+        .expected(shown(&expected), shown(&stated));
+        // Silence about an encoding loses nothing: the header tells.
+        let finding = if stated.is_empty() { finding.warning() } else { finding };
+        self.push(finding, &[Step::Key("storage"), Step::Key("filter")]);
+    }
+
+    /// Adds a finding that points at a key of the entity. The document is parsed once more for its
+    /// positions, which is done only when something is wrong.
+    fn push(&mut self, finding: Finding, place: &[Step<'_>]) {
+        let Described { member, facts, group, entity, .. } = *self.described;
+        let source = ndl::parse(facts.text.as_bytes()).source;
+        let mut place = place;
+        let span = loop {
+            if let Some(span) = source.entity_span(&group.path, entity.name(), place) {
+                break Some(span);
+            }
+            match place.split_last() {
+                Some((_, shorter)) => place = shorter,
+                None => break None,
+            }
+        };
+        let finding = finding.in_member(member);
+        self.findings.push(match span {
+            Some(span) => finding.at_span(&facts.text, span),
+            None => finding,
+        });
+    }
+}
+
+fn agrees(wanted: &[Option<u64>], actual: &[u64]) -> bool {
+    wanted.len() == actual.len()
+        && wanted
+            .iter()
+            .zip(actual)
+            .all(|(wanted, actual)| wanted.is_none_or(|wanted| wanted == *actual))
+}
+
+fn list(extents: &[u64]) -> String {
+    let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
+    format!("[{}]", extents.join(", "))
+}
+
+/// A shape as written, with the length of each coordinate.
+fn shown(shape: &[Extent], wanted: &[Option<u64>]) -> String {
+    let extents: Vec<_> = shape
+        .iter()
+        .zip(wanted)
+        .map(|(extent, wanted)| match (extent, wanted) {
+            (Extent::Fixed(length), _) => length.to_string(),
+            (Extent::Unlimited, _) => "null".to_owned(),
+            (Extent::Coord(name), Some(length)) => format!("{name} ({length})"),
+            (Extent::Coord(name), None) => name.clone(),
+        })
+        .collect();
+    format!("[{}]", extents.join(", "))
+}
+
+/// A datatype as it is written in a document, on one line.
+fn written(datatype: &Datatype) -> String {
+    match datatype {
+        Datatype::Opaque { size, tag: Some(tag) } => {
+            format!("{{opaque: {{size: {size}, tag: {tag}}}}}")
+        }
+        Datatype::Opaque { size, tag: None } => format!("{{opaque: {{size: {size}}}}}"),
+        Datatype::Enum { base, members } => {
+            let members: Vec<_> =
+                members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            let base = base.map_or(String::new(), |base| format!("base: {}, ", base.word()));
+            format!("{{enum: {{{base}members: {{{}}}}}}}", members.join(", "))
+        }
+        Datatype::Compound(members) => {
+            let members: Vec<_> = members
+                .iter()
+                .map(|(name, datatype)| format!("{{{name}: {}}}", written(datatype)))
+                .collect();
+            format!("{{compound: [{}]}}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
+}

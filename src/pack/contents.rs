@@ -1,0 +1,253 @@
+//! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
+
+use std::collections::BTreeMap;
+
+use super::inspect::is_pack_document;
+use super::{
+    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, coordinates, group_of,
+};
+use crate::finding::{Code, Finding};
+use crate::ndl::{DimCoord, Document, Group, Ndarray, Order};
+use crate::path::MemberPath;
+
+/// The arrays and descriptions of one pack, by payload name.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) arrays: BTreeMap<MemberPath, ArrayFacts>,
+    pub(crate) descriptions: BTreeMap<MemberPath, DescriptionFacts>,
+    /// The description of the whole pack, and what it is called in messages.
+    pub(crate) pack_document: Option<(String, DescriptionFacts)>,
+}
+
+/// What a document says about one array.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Entity<'a> {
+    Ndarray(&'a Ndarray),
+    DimCoord(&'a DimCoord),
+}
+
+impl<'a> Entity<'a> {
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.name,
+            Self::DimCoord(dimcoord) => &dimcoord.name,
+        }
+    }
+}
+
+/// The description of one array: which document, and which entity in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Described<'a> {
+    /// The member that the document lies in.
+    pub(crate) member: &'a str,
+    pub(crate) facts: &'a DescriptionFacts,
+    pub(crate) document: &'a Document,
+    pub(crate) group: &'a Group,
+    pub(crate) entity: Entity<'a>,
+    /// Whether it is the description of the whole pack, whose groups are directories.
+    pub(crate) of_pack: bool,
+}
+
+impl Described<'_> {
+    /// Which index of the description's shape is the fastest.
+    pub(crate) fn order(&self) -> Order {
+        match self.entity {
+            Entity::Ndarray(ndarray) => ndarray.order(),
+            Entity::DimCoord(_) => Order::Column,
+        }
+    }
+}
+
+impl Contents {
+    /// Adds what a payload file was found to be.
+    pub(crate) fn add(&mut self, path: MemberPath, content: Content) {
+        match content {
+            Content::Array(facts) => {
+                self.arrays.insert(path, *facts);
+            }
+            Content::Description(facts) if is_pack_document(path.as_str()) => {
+                self.pack_document = Some((path.as_str().to_owned(), *facts));
+            }
+            Content::Description(facts) => {
+                self.descriptions.insert(path, *facts);
+            }
+            Content::Other => {}
+        }
+    }
+
+    /// Everything that is wrong with arrays and descriptions, by themselves and together.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut coordinates = coordinates::Coordinates::new(self);
+        if let Some((member, facts)) = &self.pack_document {
+            findings.extend(facts.findings.iter().cloned());
+            if facts.document.is_none() && facts.findings.is_empty() {
+                findings.push(not_a_description(member));
+            }
+        }
+        for (path, facts) in &self.arrays {
+            facts.findings(path, &mut findings);
+            let before = findings.len();
+            let described = self.description(path, &mut findings);
+            if let (Some(described), Ok(header)) = (described, &facts.header) {
+                check::array(path, facts, header, &described, &mut coordinates, &mut findings);
+                // A hand-written document of the whole pack must agree as well.
+                if !described.of_pack
+                    && let Some(described) = self.in_pack_document(path)
+                {
+                    check::array(path, facts, header, &described, &mut coordinates, &mut findings);
+                }
+            } else if described.is_none() && findings.len() == before {
+                findings.push(undescribed(path));
+            }
+        }
+        self.missing_arrays(&mut findings);
+        coordinates.findings(&mut findings);
+        findings
+    }
+
+    /// A finding for each description that uses words that the language does not have.
+    pub(crate) fn extension_words(&self) -> Vec<Finding> {
+        let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), facts));
+        let pack = self.pack_document.iter().map(|(member, facts)| (member.as_str(), facts));
+        documents.chain(pack).flat_map(|(member, facts)| facts.extension_words(member)).collect()
+    }
+
+    /// The arrays that nothing describes.
+    pub(crate) fn undescribed(&self) -> impl Iterator<Item = (&MemberPath, &ArrayFacts)> {
+        self.arrays.iter().filter(|(path, _)| {
+            self.beside(path).next().is_none() && self.in_pack_document(path).is_none()
+        })
+    }
+
+    /// The descriptions beside an array.
+    fn beside(&self, path: &MemberPath) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
+        DESCRIPTION_EXTENSIONS.into_iter().filter_map(move |extension| {
+            let name = format!("{}.{extension}", path.without_extension());
+            self.descriptions.get_key_value(name.as_str())
+        })
+    }
+
+    /// The description of an array: the document beside it, else its entry in the pack's document.
+    /// What keeps a document from being it is reported.
+    pub(crate) fn description(
+        &self,
+        path: &MemberPath,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Described<'_>> {
+        let mut beside = self.beside(path);
+        let Some((member, facts)) = beside.next() else { return self.in_pack_document(path) };
+        if let Some((second, _)) = beside.next() {
+            findings.push(
+                Finding::new(
+                    Code::DescribedTwice,
+                    format!("the array is described by `{member}` and by `{second}`"),
+                )
+                .in_member(path.as_str())
+                .hint("keep one of them"),
+            );
+        }
+        findings.extend(facts.findings.iter().cloned());
+        let Some(document) = &facts.document else {
+            if !facts.findings.iter().any(Finding::is_error) {
+                findings.push(not_a_description(member.as_str()));
+            }
+            return None;
+        };
+        let mut all = entities(document);
+        let named = || entities(document).find(|(_, entity)| entity.name() == path.stem());
+        let chosen = match (all.next(), all.next()) {
+            (Some(only), None) => Some(only),
+            _ => named(),
+        };
+        let Some((group, entity)) = chosen else {
+            // What is wrong with the document may be why the array is missing from it.
+            if facts.findings.iter().any(Finding::is_error) {
+                return None;
+            }
+            let message = match entities(document).count() {
+                0 => "the document describes no array".to_owned(),
+                count => format!(
+                    "the document describes {count} arrays, none of which is called `{}`",
+                    path.stem()
+                ),
+            };
+            findings.push(
+                Finding::new(Code::NoArrayDescribed, message)
+                    .in_member(member.as_str())
+                    .expected(format!("an ndarray or dimcoord `{}`", path.stem()), names(document))
+                    .hint(format!("describe `{path}` here, under its own name")),
+            );
+            return None;
+        };
+        Some(Described { member: member.as_str(), facts, document, group, entity, of_pack: false })
+    }
+
+    /// The entry of an array in the pack's own document.
+    pub(crate) fn in_pack_document(&self, path: &MemberPath) -> Option<Described<'_>> {
+        let (member, facts) = self.pack_document.as_ref()?;
+        let document = facts.document.as_ref()?;
+        let group = document.group(&group_of(path))?;
+        let ndarray = group.ndarray(path.stem()).map(Entity::Ndarray);
+        let entity = ndarray.or_else(|| group.dimcoord(path.stem()).map(Entity::DimCoord))?;
+        Some(Described { member, facts, document, group, entity, of_pack: true })
+    }
+
+    /// Arrays that the pack's document describes and that are not there.
+    fn missing_arrays(&self, findings: &mut Vec<Finding>) {
+        let Some((member, facts)) = &self.pack_document else { return };
+        let Some(document) = &facts.document else { return };
+        for (group, ndarray) in document.ndarrays() {
+            let directory = group.path.trim_start_matches('/');
+            let slash = if directory.is_empty() { "" } else { "/" };
+            let file = format!("{directory}{slash}{}.ra", ndarray.name);
+            if ndarray.value.is_none() && !self.arrays.contains_key(file.as_str()) {
+                findings.push(
+                    Finding::new(
+                        Code::MissingArray,
+                        format!("`{}` is described, but there is no `{file}`", ndarray.name),
+                    )
+                    .in_member(member.as_str()),
+                );
+            }
+        }
+    }
+}
+
+/// Every ndarray and dimcoord of a document: what can be meant by the file beside it. Dimension
+/// coordinates count only where there is no ndarray, since an array's own are described with it.
+fn entities(document: &Document) -> impl Iterator<Item = (&Group, Entity<'_>)> {
+    let ndarrays = document.ndarrays().map(|(group, ndarray)| (group, Entity::Ndarray(ndarray)));
+    let none = document.ndarrays().next().is_none();
+    let dimcoords = document
+        .dimcoords()
+        .filter(move |_| none)
+        .map(|(group, dimcoord)| (group, Entity::DimCoord(dimcoord)));
+    ndarrays.chain(dimcoords)
+}
+
+fn names(document: &Document) -> String {
+    let names: Vec<_> =
+        entities(document).map(|(_, entity)| format!("`{}`", entity.name())).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn not_a_description(member: &str) -> Finding {
+    Finding::new(
+        Code::BadPackDocument,
+        "the document is not a description in the Ndarray Data Language",
+    )
+    .in_member(member)
+    .expected("`ndarrays`, `dimcoords`, `attributes`, or groups", "none of them")
+    .hint("rename it if it is meant for something else")
+}
+
+fn undescribed(path: &MemberPath) -> Finding {
+    Finding::new(Code::Undescribed, "the array has no description")
+        .in_member(path.as_str())
+        .expected(
+            format!("`{}.yaml` beside it, or an entry in `manifest.yaml`", path.stem()),
+            "neither",
+        )
+        .hint("`ra-pack describe --write DIR` writes what the headers say")
+}

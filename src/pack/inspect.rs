@@ -1,0 +1,216 @@
+//! A look at one file while its bytes pass: the header of an array, the text of a description.
+
+use super::{PACK_DOCUMENT, is_array, may_be_description};
+use crate::finding::{Code, Finding};
+use crate::ndl::{self, Document, Parsed};
+use crate::path::MemberPath;
+use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Header, MAX_NDIMS};
+
+/// Longest header of an array.
+const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
+
+/// Encoded arrays up to this size are decoded, to see that they can be; the data of larger ones is
+/// covered by their digest only. They are rare, and no current writer makes them.
+const MAX_DECODED: usize = 64 * 1024 * 1024;
+
+/// What a file says about itself.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Array(Box<ArrayFacts>),
+    Description(Box<DescriptionFacts>),
+    Other,
+}
+
+/// What is known of an array.
+#[derive(Debug, Clone)]
+pub(crate) struct ArrayFacts {
+    pub(crate) header: Result<Header, DecodeError>,
+    /// How the data of an array that is flagged as encoded is stored, when that was found out.
+    pub(crate) encoding: Option<Encoding>,
+    /// Bytes after the data.
+    pub(crate) trailing: u64,
+    /// What is wrong with the data.
+    pub(crate) data: Result<(), DecodeError>,
+}
+
+/// What is known of a description.
+#[derive(Debug, Clone)]
+pub(crate) struct DescriptionFacts {
+    pub(crate) text: Box<str>,
+    pub(crate) document: Option<Document>,
+    /// What is wrong with the document by itself.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl DescriptionFacts {
+    /// Parses the text of the description that is called `name`.
+    pub(crate) fn parse(name: &str, text: &[u8]) -> Self {
+        let Parsed { document, diagnostics, source, .. } = ndl::parse(text);
+        let text = String::from_utf8_lossy(text);
+        drop(source);
+        let findings = diagnostics
+            .into_iter()
+            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &text))
+            .collect();
+        Self { text: text.into(), document, findings }
+    }
+}
+
+impl DescriptionFacts {
+    /// What strict reading refuses and ordinary reading does not.
+    pub(super) fn extension_words(&self, name: &str) -> Vec<Finding> {
+        let options = ndl::ParseOptions { strict: true };
+        ndl::parse_with(self.text.as_bytes(), &options)
+            .diagnostics
+            .into_iter()
+            .filter(|diagnostic| diagnostic.code == ndl::Code::Extension)
+            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &self.text))
+            .collect()
+    }
+}
+
+/// Takes the bytes of one file as they pass and keeps what it needs of them.
+#[derive(Debug)]
+pub(crate) struct Inspector {
+    wanted: Wanted,
+    kept: Vec<u8>,
+    len: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The header, and everything when the header says that the data is encoded.
+    Header,
+    Everything,
+    Nothing,
+}
+
+impl Inspector {
+    /// Begins a file; its name says what it may be.
+    pub(crate) fn new(path: &MemberPath) -> Self {
+        let wanted = if is_array(path) {
+            Wanted::Header
+        } else if may_be_description(path) {
+            Wanted::Everything
+        } else {
+            Wanted::Nothing
+        };
+        Self { wanted, kept: Vec::new(), len: 0 }
+    }
+
+    /// Whether more bytes would tell more.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.room() > 0
+    }
+
+    fn room(&self) -> usize {
+        let limit = match self.wanted {
+            Wanted::Everything => ndl::MAX_TEXT.saturating_add(1),
+            Wanted::Header if self.kept.len() < MAX_HEADER => MAX_HEADER,
+            Wanted::Header if self.is_encoded() => MAX_DECODED.saturating_add(1),
+            Wanted::Header | Wanted::Nothing => 0,
+        };
+        limit.saturating_sub(self.kept.len())
+    }
+
+    fn is_encoded(&self) -> bool {
+        Header::parse(&self.kept).is_ok_and(|header| header.is_encoded())
+    }
+
+    /// Takes the next bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let mut rest = bytes;
+        // Twice at most: once to complete a header, once for what the header asks for.
+        while self.room() > 0 && !rest.is_empty() {
+            let (taken, left) = rest.split_at(self.room().min(rest.len()));
+            self.kept.extend_from_slice(taken);
+            rest = left;
+        }
+    }
+
+    /// Says what the file is, when it is `len` bytes long.
+    pub(crate) fn finish(self, path: &MemberPath, len: u64) -> Content {
+        match self.wanted {
+            Wanted::Nothing => Content::Other,
+            Wanted::Everything => {
+                Content::Description(Box::new(DescriptionFacts::parse(path.as_str(), &self.kept)))
+            }
+            Wanted::Header => Content::Array(Box::new(self.array(len))),
+        }
+    }
+
+    fn array(&self, len: u64) -> ArrayFacts {
+        let header = Header::parse(&self.kept)
+            .and_then(|header| header.check_file_len(len).map(|trailing| (header, trailing)));
+        let (header, trailing) = match header {
+            Ok((header, trailing)) => (header, trailing),
+            Err(error) => {
+                return ArrayFacts {
+                    header: Err(error),
+                    encoding: None,
+                    trailing: 0,
+                    data: Ok(()),
+                };
+            }
+        };
+        let mut facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
+        let whole = u64::try_from(self.kept.len()).is_ok_and(|kept| kept == len);
+        if facts.header.as_ref().is_ok_and(Header::is_encoded) && whole {
+            match ra::decode(&self.kept) {
+                Ok(decoded) => {
+                    facts.encoding = Some(decoded.encoding);
+                    facts.trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
+                }
+                Err(error) => facts.data = Err(error),
+            }
+        }
+        facts
+    }
+}
+
+impl ArrayFacts {
+    /// What is wrong with the array by itself.
+    pub(crate) fn findings(&self, path: &MemberPath, findings: &mut Vec<Finding>) {
+        let of_error = |code, error: &DecodeError| {
+            Finding::new(code, error.kind.to_string())
+                .in_member(path.as_str())
+                .at_byte(error.offset)
+        };
+        let header = match &self.header {
+            Ok(header) => header,
+            Err(error) => return findings.push(of_error(Code::BadHeader, error)),
+        };
+        if let Err(error) = &self.data {
+            findings.push(of_error(Code::BadData, error));
+        }
+        if self.trailing > 0 {
+            findings.push(
+                Finding::new(
+                    Code::TrailingMetadata,
+                    format!("{} bytes follow the data of the array", self.trailing),
+                )
+                .in_member(path.as_str())
+                .at_byte(header.header_len().saturating_add(header.stored_len()))
+                .hint("the format allows them, but most programs drop them; keep them in a file"),
+            );
+        }
+        if header.is_encoded() {
+            let how = self.encoding.map_or("encoded".to_owned(), |encoding| encoding.to_string());
+            findings.push(
+                Finding::new(
+                    Code::UnusualEncoding,
+                    format!("the data is {how}, which most programs that read RawArray misread"),
+                )
+                .in_member(path.as_str())
+                .at_byte(8)
+                .hint("store it plainly: read it with the library and write it again"),
+            );
+        }
+    }
+}
+
+/// Whether `path` is the description of the whole pack.
+pub(super) fn is_pack_document(path: &str) -> bool {
+    path == PACK_DOCUMENT
+}

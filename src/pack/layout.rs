@@ -1,0 +1,134 @@
+//! Where the parts of a pack lie in its archive.
+
+use std::collections::BTreeSet;
+
+use super::manifest_algorithm;
+
+/// The file that declares a bag (RFC 8493 §2.1.1).
+pub(crate) const BAG_DECLARATION: &str = "bagit.txt";
+/// The directory of a bag's payload (§2.1.2).
+const BAG_PAYLOAD: &str = "data/";
+
+/// The two ways to lay out a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// The files as they lie in the directory, and the manifests beside them.
+    #[default]
+    Plain,
+    /// A BagIt 1.0 bag: one top directory, the files below its `data/`.
+    BagIt,
+}
+
+/// Where the parts of one pack lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placement {
+    pub(crate) layout: Layout,
+    /// What every name begins with: empty, or the top directory and its slash.
+    base: String,
+}
+
+impl Placement {
+    pub(crate) fn plain() -> Self {
+        Self { layout: Layout::Plain, base: String::new() }
+    }
+
+    pub(crate) fn bag(top: &str) -> Self {
+        Self { layout: Layout::BagIt, base: format!("{top}/") }
+    }
+
+    /// Finds out how a pack is laid out from the names in it.
+    pub(crate) fn detect<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
+        let in_base = |base: &str| {
+            let bag = names.clone().any(|name| name.strip_prefix(base) == Some(BAG_DECLARATION));
+            let manifest = names.clone().any(|name| {
+                name.strip_prefix(base).is_some_and(|name| manifest_algorithm(name).is_some())
+            });
+            let layout = if bag { Layout::BagIt } else { Layout::Plain };
+            (bag || manifest).then(|| Self { layout, base: base.to_owned() })
+        };
+        if let Some(placement) = in_base("") {
+            return placement;
+        }
+        // One directory that holds everything, as `zip -r exp.zip exp` makes it.
+        let mut tops = BTreeSet::new();
+        for name in names.clone() {
+            tops.insert(name.split_once('/').map_or("", |(top, _)| top));
+            if tops.len() > 2 {
+                return Self::plain();
+            }
+        }
+        // A directory's own entry has no slash and so counts as the empty top.
+        let mut tops = tops.into_iter().filter(|top| !top.is_empty());
+        match (tops.next(), tops.next()) {
+            (Some(top), None) if names.clone().all(|name| within(name, top)) => {
+                in_base(&format!("{top}/")).unwrap_or_else(Self::plain)
+            }
+            _ => Self::plain(),
+        }
+    }
+
+    /// The name relative to the pack's own root: what manifests and tag files are called by.
+    pub(crate) fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
+        name.strip_prefix(self.base.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a payload file, or `None` for everything else.
+    pub(crate) fn payload<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let relative = self.relative(name)?;
+        match self.layout {
+            Layout::Plain => Some(relative),
+            Layout::BagIt => relative.strip_prefix(BAG_PAYLOAD).filter(|name| !name.is_empty()),
+        }
+    }
+
+    /// The name in the archive of a payload file.
+    pub(crate) fn place_payload(&self, path: &str) -> String {
+        match self.layout {
+            Layout::Plain => format!("{}{path}", self.base),
+            Layout::BagIt => format!("{}{BAG_PAYLOAD}{path}", self.base),
+        }
+    }
+
+    /// The name in the archive of a file beside the payload.
+    pub(crate) fn place_tag(&self, name: &str) -> String {
+        format!("{}{name}", self.base)
+    }
+}
+
+fn within(name: &str, top: &str) -> bool {
+    name.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(names: &[&str]) -> (Layout, String) {
+        let placement = Placement::detect(&names.iter().copied());
+        (placement.layout, placement.base)
+    }
+
+    #[test]
+    fn packs_are_recognized_by_their_names() {
+        assert_eq!(detect(&["a.ra", "manifest-sha256.txt"]), (Layout::Plain, String::new()));
+        assert_eq!(
+            detect(&["exp", "exp/a.ra", "exp/manifest-md5.txt"]),
+            (Layout::Plain, "exp/".into())
+        );
+        assert_eq!(detect(&["exp/bagit.txt", "exp/data/a.ra"]), (Layout::BagIt, "exp/".into()));
+        assert_eq!(detect(&["bagit.txt", "data/a.ra"]), (Layout::BagIt, String::new()));
+        assert_eq!(detect(&["exp/manifest-sha256.txt", "other"]), (Layout::Plain, String::new()));
+        assert_eq!(detect(&["a.ra"]), (Layout::Plain, String::new()));
+    }
+
+    #[test]
+    fn names_go_there_and_back() {
+        for placement in [Placement::plain(), Placement::bag("exp")] {
+            let placed = placement.place_payload("run1/a.ra");
+            assert_eq!(placement.payload(&placed), Some("run1/a.ra"));
+        }
+        assert_eq!(Placement::bag("exp").payload("exp/bagit.txt"), None);
+        assert_eq!(Placement::bag("exp").relative("exp/bagit.txt"), Some("bagit.txt"));
+    }
+}

@@ -1,0 +1,80 @@
+//! What belongs together in a pack, and what contradicts what. The one place that knows both
+//! RawArray and the Ndarray Data Language.
+//!
+//! | name | what |
+//! |---|---|
+//! | `X.ra` | an array |
+//! | `X.yaml`, `X.yml` | its description, when `X.ra` is there |
+//! | `manifest.yaml` | the description of the whole pack |
+//! | `manifest-<algorithm>.txt` | the digests of every other file |
+
+mod check;
+mod contents;
+mod coordinates;
+mod describe;
+mod document;
+mod element;
+mod inspect;
+mod layout;
+mod shape;
+
+pub use self::describe::describe;
+pub use self::layout::Layout;
+pub use self::shape::shape_of;
+
+pub(crate) use self::contents::{Contents, Described, Entity};
+pub(crate) use self::document::pack_document;
+pub(crate) use self::inspect::{ArrayFacts, Content, DescriptionFacts, Inspector};
+pub(crate) use self::layout::{BAG_DECLARATION, Placement};
+
+use crate::digest::Algorithm;
+use crate::path::MemberPath;
+
+/// Extension of an array.
+pub(crate) const ARRAY_EXTENSION: &str = "ra";
+/// Extensions of a description, the one that is written first.
+pub(crate) const DESCRIPTION_EXTENSIONS: [&str; 2] = ["yaml", "yml"];
+/// The description of the whole pack.
+pub(crate) const PACK_DOCUMENT: &str = "manifest.yaml";
+/// What is appended to the name of an archive for the manifest beside it.
+pub(crate) const EXTERNAL_MANIFEST_SUFFIX: &str = ".manifest-sha256.txt";
+/// What is appended to the name of an archive for the digest of the archive itself.
+pub(crate) const ARCHIVE_DIGEST_SUFFIX: &str = ".sha256";
+
+/// The name of a manifest.
+pub(crate) fn manifest_name(algorithm: Algorithm) -> String {
+    format!("manifest-{}.txt", algorithm.name())
+}
+
+/// The algorithm of the manifest of that name.
+pub(crate) fn manifest_algorithm(name: &str) -> Option<Algorithm> {
+    Algorithm::from_name(name.strip_prefix("manifest-")?.strip_suffix(".txt")?)
+}
+
+/// The algorithm of the tag manifest of that name.
+pub(crate) fn tag_manifest_algorithm(name: &str) -> Option<Algorithm> {
+    manifest_algorithm(name.strip_prefix("tag")?)
+}
+
+/// Whether a file is an array by its name.
+pub(crate) fn is_array(path: &MemberPath) -> bool {
+    path.extension() == Some(ARRAY_EXTENSION)
+}
+
+/// Whether a file could be a description by its name.
+pub(crate) fn may_be_description(path: &MemberPath) -> bool {
+    path.extension().is_some_and(|extension| DESCRIPTION_EXTENSIONS.contains(&extension))
+}
+
+/// The group of a pack that a directory is: `run1/day2` is `/run1/day2`.
+pub(crate) fn group_of(path: &MemberPath) -> String {
+    match path.parent() {
+        Some(parent) => format!("/{parent}"),
+        None => "/".to_owned(),
+    }
+}
+
+/// The path of an entity in the pack: group and name.
+pub(crate) fn entity_path(group: &str, name: &str) -> String {
+    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
+}

@@ -1,0 +1,98 @@
+//! A small pool of scoped threads: work on the numbers `0..count`, results in their order.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// How many jobs to run when the caller does not say: one for each core.
+pub(crate) fn default_jobs() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs `work` on consecutive ranges that tile `0..count`, each of `step` numbers or fewer, on
+/// `jobs` threads, and returns the results in the order of their ranges.
+///
+/// Every thread makes one `state` and keeps it, so that buffers are allocated once for each job.
+/// After an error no further range is begun; the error of the lowest range is returned.
+pub(crate) fn map_ranges<S, T, E>(
+    jobs: usize,
+    count: usize,
+    step: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, Range<usize>) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E>
+where
+    T: Send,
+    E: Send,
+{
+    let step = step.max(1);
+    let ranges = count.div_ceil(step);
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let results = Mutex::new(Vec::with_capacity(ranges));
+    let run = || {
+        let mut state = state();
+        let mut mine = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= ranges {
+                break;
+            }
+            let start = index.saturating_mul(step);
+            let end = start.saturating_add(step).min(count);
+            let result = work(&mut state, start..end);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            mine.push((index, result));
+        }
+        results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+    };
+    let jobs = jobs.clamp(1, ranges.max(1));
+    if jobs == 1 {
+        run();
+    } else {
+        thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(run);
+            }
+        });
+    }
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_whatever_the_number_of_jobs() {
+        for jobs in [1, 2, 7] {
+            for count in [0, 1, 10, 1000] {
+                let sums: Vec<(usize, usize)> = map_ranges(
+                    jobs,
+                    count,
+                    3,
+                    || (),
+                    |(), range| Ok::<_, ()>((range.start, range.end)),
+                )
+                .unwrap();
+                let flat: Vec<usize> = sums.iter().flat_map(|(start, end)| *start..*end).collect();
+                assert_eq!(flat, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn the_lowest_error_is_returned() {
+        let result = map_ranges(
+            2,
+            100,
+            1,
+            || (),
+            |(), range| if range.start >= 5 { Err(range.start) } else { Ok(()) },
+        );
+        assert_eq!(result, Err(5));
+    }
+}
