@@ -38,10 +38,10 @@ use crate::ra::{self, AnyArray, FIXED_LEN, Header, RawArray, ReadError, checked_
 /// # let zip = directory.path().join("mooring.zip");
 /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
 /// let pack = Pack::open(&zip)?;
-/// let temperature = pack.array("mooring/temperature.ra")?;
+/// let temperature = pack.array("thermistors/temperature.ra")?;
 /// let all: ndarray::ArrayD<f32> = temperature.read()?;
 /// let first: ndarray::ArrayD<f32> = temperature.slice(s![.., 0])?;
-/// assert_eq!(first, all.slice(s![.., 0]));
+/// assert_eq!(first, all.slice(s![.., 0]).into_dyn());
 /// # Ok(())
 /// # }
 /// ```
