@@ -69,14 +69,16 @@ fn plan(
             Headers::Zip => zip::end_of_stored(member, at),
             Headers::Tar => end_of_tar(member, at)?,
         };
+        let small = member.size <= SMALL;
         batch_bytes = batch_bytes.saturating_add(member.size);
         match batches.last_mut() {
-            Some(batch) if batch_bytes <= BATCH_BYTES && batch.len() < BATCH_MEMBERS => {
+            Some(batch) if small && batch_bytes <= BATCH_BYTES && batch.len() < BATCH_MEMBERS => {
                 batch.end = index.saturating_add(1);
             }
             _ => {
                 batches.push(index..index.saturating_add(1));
-                batch_bytes = member.size;
+                // Nothing joins a large member, which is written by blocks.
+                batch_bytes = if small { member.size } else { u64::MAX };
             }
         }
     }
@@ -176,4 +178,31 @@ impl Job<'_, '_> {
 
 fn stored(member: &NewMember, at: u64, copied: &copy::Copied) -> Written {
     Written { digest: copied.digest, crc: copied.crc, ..Written::planned(member, at) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::MemberPath;
+
+    fn member(index: usize, size: u64) -> NewMember {
+        NewMember {
+            path: MemberPath::new(format!("{index}")).unwrap(),
+            kind: MemberKind::File,
+            size,
+            modified: 0,
+            align_at: None,
+        }
+    }
+
+    #[test]
+    fn a_large_member_is_a_batch_by_itself_wherever_it_stands() {
+        let sizes = [1, SMALL + 1, 1, 2, SMALL, SMALL, 1, SMALL + 1, SMALL + 1];
+        let members: Vec<_> =
+            sizes.iter().enumerate().map(|(index, size)| member(index, *size)).collect();
+        let (offsets, batches) = plan(0, &members, Headers::Zip).unwrap();
+        assert_eq!(batches, [0..1, 1..2, 2..5, 5..7, 7..8, 8..9]);
+        assert_eq!(offsets.len(), members.len());
+        assert!(offsets.windows(2).all(|pair| pair[0] < pair[1]));
+    }
 }
