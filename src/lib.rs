@@ -1,4 +1,4 @@
-//! Packs, verifies and reads archives of RawArray data described in the Ndarray Data Language.
+#![doc = include_str!("../README.md")]
 
 mod archive;
 mod digest;
@@ -19,10 +19,11 @@ pub use crate::error::{Error, Result};
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, count_errors};
 pub use crate::fs::remove_unfinished;
 pub use crate::ops::{
-    ArrayFormat, CreateOptions, CreateReport, DescribeReport, ExtractOptions, ExtractReport,
-    GetOptions, GetReport, InvalidPattern, Listed, ListedArray, Listing, MemberInfo, Pack,
-    PackedArray, Patterns, VerifyOptions, VerifyReport, create, describe_target, extract, get,
-    get_to, list, verify, write_descriptions,
+    ArrayFormat, ArrayInfo, CreateOptions, CreateReport, DescribeReport, ExtractOptions,
+    ExtractReport, GetOptions, GetReport, InvalidPattern, Listed, ListedArray, Listing, MemberInfo,
+    Pack, PackInfo, PackedArray, Patterns, VerifyOptions, VerifyReport, array_file_info,
+    array_info, create, describe_target, extract, get, get_to, is_array_file, list, pack_info,
+    verify, write_descriptions,
 };
 pub use crate::pack::{Layout, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Create(Create),
     Verify(Verify),
     List(List),
+    Info(Info),
     Get(Get),
     Extract(Extract),
     Describe(Describe),
@@ -163,6 +164,33 @@ pub(crate) struct List {
 
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// Show everything about one array or one pack.
+///
+/// The text form is YAML. Only the directory, headers and descriptions are read.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack info exp.zip
+  ra-pack info exp.zip run1/temperature.ra
+  ra-pack info temperature.ra --field dims")]
+pub(crate) struct Info {
+    /// An array, an archive or a directory.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// An array of the archive.
+    #[arg(value_name = "MEMBER")]
+    pub(crate) member: Option<String>,
+
+    /// Print the value of one field alone, a list on one line.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) field: Option<String>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long, conflicts_with = "field")]
+    pub(crate) json: bool,
 }
 
 /// Get one array or file out, checked against the manifest.

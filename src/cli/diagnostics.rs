@@ -34,12 +34,17 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
+/// A file of a directory is named by its path, which editors can follow.
 fn place_name(target: &Path, finding: &Finding) -> String {
     let mut name = escape(&target.to_string_lossy()).to_string();
     if let Some(member) = &finding.member
         && *member != target.to_string_lossy()
     {
-        name = format!("{name}: {}", escape(member));
+        name = if target.is_dir() {
+            escape(&target.join(member).to_string_lossy()).to_string()
+        } else {
+            format!("{name}: {}", escape(member))
+        };
     }
     match finding.place {
         Some(Place::Byte { offset }) => format!("{name}, byte {offset}"),

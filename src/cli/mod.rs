@@ -6,6 +6,7 @@ mod describe;
 mod diagnostics;
 mod extract;
 mod get;
+mod info;
 mod list;
 mod output;
 mod verify;
@@ -74,6 +75,7 @@ pub(crate) fn run() -> Ending {
         Command::Create(args) => create::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
         Command::List(args) => list::run(args, &output),
+        Command::Info(args) => info::run(args, &output),
         Command::Get(args) => get::run(args, &output),
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),

@@ -55,6 +55,34 @@ impl Output {
         self.result(&text)
     }
 
+    /// Prints a result as YAML.
+    pub(crate) fn yaml(&self, value: &impl Serialize) -> io::Result<()> {
+        self.result(&serde_yaml::to_string(value).map_err(io::Error::other)?)
+    }
+
+    /// Prints one field of a result: a list on one line, anything deeper as JSON.
+    pub(crate) fn field(
+        &self,
+        value: &impl Serialize,
+        name: &str,
+    ) -> io::Result<Result<(), String>> {
+        let value = serde_json::to_value(value).map_err(io::Error::other)?;
+        let name = name.replace('-', "_");
+        let Some(field) = value.get(&name) else {
+            let known = value.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>());
+            return Ok(Err(known.unwrap_or_default().join(", ")));
+        };
+        let plain = |value: &serde_json::Value| match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let text = match field.as_array() {
+            Some(list) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
+            None => plain(field),
+        };
+        self.result(&text).map(Ok)
+    }
+
     /// Gives standard output to somebody who writes bytes.
     pub(crate) fn bytes(&self) -> io::StdoutLock<'static> {
         self.out.lock()

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`create`] | a directory | an archive and its manifest |
 //! | [`verify`] | a pack | nothing |
+//! | [`pack_info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
 //! | [`describe_target`] | headers | the missing descriptions |
@@ -15,6 +16,7 @@ mod describe;
 mod extract;
 mod get;
 mod glance;
+mod info;
 mod list;
 mod manifests;
 mod open;
@@ -27,6 +29,7 @@ pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeReport, describe_target, write_descriptions};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
+pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{MemberInfo, Pack, PackedArray};
 pub use self::select::{InvalidPattern, Patterns};

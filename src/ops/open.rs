@@ -371,19 +371,29 @@ impl Pack {
         Ok(self.manifest.get_or_init(|| text).as_ref())
     }
 
+    /// The name of a member in the manifest.
+    fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
+        let placement = self.placement.get();
+        placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
+    }
+
+    /// What the manifest gives for a member.
+    fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
+        let Some(manifest) = self.manifest()? else { return Ok(None) };
+        let path = MemberPath::new(self.listed_name(member))?;
+        Manifest::look_up(Algorithm::Sha256, manifest.names, &manifest.text, &path)
+            .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))
+    }
+
     /// Holds a member's digest against the manifest; false when the manifest does not list it.
     fn check_digest(&self, member: &Member, found: &Digest) -> Result<bool> {
-        let Some(manifest) = self.manifest()? else { return Ok(false) };
-        let placement = self.placement.get().cloned().unwrap_or_else(Placement::plain);
-        let relative = placement.relative(&member.name).unwrap_or(&member.name);
-        let path = MemberPath::new(relative)?;
-        let expected = Manifest::look_up(Algorithm::Sha256, manifest.names, &manifest.text, &path)
-            .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))?;
-        match expected {
+        match self.listed_digest(member)? {
             None => Ok(false),
             Some(expected) if expected == *found => Ok(true),
             Some(expected) => {
-                Err(self.damaged(manifests::mismatch(relative, &manifest.name, &expected, found)))
+                let manifest = self.manifest()?.map_or("the manifest", |manifest| &manifest.name);
+                let name = self.listed_name(member);
+                Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
             }
         }
     }
@@ -471,6 +481,25 @@ impl<'a> PackedArray<'a> {
     /// As [`PackedArray::header`].
     pub fn shape(&self) -> Result<Vec<u64>> {
         Ok(pack::shape_of(self.header()?.dims(), self.order))
+    }
+
+    /// Bytes of the whole array file.
+    pub fn file_size(&self) -> u64 {
+        self.member.size
+    }
+
+    /// How the container keeps it.
+    pub fn method(&self) -> Method {
+        self.member.method
+    }
+
+    /// The SHA-256 digest that the manifest gives for it.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest is damaged.
+    pub fn listed_digest(&self) -> Result<Option<Digest>> {
+        self.pack.listed_digest(&self.member)
     }
 
     /// Where the data begins in the archive file, for a stored member: `offset` of the header, and of

@@ -8,4 +8,5 @@ mod experiment; // support: a source directory, written without the library
 mod foreign; // support: what other people's tools say about an archive
 mod interop;
 mod layers; // the direction of imports, and the room of each kind of line
+mod readme; // the shell lines of README do what it shows
 mod sample; // examples/experiment is what its generator writes
