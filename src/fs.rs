@@ -27,6 +27,18 @@ impl File {
         }
     }
 
+    /// Opens an ordinary file: a pipe or a device has no length, and opening one may wait for ever.
+    pub(crate) fn open_regular(path: &Path) -> Result<Self> {
+        let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
+        if !metadata.is_file() {
+            return Err(Error::io("open", path)(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is not an ordinary file",
+            )));
+        }
+        Self::open(path)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

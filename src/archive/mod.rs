@@ -181,7 +181,7 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::open(path)));
         }
-        let file = File::open(path)?;
+        let file = File::open_regular(path)?;
         let mut start = [0; 512];
         let filled = file.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();

@@ -95,7 +95,10 @@ pub fn get_to(
 
 fn write(pack: &Pack, member: &str, options: &GetOptions, out: &mut dyn Write) -> Result<bool> {
     if options.slice.is_none() && options.format.is_none() {
-        return Ok(pack.copy_to(member, out)?.1 && !options.unverified);
+        if options.unverified {
+            return pack.copy_unverified_to(member, out).map(|_| false);
+        }
+        return pack.copy_to(member, out).map(|(_, vouched)| vouched);
     }
     let mut array = pack.array(member)?;
     if options.unverified {

@@ -31,7 +31,7 @@ pub struct Listing {
 /// One member.
 #[derive(Debug, Clone, Serialize)]
 pub struct Listed {
-    /// The name in the archive.
+    /// The name that it is got by: in a bag, that of the payload.
     pub name: String,
     /// What it is.
     pub kind: MemberKind,
@@ -81,7 +81,11 @@ pub fn list(target: &Path, patterns: &Patterns, jobs: Option<usize>) -> Result<L
     let members = listed
         .map(|member| Listed {
             array: placement.payload(&member.name).and_then(|name| array(&contents, name)),
-            name: member.name,
+            name: placement
+                .payload(&member.name)
+                .or_else(|| placement.relative(&member.name))
+                .unwrap_or(&member.name)
+                .to_owned(),
             kind: member.kind,
             size: member.size,
             packed_size: member.packed_size,

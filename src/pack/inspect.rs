@@ -4,7 +4,7 @@ use super::{PACK_DOCUMENT, is_array, may_be_description};
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Document, Parsed};
 use crate::path::MemberPath;
-use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Header, MAX_NDIMS};
+use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
 /// Longest header of an array.
 const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
@@ -193,6 +193,17 @@ impl ArrayFacts {
                 .in_member(path.as_str())
                 .at_byte(header.header_len().saturating_add(header.stored_len()))
                 .hint("the format allows them, but most programs drop them; keep them in a file"),
+            );
+        }
+        if header.flags().contains(Flags::BIG_ENDIAN) {
+            findings.push(
+                Finding::new(
+                    Code::UnusualEncoding,
+                    "the data is big-endian, which most programs that read RawArray misread",
+                )
+                .in_member(path.as_str())
+                .at_byte(8)
+                .hint("store it little-endian: read it with the library and write it again"),
             );
         }
         if header.is_encoded() {
