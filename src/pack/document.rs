@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::{Coordinates, Resolved};
 use super::{describe, entity_path, group_of, shape_of};
-use crate::ndl::{Attribute, DimCoord, Document, Extent, Group, Ndarray};
+use crate::ndl::{Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
@@ -124,6 +124,11 @@ impl<'a> Builder<'a> {
         let mut shape = ndarray.shape.clone();
         for (extent, length) in shape.iter_mut().zip(lengths) {
             let Extent::Coord(name) = extent else { continue };
+            // The language has no coordinate without elements.
+            if length == 0 {
+                *extent = Extent::Fixed(0);
+                continue;
+            }
             match self.coordinates.resolve(path, described, name) {
                 Resolved::Found { path: found, .. } => {
                     let stated = described.document.resolve_coord(&described.group.path, name);
@@ -191,6 +196,12 @@ fn as_coordinate(ndarray: Ndarray) -> DimCoord {
         datatype: ndarray.datatype,
         value: ndarray.value,
         attributes: ndarray.attributes,
-        storage: ndarray.storage,
+        // Of one dimension there is no order, and its shape is its size.
+        storage: ndarray.storage.map(|storage| Storage {
+            size: storage.shape.as_ref().and_then(|shape| shape.first().copied()),
+            shape: None,
+            order: Order::Column,
+            ..storage
+        }),
     }
 }
