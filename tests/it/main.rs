@@ -9,4 +9,5 @@ mod foreign; // support: what other people's tools say about an archive
 mod interop;
 mod layers; // the direction of imports, and the room of each kind of line
 mod readme; // the shell lines of README do what it shows
+mod library; // arrays out of packs, by the public interface
 mod sample; // examples/experiment is what its generator writes

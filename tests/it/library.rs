@@ -1,0 +1,806 @@
+//! The library, by its public interface alone: arrays out of packs of every kind.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::{fs, io, thread};
+
+use bytemuck::{Pod, Zeroable};
+use half::{bf16, f16};
+use ndarray::{ArrayD, ArrayViewD, s};
+use num_complex::Complex;
+use ra_pack::ndl::{Extent, Order};
+use ra_pack::ra::parse_slice;
+use ra_pack::{
+    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, Layout, Method, Pack,
+    RawArray, create, extract,
+};
+use tempfile::TempDir;
+
+use crate::experiment::{
+    Element, Experiment, FLOAT32, FLOAT64, INT16, INT64, UINT8, le, raw_array, read_tree,
+};
+
+/// Every way to pack.
+fn ways() -> [(&'static str, Layout, Compression); 8] {
+    use Compression::{Deflate, Stored, Zstd};
+    [
+        ("stored.zip", Layout::Plain, Stored),
+        ("deflated.zip", Layout::Plain, Deflate { level: None }),
+        ("zstd.zip", Layout::Plain, Zstd { level: None }),
+        ("plain.tar", Layout::Plain, Stored),
+        ("plain.tar.gz", Layout::Plain, Stored),
+        ("plain.tar.zst", Layout::Plain, Stored),
+        ("bag.zip", Layout::BagIt, Stored),
+        ("bag.tar", Layout::BagIt, Stored),
+    ]
+}
+
+/// The same experiment in every kind of pack.
+struct Packs {
+    experiment: Experiment,
+    scratch: TempDir,
+    paths: Vec<PathBuf>,
+}
+
+impl Packs {
+    fn of(experiment: Experiment) -> Self {
+        let scratch = TempDir::new().unwrap();
+        let mut paths = vec![experiment.path().to_owned()];
+        for (name, layout, compression) in ways() {
+            let archive = scratch.path().join(name);
+            let options =
+                CreateOptions { layout, compression, describe: true, ..CreateOptions::default() };
+            create(experiment.path(), &archive, &options).unwrap();
+            paths.push(archive);
+        }
+        let directory = scratch.path().join("extracted");
+        extract(&paths[1], &directory, &ExtractOptions::default()).unwrap();
+        paths.push(directory);
+        Self { experiment, scratch, paths }
+    }
+
+    fn each(&self, mut look: impl FnMut(&str, &Pack)) {
+        for path in &self.paths {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            look(name, &Pack::open(path).unwrap());
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+}
+
+/// Bags have no empty directories.
+fn standard() -> Experiment {
+    Experiment::standard().file("run2/nothing yet/now.txt", "something")
+}
+
+fn temperatures() -> ArrayD<f32> {
+    let rows = (0..15_u8).map(f32::from).collect();
+    ArrayD::from_shape_vec(vec![5, 3], rows).unwrap().reversed_axes()
+}
+
+#[test]
+fn an_array_is_the_same_in_every_kind_of_pack() {
+    let packs = Packs::of(standard());
+    packs.each(|kind, pack| {
+        let array = pack.array("run1/temperature.ra").unwrap();
+        assert_eq!(array.name(), "run1/temperature.ra");
+        let header = array.header().unwrap();
+        assert_eq!((header.dims(), header.data_len()), (&[3, 5][..], 60), "{kind}");
+        assert_eq!(array.shape().unwrap(), [3, 5]);
+        let whole: ArrayD<f32> = array.read().unwrap();
+        assert_eq!(whole, temperatures(), "{kind}");
+        let raw = array.read_raw::<f32>().unwrap();
+        assert_eq!(
+            (raw.dims(), raw.data()),
+            (&[3, 5][..], &*whole.t().iter().copied().collect::<Vec<_>>())
+        );
+        let mut out = [0.0_f32; 15];
+        array.read_into(&mut out).unwrap();
+        assert_eq!(out, *raw.data(), "{kind}");
+        assert_eq!(array.read_any().unwrap(), AnyArray::F32(whole.clone()), "{kind}");
+        let unverified: ArrayD<f32> = array.clone().unverified().read().unwrap();
+        assert_eq!(unverified, whole);
+    });
+}
+
+#[test]
+fn a_slice_is_what_ndarray_makes_of_the_whole_array() {
+    let packs = Packs::of(standard());
+    let whole = temperatures();
+    packs.each(|kind, pack| {
+        let array = pack.array("run1/temperature.ra").unwrap();
+        let rows: ArrayD<f32> = array.slice(s![1.., ..;-2]).unwrap();
+        assert_eq!(rows, whole.slice(s![1.., ..;-2]).into_dyn(), "{kind}");
+        let column: ArrayD<f32> = array.slice(s![.., 3]).unwrap();
+        assert_eq!(column, whole.slice(s![.., 3]).into_dyn(), "{kind}");
+        let nothing: ArrayD<f32> = array.slice(s![3.., ..]).unwrap();
+        assert_eq!(nothing.shape(), [0, 5], "{kind}");
+        let text = parse_slice("-1,1:3", &[3, 5]).unwrap();
+        let part = array.slice_any(&text).unwrap();
+        assert_eq!(part, AnyArray::F32(whole.slice(s![-1, 1..3]).to_owned().into_dyn()), "{kind}");
+    });
+}
+
+#[test]
+fn members_are_listed_with_their_sizes_and_read_whole() {
+    let packs = Packs::of(standard());
+    let tree = read_tree(packs.experiment.path());
+    packs.each(|kind, pack| {
+        let members = pack.members().unwrap();
+        let sizes: BTreeMap<&str, u64> =
+            members.iter().map(|member| (&*member.name, member.size)).collect();
+        assert_eq!(members.len(), sizes.len(), "{kind}: a name twice");
+        for (name, bytes) in &tree {
+            let placed = match kind {
+                "bag.zip" | "bag.tar" => format!("bag/data/{name}"),
+                _ => name.clone(),
+            };
+            assert_eq!(
+                sizes.get(&*placed).copied(),
+                u64::try_from(bytes.len()).ok(),
+                "{kind} {name}"
+            );
+            assert!(pack.read(name).unwrap() == *bytes, "{kind} {name}");
+            let mut copy = Vec::new();
+            let (count, vouched) = pack.copy_to(name, &mut copy).unwrap();
+            assert_eq!((count, copy.len()), (sizes[&*placed], bytes.len()));
+            assert_eq!(vouched, pack.container() != Container::Directory || kind == "extracted");
+        }
+    });
+    let method = |kind: &str, name: &str| {
+        let members = Pack::open(packs.path(kind)).unwrap().members().unwrap();
+        members.into_iter().find(|member| member.name == name).unwrap().method
+    };
+    assert_eq!(method("stored.zip", "run1/image.ra"), Method::Stored);
+    assert_eq!(method("plain.tar", "run1/image.ra"), Method::Stored);
+    assert_eq!(method("plain.tar.gz", "run1/image.ra"), Method::Solid);
+}
+
+#[test]
+fn the_offsets_of_a_stored_array_point_to_its_bytes() {
+    let packs = Packs::of(standard());
+    for (kind, layout, _) in ways() {
+        let path = packs.path(kind);
+        let pack = Pack::open(&path).unwrap();
+        for name in ["run1/temperature.ra", "run1/image.ra", "run1/gain.ra", "run2/none.ra"] {
+            let array = pack.array(name).unwrap();
+            let file = pack.read(name).unwrap();
+            let Some((start, data)) = array.offsets().unwrap() else {
+                assert!(
+                    !kind.starts_with("stored") && layout != Layout::BagIt && kind != "plain.tar"
+                );
+                continue;
+            };
+            assert_eq!(data - start, array.header().unwrap().header_len());
+            let bytes = fs::read(&path).unwrap();
+            let start = usize::try_from(start).unwrap();
+            assert!(bytes[start..][..file.len()] == file, "{kind} {name}");
+            if kind == "stored.zip" || kind == "bag.zip" {
+                assert_eq!(data % 64, 0, "{kind} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_description_is_the_document_beside_the_array() {
+    let packs = Packs::of(standard());
+    packs.each(|kind, pack| {
+        let temperature = pack.description("run1/temperature.ra").unwrap().unwrap();
+        assert_eq!(temperature.name, "temperature", "{kind}");
+        let coord = |name: &str| Extent::Coord(name.to_owned());
+        assert_eq!(temperature.shape, [coord("depth"), coord("time")]);
+        let time = pack.array("time.ra").unwrap().description().unwrap().unwrap();
+        assert_eq!(time.shape, [Extent::Fixed(5)], "{kind}");
+        assert_eq!(time.attributes.len(), 1);
+        let counts = pack.description("run2/counts.ra").unwrap().unwrap();
+        assert_eq!(counts.order(), Order::Row, "{kind}");
+    });
+}
+
+#[test]
+fn an_array_that_nothing_describes_beside_it_is_described_by_the_pack() {
+    let experiment = Experiment::new().array("run1/a.ra", INT16, &[2, 3], &[0; 12]).file(
+        "manifest.yaml",
+        "/run1:\n  ndarrays:\n    a: {shape: [3, 2], type: int16, storage: {order: row}}\n",
+    );
+    let packs = Packs::of(experiment);
+    packs.each(|kind, pack| {
+        let description = pack.description("run1/a.ra").unwrap().unwrap();
+        assert_eq!(description.order(), Order::Row, "{kind}");
+        let array = pack.array("run1/a.ra").unwrap().in_shape_order().unwrap();
+        assert_eq!(array.shape().unwrap(), [3, 2], "{kind}");
+    });
+}
+
+#[test]
+fn row_order_reverses_the_indices_and_moves_no_element() {
+    // Element (i, j) of the file, i fastest, is 10·j + i.
+    let data = le(i16::to_le_bytes, (0..4).flat_map(|j| (0..3).map(move |i| 10 * j + i)));
+    let experiment = Experiment::new()
+        .array("a.ra", INT16, &[3, 4], &data)
+        .file("a.yaml", "ndarrays:\n  a: {shape: [4, 3], type: int16, storage: {order: row}}\n");
+    let packs = Packs::of(experiment);
+    packs.each(|kind, pack| {
+        let in_file = pack.array("a.ra").unwrap();
+        let in_shape = in_file.clone().in_shape_order().unwrap();
+        let (f, r) = (in_file.read::<i16>().unwrap(), in_shape.read::<i16>().unwrap());
+        assert_eq!((f.shape(), f[[2, 1]]), (&[3, 4][..], 12), "{kind}");
+        assert_eq!((r.shape(), r[[1, 2]]), (&[4, 3][..], 12), "{kind}");
+        assert!(r.is_standard_layout(), "slowest first, as in C");
+        assert_eq!(in_shape.shape().unwrap(), [4, 3]);
+        let part: ArrayD<i16> = in_shape.slice(s![1..3, 0]).unwrap();
+        assert_eq!(part, r.slice(s![1..3, 0]).into_dyn(), "{kind}");
+        let part: ArrayD<i16> = in_shape.slice(s![..;-1, 1..]).unwrap();
+        assert_eq!(part, r.slice(s![..;-1, 1..]).into_dyn(), "{kind}");
+        let mut out = [0_i16; 12];
+        in_shape.read_into(&mut out).unwrap();
+        assert_eq!(out[..4], [0, 1, 2, 10], "as it stands in the file");
+    });
+}
+
+#[test]
+fn in_shape_order_changes_nothing_without_the_directive() {
+    let packs = Packs::of(standard());
+    packs.each(|_, pack| {
+        let array = pack.array("run1/temperature.ra").unwrap().in_shape_order().unwrap();
+        assert_eq!(array.read::<f32>().unwrap(), temperatures());
+    });
+}
+
+/// A file with flags, which the writer of other tests does not know.
+fn flagged(
+    flags: u64,
+    [eltype, elbyte]: [u64; 2],
+    size: u64,
+    dims: &[u64],
+    data: &[u8],
+) -> Vec<u8> {
+    let mut file = raw_array(Element(eltype, elbyte), &[0], &[]);
+    file.truncate(8);
+    let ndims = u64::try_from(dims.len()).unwrap();
+    for field in [flags, eltype, elbyte, size, ndims].iter().chain(dims) {
+        file.extend(field.to_le_bytes());
+    }
+    file.extend(data);
+    file
+}
+
+#[test]
+fn a_big_endian_file_is_swapped() {
+    let values = [1.5_f32, -2.0, 1e30, 0.0, f32::INFINITY, 7.0];
+    let pairs = [Complex::new(1.0_f32, 2.0), Complex::new(-3.0, 0.5)];
+    let complex = pairs.iter().flat_map(|z| [z.re.to_be_bytes(), z.im.to_be_bytes()]).flatten();
+    let experiment = Experiment::new()
+        .file("f.ra", flagged(1, [3, 4], 24, &[2, 3], &values.map(f32::to_be_bytes).concat()))
+        .file("c.ra", flagged(1, [4, 8], 16, &[2], &complex.collect::<Vec<_>>()));
+    Packs::of(experiment).each(|kind, pack| {
+        let array = pack.array("f.ra").unwrap();
+        assert_eq!(array.read_raw::<f32>().unwrap().data(), values, "{kind}");
+        let mut out = [0.0_f32; 6];
+        array.read_into(&mut out).unwrap();
+        assert_eq!(out, values, "{kind}");
+        let column: ArrayD<f32> = array.slice(s![.., 2]).unwrap();
+        assert_eq!(column.iter().copied().collect::<Vec<_>>(), values[4..], "{kind}");
+        let AnyArray::F32(any) = array.slice_any(s![1, ..]).unwrap() else { panic!("{kind}") };
+        assert_eq!(any.into_raw_vec_and_offset().0, [-2.0, 0.0, 7.0], "{kind}");
+        let complex: ArrayD<Complex<f32>> = pack.array("c.ra").unwrap().read().unwrap();
+        assert_eq!(complex.iter().copied().collect::<Vec<_>>(), pairs, "{kind}");
+    });
+}
+
+#[test]
+fn encoded_files_of_other_implementations_are_decoded() {
+    // Seven literals, by the LZ4 block format: a token that counts them, then they themselves.
+    let lz4 = [0x60, 1, 2, 3, 4, 5, 6];
+    // -1, 1, 300, zigzag-coded.
+    let leb128 = [1, 2, 0xd8, 0x04];
+    let bits = (1_u64 | 1 << 2 | 1 << 69 % 64).to_le_bytes();
+    let experiment = Experiment::new()
+        .file("lz4.ra", flagged(2, [2, 1], 7, &[2, 3], &lz4))
+        .file("leb128.ra", flagged(2, [1, 4], 12, &[3], &leb128))
+        .file("bits.ra", flagged(6, [5, 8], 8, &[6], &bits));
+    Packs::of(experiment).each(|kind, pack| {
+        let lz4 = pack.array("lz4.ra").unwrap();
+        assert_eq!(lz4.read_raw::<u8>().unwrap().data(), [1, 2, 3, 4, 5, 6], "{kind}");
+        let row: ArrayD<u8> = lz4.slice(s![1, ..]).unwrap();
+        assert_eq!(row.iter().copied().collect::<Vec<_>>(), [2, 4, 6], "{kind}");
+        let mut out = [0_u8; 6];
+        lz4.read_into(&mut out).unwrap();
+        assert_eq!(out, [1, 2, 3, 4, 5, 6], "{kind}");
+        let leb128: ArrayD<i32> = pack.array("leb128.ra").unwrap().read().unwrap();
+        assert_eq!(leb128.iter().copied().collect::<Vec<_>>(), [-1, 1, 300], "{kind}");
+        let AnyArray::U8(bits) = pack.array("bits.ra").unwrap().read_any().unwrap() else {
+            panic!("{kind}")
+        };
+        assert_eq!(bits.iter().copied().collect::<Vec<_>>(), [1, 0, 1, 0, 0, 1], "{kind}");
+    });
+}
+
+/// Twelve bytes without padding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+struct Fix {
+    latitude: f32,
+    longitude: f32,
+    station: u32,
+}
+
+// SAFETY: zero bits are a value of each of its fields.
+#[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
+unsafe impl Zeroable for Fix {}
+// SAFETY: `repr(C)`, three fields of four bytes, no padding, any bits are a value.
+#[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
+unsafe impl Pod for Fix {}
+
+#[test]
+fn a_structure_of_the_program_is_an_element() {
+    let fixes = [(59.9, 5.3, 1), (60.4, 5.1, 2), (61.0, 4.8, 3)]
+        .map(|(latitude, longitude, station)| Fix { latitude, longitude, station });
+    let mut file = Vec::new();
+    RawArray::from(fixes.to_vec()).write_to(&mut file).unwrap();
+    assert_eq!(file, raw_array(Element(0, 12), &[3], bytemuck::cast_slice(&fixes)));
+    let experiment = Experiment::new().file("fixes.ra", file);
+    Packs::of(experiment).each(|kind, pack| {
+        let array = pack.array("fixes.ra").unwrap();
+        let read: ArrayD<Fix> = array.read().unwrap();
+        assert_eq!(read.into_raw_vec_and_offset().0, fixes, "{kind}");
+        let one: ArrayD<Fix> = array.slice(s![1]).unwrap();
+        assert_eq!(one[[]], fixes[1], "{kind}");
+        let AnyArray::Opaque(opaque) = array.read_any().unwrap() else { panic!("{kind}") };
+        assert_eq!(opaque.bytes(), bytemuck::cast_slice::<_, u8>(&fixes), "{kind}");
+        let error = array.read::<[f32; 4]>().unwrap_err();
+        assert!(cause(&error).contains("user16") && cause(&error).contains("user12"), "{error}");
+    });
+}
+
+/// Writes one array of `T` and reads it out of every kind of pack.
+fn survives<T: Pod + PartialEq + std::fmt::Debug>(element: Element, values: &[T]) {
+    let data: &[u8] = bytemuck::cast_slice(values);
+    let len = u64::try_from(values.len()).unwrap();
+    let experiment = Experiment::new()
+        .array("vector.ra", element, &[len], data)
+        .array("scalar.ra", element, &[], &data[..size_of::<T>()])
+        .array("nothing.ra", element, &[3, 0, 2], &[]);
+    Packs::of(experiment).each(|kind, pack| {
+        let read = |name: &str| pack.array(name).unwrap().read::<T>().unwrap();
+        assert_eq!(read("vector.ra").into_raw_vec_and_offset().0, values, "{kind}");
+        let scalar = read("scalar.ra");
+        assert_eq!((scalar.ndim(), scalar[[]]), (0, values[0]), "{kind}");
+        assert_eq!(read("nothing.ra").shape(), [3, 0, 2], "{kind}");
+        let array = pack.array("vector.ra").unwrap();
+        let back: ArrayD<T> = array.slice(s![..;-1]).unwrap();
+        let reversed: Vec<T> = values.iter().rev().copied().collect();
+        assert_eq!(back.iter().copied().collect::<Vec<_>>(), reversed, "{kind}");
+        let mut again = Vec::new();
+        array.read_any().unwrap().write_to(&mut again).unwrap();
+        assert_eq!(again, pack.read("vector.ra").unwrap(), "{kind}");
+        let scalar: ArrayD<T> = pack.array("scalar.ra").unwrap().slice([]).unwrap();
+        assert_eq!(scalar[[]], values[0], "{kind}");
+        pack.array("nothing.ra").unwrap().read_into::<T>(&mut []).unwrap();
+    });
+}
+
+#[test]
+fn every_element_type_survives() {
+    survives(Element(1, 1), &[i8::MIN, -1, 0, i8::MAX]);
+    survives(Element(1, 2), &[i16::MIN, -1, i16::MAX]);
+    survives(Element(1, 4), &[i32::MIN, -1, i32::MAX]);
+    survives(Element(1, 8), &[i64::MIN, -1, i64::MAX]);
+    survives(Element(1, 16), &[i128::MIN, -1, i128::MAX]);
+    survives(Element(2, 1), &[0, 1, u8::MAX]);
+    survives(Element(2, 2), &[1, 0x0102, u16::MAX]);
+    survives(Element(2, 4), &[1, 0x0102_0304, u32::MAX]);
+    survives(Element(2, 8), &[1, 0x0102_0304_0506_0708, u64::MAX]);
+    survives(Element(2, 16), &[1, 1 << 100, u128::MAX]);
+    survives(Element(3, 2), &[f16::ONE, f16::MIN, f16::INFINITY]);
+    survives(Element(5, 2), &[bf16::ONE, bf16::MIN, bf16::NEG_INFINITY]);
+    survives(Element(3, 4), &[1.5_f32, f32::MIN_POSITIVE, f32::INFINITY]);
+    survives(Element(3, 8), &[1.5_f64, f64::MIN_POSITIVE, -0.0]);
+    survives(Element(4, 4), &[Complex::new(f16::ONE, f16::ZERO); 3]);
+    survives(Element(4, 8), &[Complex::new(1.0_f32, -2.0), Complex::new(0.0, 3.0)]);
+    survives(Element(4, 16), &[Complex::new(1.0_f64, -2.0), Complex::new(0.0, 3.0)]);
+}
+
+#[test]
+fn an_array_lies_in_memory_as_in_the_file() {
+    let values: Vec<u16> = (0..24).collect();
+    let experiment =
+        Experiment::new().array("a.ra", Element(2, 2), &[2, 3, 4], bytemuck::cast_slice(&values));
+    Packs::of(experiment).each(|kind, pack| {
+        let array = pack.array("a.ra").unwrap();
+        let whole: ArrayD<u16> = array.read().unwrap();
+        assert_eq!(whole.strides(), [1, 2, 6], "{kind}: first index fastest");
+        assert_eq!(whole.into_raw_vec_and_offset(), (values.clone(), Some(0)), "{kind}");
+        let part: ArrayD<u16> = array.slice(s![.., 1.., 2..]).unwrap();
+        assert_eq!(part.strides(), [1, 2, 4], "{kind}: a slice too");
+        let raw = array.read_raw::<u16>().unwrap();
+        let at = raw.data().as_ptr();
+        let whole = ArrayD::try_from(raw).unwrap();
+        assert_eq!(whole.as_ptr(), at, "the elements were not copied");
+        let back = RawArray::from(whole);
+        assert_eq!(back.data().as_ptr(), at, "nor on the way back");
+    });
+}
+
+/// An error and what caused it, as one text.
+fn cause(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text = format!("{text}: {source}");
+        next = source.source();
+    }
+    text
+}
+
+#[test]
+fn a_wrong_type_is_an_error_that_names_both() {
+    Packs::of(standard()).each(|kind, pack| {
+        let array = pack.array("run1/temperature.ra").unwrap();
+        let mut out = [0_i32; 15];
+        for error in [
+            array.read::<i32>().unwrap_err(),
+            array.read_raw::<i32>().unwrap_err(),
+            array.read_into(&mut out).unwrap_err(),
+            array.slice::<i32>(s![0, 0]).unwrap_err(),
+        ] {
+            let said = cause(&error);
+            for part in ["run1/temperature.ra", "i32", "int32", "float32"] {
+                assert!(said.contains(part), "{kind}: {said}");
+            }
+            assert!(matches!(error, Error::Array { .. }));
+        }
+    });
+}
+
+#[test]
+fn a_wrong_shape_is_an_error_that_names_both() {
+    Packs::of(standard()).each(|kind, pack| {
+        let array = pack.array("run1/temperature.ra").unwrap();
+        let said = cause(&array.read_into(&mut [0.0_f32; 14]).unwrap_err());
+        assert!(said.contains("15") && said.contains("14"), "{kind}: {said}");
+        let said = cause(&array.slice::<f32>(s![0, 5]).unwrap_err());
+        assert!(said.contains("index 5") && said.contains("axis 1"), "{kind}: {said}");
+        for error in [
+            array.slice::<f32>(s![0, 0, 0]).unwrap_err(),
+            array.slice_any(s![0, 0, 0]).unwrap_err(),
+        ] {
+            let said = cause(&error);
+            assert!(said.contains("2 axes") && said.contains("found 3"), "{kind}: {said}");
+            assert!(matches!(error, Error::Mismatch { .. }), "{kind}: {error:?}");
+        }
+    });
+}
+
+#[test]
+fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
+    Packs::of(standard()).each(|kind, pack| {
+        let said = pack.array("run2/temperature.ra").unwrap_err().to_string();
+        assert!(said.contains("did you mean `run1/temperature.ra`?"), "{kind}: {said}");
+        let error = pack.array("/RUN1/Temperature").unwrap_err();
+        assert!(error.to_string().contains("`run1/temperature.ra`"), "{kind}: {error}");
+        assert!(matches!(error, Error::NoSuchMember { .. }));
+        assert!(pack.read("../outside").is_err(), "{kind}");
+        assert!(pack.array("run1").is_err(), "{kind}: a directory");
+        let text = pack.array("README.txt").unwrap();
+        assert!(matches!(text.header().unwrap_err(), Error::Array { .. }), "{kind}");
+    });
+}
+
+#[test]
+fn a_pack_is_read_by_several_threads_at_once() {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Pack>();
+    let packs = Packs::of(standard());
+    packs.each(|kind, pack| {
+        let (threads, start) = (8, Barrier::new(8));
+        thread::scope(|scope| {
+            for thread in 0..threads {
+                let start = &start;
+                scope.spawn(move || {
+                    start.wait();
+                    for _ in 0..3 {
+                        let array = pack.array("run1/temperature.ra").unwrap();
+                        assert_eq!(array.read::<f32>().unwrap(), temperatures(), "{kind} {thread}");
+                        let image = pack.array("run1/image.ra").unwrap();
+                        let part: ArrayD<u8> = image.slice(s![thread % 3, .., ..]).unwrap();
+                        assert_eq!(usize::from(part[[1, 3]]), thread % 3 + 21, "{kind}");
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// A mapped pack.
+fn map(path: &Path) -> Result<Pack, Error> {
+    // SAFETY: the tests change no archive that is mapped.
+    #[expect(unsafe_code, reason = "the caller's promise is the point of `Pack::map`")]
+    unsafe {
+        Pack::map(path)
+    }
+}
+
+#[test]
+fn a_view_lies_in_the_map_and_is_aligned() {
+    let values: Vec<f64> = (0..60_u8).map(f64::from).collect();
+    let experiment = standard().array("a.ra", FLOAT64, &[3, 4, 5], bytemuck::cast_slice(&values));
+    let packs = Packs::of(experiment);
+    for kind in ["stored.zip", "bag.zip"] {
+        let path = packs.path(kind);
+        let pack = map(&path).unwrap();
+        let first: ArrayViewD<'_, f64> = pack.array("a.ra").unwrap().view().unwrap();
+        let again: ArrayViewD<'_, f64> = pack.array("a.ra").unwrap().view().unwrap();
+        assert_eq!(first.as_ptr(), again.as_ptr(), "{kind}: the same memory, so no copy");
+        assert_eq!(first.as_ptr().addr() % 64, 0, "{kind}");
+        assert_eq!(first.strides(), [1, 3, 12]);
+        assert_eq!(first, pack.array("a.ra").unwrap().read::<f64>().unwrap());
+        // Two views are as far apart in memory as their arrays in the archive.
+        let other: ArrayViewD<'_, f32> = pack.array("run1/temperature.ra").unwrap().view().unwrap();
+        let offset = |name| pack.array(name).unwrap().offsets().unwrap().unwrap().1;
+        let apart = i128::from(offset("run1/temperature.ra")) - i128::from(offset("a.ra"));
+        let addresses =
+            [other.as_ptr().addr(), first.as_ptr().addr()].map(|at| i128::try_from(at).unwrap());
+        assert_eq!(addresses[0] - addresses[1], apart, "{kind}: inside the map");
+        let scalar: ArrayViewD<'_, i64> = pack.array("run1/gain.ra").unwrap().view().unwrap();
+        assert_eq!(scalar[[]], -7);
+        let nothing: ArrayViewD<'_, f32> = pack.array("run2/none.ra").unwrap().view().unwrap();
+        assert_eq!(nothing.shape(), [4, 0, 2]);
+        let counts = pack.array("run2/counts.ra").unwrap().in_shape_order().unwrap();
+        let rows = counts.view::<i16>().unwrap();
+        assert_eq!((rows.shape(), rows[[1, 0]]), (&[5, 3][..], 3), "{kind}");
+    }
+    // A tar pads to 512 bytes, so bytes can always be viewed, and wider elements perhaps.
+    let pack = map(&packs.path("plain.tar")).unwrap();
+    let image: ArrayViewD<'_, u8> = pack.array("run1/image.ra").unwrap().view().unwrap();
+    assert_eq!(image[[2, 1, 3]], 23);
+}
+
+#[test]
+fn a_view_is_refused_where_elements_do_not_lie_as_in_memory() {
+    let experiment = standard()
+        .file("big.ra", flagged(1, [3, 4], 4, &[1], &1.5_f32.to_be_bytes()))
+        .file("lz4.ra", flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]));
+    let packs = Packs::of(experiment);
+    let refusal = |kind: &str, name: &str| {
+        let pack = map(&packs.path(kind)).unwrap();
+        let error = pack.array(name).unwrap().view::<f32>().unwrap_err();
+        cause(&error)
+    };
+    for kind in ["deflated.zip", "zstd.zip", "plain.tar.gz", "plain.tar.zst"] {
+        assert!(refusal(kind, "run1/temperature.ra").contains("compressed"), "{kind}");
+    }
+    let said = refusal("stored.zip", "run1/gain.ra");
+    assert!(said.contains("f32") && said.contains("int64"), "{said}");
+    assert!(refusal("stored.zip", "big.ra").contains("read them instead"));
+    let pack = map(&packs.path("stored.zip")).unwrap();
+    let encoded = pack.array("lz4.ra").unwrap().view::<u8>().unwrap_err();
+    assert!(cause(&encoded).contains("read them instead"), "{encoded}");
+    let unmapped = Pack::open(packs.path("stored.zip")).unwrap();
+    let said = unmapped.array("run1/temperature.ra").unwrap().view::<f32>().unwrap_err();
+    assert!(said.to_string().contains("Pack::map"), "{said}");
+    let error = map(&packs.path("extracted")).unwrap_err();
+    assert!(matches!(error, Error::Unsupported(_)), "{error}");
+}
+
+fn crc32(bytes: &[u8]) -> [u8; 4] {
+    crc32fast::hash(bytes).to_le_bytes()
+}
+
+/// Replaces what occurs exactly `times`.
+fn replace(bytes: &mut [u8], old: &[u8], new: &[u8], times: usize) {
+    let places: Vec<usize> = bytes
+        .windows(old.len())
+        .enumerate()
+        .filter(|(_, at)| *at == old)
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(places.len(), times);
+    for at in places {
+        bytes[at..][..new.len()].copy_from_slice(new);
+    }
+}
+
+#[test]
+fn content_that_the_manifest_contradicts_is_read_only_unverified() {
+    let packs = Packs::of(standard());
+    let name = "run1/image.ra";
+    let old = fs::read(packs.experiment.path().join(name)).unwrap();
+    let mut new = old.clone();
+    *new.last_mut().unwrap() ^= 1;
+    for kind in ["stored.zip", "bag.zip", "plain.tar", "bag.tar", "extracted"] {
+        let path = packs.path(kind);
+        if kind == "extracted" {
+            fs::write(path.join(name), &new).unwrap();
+        } else {
+            let mut bytes = fs::read(&path).unwrap();
+            replace(&mut bytes, &old, &new, 1);
+            if kind.ends_with("zip") {
+                // In the local header and in the directory.
+                replace(&mut bytes, &crc32(&old), &crc32(&new), 2);
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+        let pack = Pack::open(&path).unwrap();
+        let array = pack.array(name).unwrap();
+        let mut out = [0_u8; 24];
+        for error in [
+            array.read::<u8>().unwrap_err(),
+            array.read_raw::<u8>().unwrap_err(),
+            array.read_any().unwrap_err(),
+            array.read_into(&mut out).unwrap_err(),
+            pack.read(name).unwrap_err(),
+            pack.copy_to(name, &mut io::sink()).unwrap_err(),
+        ] {
+            let Error::Damaged { finding, .. } = &error else { panic!("{kind}: {error:?}") };
+            assert_eq!(finding.code, ra_pack::Code::DigestMismatch, "{kind}: {error}");
+            assert!(finding.member.as_ref().unwrap().ends_with(name), "{kind}: {error}");
+        }
+        let unverified = array.unverified().read_raw::<u8>().unwrap();
+        assert_eq!(unverified.data().last(), new.last(), "{kind}");
+        assert_eq!(unverified.data()[..23], old[old.len() - 24..][..23], "{kind}");
+    }
+}
+
+#[test]
+fn the_checksum_of_the_container_is_checked_even_unverified() {
+    let packs = Packs::of(standard());
+    let old = fs::read(packs.experiment.path().join("run1/image.ra")).unwrap();
+    let mut new = old.clone();
+    *new.last_mut().unwrap() ^= 1;
+    let path = packs.path("stored.zip");
+    let mut bytes = fs::read(&path).unwrap();
+    replace(&mut bytes, &old, &new, 1);
+    fs::write(&path, bytes).unwrap();
+    let pack = Pack::open(&path).unwrap();
+    let error = pack.array("run1/image.ra").unwrap().unverified().read::<u8>().unwrap_err();
+    let Error::Damaged { finding, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(finding.code, ra_pack::Code::BadChecksum, "{error}");
+}
+
+fn is_needed(name: &str, wanted: &str) -> bool {
+    name.ends_with(wanted) || name.rsplit('/').next() == Some("manifest-sha256.txt")
+}
+
+/// The bytes of `archive` that a reader of `wanted` and the manifest cannot do without: the zip's
+/// directory and both members with their headers.
+fn needed_of_zip(archive: &[u8], wanted: &str) -> Vec<bool> {
+    let mut needed = vec![false; archive.len()];
+    let mut zip = zip::ZipArchive::new(io::Cursor::new(archive)).unwrap();
+    needed[usize::try_from(zip.central_directory_start()).unwrap()..].fill(true);
+    for index in 0..zip.len() {
+        let member = zip.by_index_raw(index).unwrap();
+        if is_needed(&member.name().unwrap(), wanted) {
+            let end = member.data_start().unwrap() + member.compressed_size();
+            let range = [member.header_start(), end].map(|at| usize::try_from(at).unwrap());
+            needed[range[0]..range[1]].fill(true);
+        }
+    }
+    needed
+}
+
+/// The same for a tar, whose headers lead from one to the next.
+fn needed_of_tar(archive: &[u8], wanted: &str) -> Vec<bool> {
+    let mut needed = vec![true; archive.len()];
+    let mut tar = tar::Archive::new(archive);
+    for entry in tar.entries().unwrap() {
+        let entry = entry.unwrap();
+        let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
+        if !is_needed(&name, wanted) {
+            let start = usize::try_from(entry.raw_file_position()).unwrap();
+            needed[start..][..usize::try_from(entry.size()).unwrap()].fill(false);
+        }
+    }
+    needed
+}
+
+#[test]
+fn reading_one_array_touches_no_other_member() {
+    let wanted = "run1/temperature.ra";
+    let packs = Packs::of(standard());
+    for kind in ["stored.zip", "deflated.zip", "zstd.zip", "bag.zip", "plain.tar", "bag.tar"] {
+        let path = packs.path(kind);
+        let mut bytes = fs::read(&path).unwrap();
+        let needed = match kind.rsplit_once('.') {
+            Some((_, "zip")) => needed_of_zip(&bytes, wanted),
+            _ => needed_of_tar(&bytes, wanted),
+        };
+        let mut spoilt = 0;
+        for (byte, _) in bytes.iter_mut().zip(needed).filter(|(_, needed)| !needed) {
+            *byte = 0xa5;
+            spoilt += 1;
+        }
+        assert!(spoilt > 1500, "{kind}: {spoilt}");
+        fs::write(&path, bytes).unwrap();
+        let pack = Pack::open(&path).unwrap();
+        let array = pack.array(wanted).unwrap();
+        assert_eq!(array.read::<f32>().unwrap(), temperatures(), "{kind}");
+        let row: ArrayD<f32> = array.slice(s![1, ..]).unwrap();
+        assert_eq!(row, temperatures().slice(s![1, ..]).into_dyn(), "{kind}");
+        assert!(pack.read("run1/image.ra").is_err(), "{kind}: the other members are spoilt");
+    }
+    let directory = packs.path("extracted");
+    for name in read_tree(&directory).keys() {
+        if name != wanted && name != "manifest-sha256.txt" {
+            fs::remove_file(directory.join(name)).unwrap();
+        }
+    }
+    let pack = Pack::open(&directory).unwrap();
+    assert_eq!(pack.array(wanted).unwrap().read::<f32>().unwrap(), temperatures());
+}
+
+#[test]
+fn a_slice_of_a_stored_array_reads_its_bytes_alone() {
+    let experiment = Experiment::new().array("a.ra", UINT8, &[100, 100], &vec![7; 10_000]);
+    let packs = Packs::of(experiment);
+    for kind in ["stored.zip", "plain.tar", "extracted"] {
+        let path = packs.path(kind);
+        let file = if kind == "extracted" { path.join("a.ra") } else { path.clone() };
+        let mut bytes = fs::read(&file).unwrap();
+        // Every element but those of the column.
+        let pack = Pack::open(&path).unwrap();
+        let (_, data) = pack.array("a.ra").unwrap().offsets().unwrap().unwrap_or((0, 64));
+        let data = usize::try_from(data).unwrap();
+        bytes[data..][..4200].fill(0);
+        bytes[data + 4300..data + 10_000].fill(0);
+        fs::write(&file, bytes).unwrap();
+        let pack = Pack::open(&path).unwrap();
+        let column: ArrayD<u8> = pack.array("a.ra").unwrap().slice(s![.., 42]).unwrap();
+        assert_eq!(column, ArrayD::from_elem(vec![100], 7), "{kind}");
+        assert!(pack.array("a.ra").unwrap().read::<u8>().is_err(), "{kind}");
+    }
+}
+
+#[test]
+fn an_error_becomes_an_io_error_of_its_kind() {
+    fn kind(error: Error) -> io::ErrorKind {
+        let text = error.to_string();
+        let error = io::Error::from(error);
+        assert!(error.to_string().contains(&text));
+        error.kind()
+    }
+    let packs = Packs::of(standard());
+    let path = packs.path("stored.zip");
+    let pack = Pack::open(&path).unwrap();
+    let array = pack.array("run1/temperature.ra").unwrap();
+    let nowhere = Pack::open(packs.path("nowhere.zip")).unwrap_err();
+    assert_eq!(kind(nowhere), io::ErrorKind::NotFound);
+    assert_eq!(kind(pack.array("nowhere.ra").unwrap_err()), io::ErrorKind::NotFound);
+    assert_eq!(kind(array.read::<u8>().unwrap_err()), io::ErrorKind::InvalidData);
+    assert_eq!(kind(array.slice::<f32>(s![0]).unwrap_err()), io::ErrorKind::InvalidInput);
+    assert_eq!(kind(array.view::<f32>().unwrap_err()), io::ErrorKind::Unsupported);
+    let twice = create(packs.scratch.path(), &path, &CreateOptions::default()).unwrap_err();
+    assert_eq!(kind(twice), io::ErrorKind::AlreadyExists);
+    fs::write(packs.path("no.zip"), "no zip").unwrap();
+    let no_archive = Pack::open(packs.path("no.zip")).unwrap_err();
+    assert_eq!(kind(no_archive), io::ErrorKind::InvalidData);
+    let read = || -> io::Result<ArrayD<u8>> { Ok(pack.array("run1/temperature.ra")?.read()?) };
+    assert_eq!(read().unwrap_err().kind(), io::ErrorKind::InvalidData);
+}
+
+#[test]
+fn a_raw_file_is_written_and_read_by_its_path() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("a.ra");
+    let array = RawArray::new(vec![2, 3], vec![1_i16, 2, 3, 4, 5, 6]).unwrap();
+    array.write(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), raw_array(INT16, &[2, 3], &le(i16::to_le_bytes, 1..=6)));
+    RawArray::from(vec![0.5_f32]).with_metadata(b"note".to_vec()).write(&path).unwrap();
+    let again = RawArray::<f32>::read(&path).unwrap();
+    assert_eq!((again.data(), again.metadata()), (&[0.5_f32][..], &b"note"[..]));
+    assert!(fs::read(&path).unwrap().starts_with(&raw_array(
+        FLOAT32,
+        &[1],
+        &0.5_f32.to_le_bytes()
+    )));
+    let said = cause(&RawArray::<f64>::read(&path).unwrap_err());
+    assert!(said.contains("f64") && said.contains("float32") && said.contains("a.ra"), "{said}");
+    assert!(RawArray::<f64>::read(scratch.path().join("nowhere.ra")).is_err());
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+}
