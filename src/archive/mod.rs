@@ -13,6 +13,7 @@ mod zip;
 use std::fmt;
 use std::io::BufRead;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
 pub use self::write::Compression;
@@ -278,12 +279,21 @@ impl Archive {
         }
     }
 
-    /// The file that holds the bytes of a stored member, and where they begin in it.
-    pub(crate) fn stored(&self, member: &Member) -> Result<Option<(File, u64)>> {
-        if let Self::Directory(directory) = self {
-            return Ok(Some((directory.open_file(&member.name)?, 0)));
+    /// The file that was opened; its name may since have been given to another. A directory is none.
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
+        match self {
+            Self::Directory(_) => None,
+            Self::Zip(zip) => Some(zip.file()),
+            Self::Tar(tarball) => Some(tarball.file()),
         }
-        let Some(offset) = self.data_offset(member)? else { return Ok(None) };
-        Ok(Some((File::open(self.path())?, offset)))
+    }
+
+    /// The file that holds the bytes of a stored member, and where they begin in it.
+    pub(crate) fn stored(&self, member: &Member) -> Result<Option<(Arc<File>, u64)>> {
+        if let Self::Directory(directory) = self {
+            return Ok(Some((Arc::new(directory.open_file(&member.name)?), 0)));
+        }
+        let offset = self.data_offset(member)?;
+        Ok(self.file().map(Arc::clone).zip(offset))
     }
 }

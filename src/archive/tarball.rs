@@ -36,6 +36,10 @@ impl Tarball {
         self.file.path()
     }
 
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
     pub(super) fn container(&self) -> Container {
         match self.compression {
             StreamCompression::None => Container::Tar,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
@@ -110,13 +110,12 @@ impl Pack {
     )]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let mut pack = Self::open(path.as_ref())?;
-        if pack.archive.container() == Container::Directory {
+        let Some(file) = pack.archive.file() else {
             return Err(Error::Unsupported(format!(
                 "`{}` is a directory, which cannot be mapped as a whole",
                 path.as_ref().display()
             )));
-        }
-        let file = File::open(path.as_ref())?;
+        };
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
         pack.map = Some(unsafe { file.map() }?);
         Ok(pack)
@@ -684,7 +683,7 @@ impl<'a> PackedArray<'a> {
     }
 
     /// The file that holds the elements as they are, and where the first one lies.
-    fn stored(&self, header: &Header) -> Result<Option<(File, u64)>> {
+    fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
         if header.is_encoded() {
             return Ok(None);
         }

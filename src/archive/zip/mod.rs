@@ -47,6 +47,10 @@ impl ZipArchive {
         self.file.path()
     }
 
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
     fn damaged(&self, finding: Finding) -> Error {
         Error::damaged(self.path(), finding)
     }
