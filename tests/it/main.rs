@@ -4,6 +4,7 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
+mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
 mod foreign; // support: what other people's tools say about an archive
 mod interop;
