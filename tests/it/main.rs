@@ -7,8 +7,11 @@
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
 mod foreign; // support: what other people's tools say about an archive
+mod hostile; // archives that lie, and the answer to each
 mod interop;
 mod layers; // the direction of imports, and the room of each kind of line
 mod readme; // the shell lines of README do what it shows
 mod library; // arrays out of packs, by the public interface
+mod raw_tar; // support: tar files by hand
+mod raw_zip; // support: zip files by hand
 mod sample; // examples/experiment is what its generator writes
