@@ -352,16 +352,31 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// Removes the temporary files of every unfinished write of this process.
 ///
 /// For a program that is about to stop at once, such as on Ctrl-C: [`create`](crate::create) and
-/// [`extract`](crate::extract) remove theirs themselves when they return.
+/// [`extract`](crate::extract) remove theirs themselves when they return. From here on, whoever begins
+/// or ends such a write waits for the end of the process.
 pub fn remove_unfinished() {
-    for path in unfinished().iter() {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
         // Nobody is left to tell, and the next run explains a file that stayed.
         let _ = fs::remove_file(path);
     }
+    // Other threads still run: without this they would go on to begin files that nobody removes.
+    std::mem::forget(unfinished);
 }
 
 /// What the names of temporary files end in.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
+
+/// Most bytes of a target's name in its temporary name, so that a name of 255 bytes, the longest that
+/// most file systems allow, leaves room for what makes it temporary.
+const MAX_TEMPORARY_STEM: usize = 200;
+
+/// What the names of the temporary files of `target` begin with.
+fn temporary_prefix(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.get(..name.floor_char_boundary(MAX_TEMPORARY_STEM)).unwrap_or_default();
+    format!(".{stem}.")
+}
 
 /// A new file that has its name only when it is complete.
 #[derive(Debug)]
@@ -383,7 +398,7 @@ impl PendingFile {
         }
         let directory = parent_of(target);
         let mut builder = tempfile::Builder::new();
-        let prefix = format!(".{}.", target.file_name().unwrap_or_default().to_string_lossy());
+        let prefix = temporary_prefix(target);
         builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
         #[cfg(unix)]
         {
@@ -391,15 +406,23 @@ impl PendingFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
+        // Held from before the file is there, so that no file is without its entry.
+        let mut unfinished = unfinished();
         let named = builder.tempfile_in(directory).map_err(Error::io("write in", directory))?;
         let (inner, temporary) = named.into_parts();
-        unfinished().insert(temporary.to_path_buf());
+        unfinished.insert(temporary.to_path_buf());
+        drop(unfinished);
         let file = File { inner, path: target.to_owned() };
         Ok(Self { file, temporary: Some(temporary), target: target.to_owned(), replace })
     }
 
     pub(crate) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Where it lies until it is complete.
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref()
     }
 
     /// Writes the file from its beginning on.
@@ -469,7 +492,7 @@ fn parent_of(path: &Path) -> &Path {
 
 /// Temporary files beside `target` that an interrupted run left.
 pub(crate) fn leftovers(target: &Path) -> Vec<PathBuf> {
-    let prefix = format!(".{}.", target.file_name().unwrap_or_default().to_string_lossy());
+    let prefix = temporary_prefix(target);
     let Ok(entries) = fs::read_dir(parent_of(target)) else { return Vec::new() };
     let running = unfinished();
     entries

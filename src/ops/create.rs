@@ -115,8 +115,13 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
     }
     let companions = Companions::new(archive);
-    let own = companions.all().filter_map(|path| fs::name_below(source, path)).collect::<Vec<_>>();
     let pending = Outputs::begin(&companions, options)?;
+    let own: Vec<_> = companions
+        .all()
+        .map(PathBuf::as_path)
+        .chain(pending.temporaries())
+        .filter_map(|path| fs::name_below(source, path))
+        .collect();
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let survey = survey(source, &options.exclude, &own, options.dereference, jobs)?;
     let plan = Plan::new(source, archive, survey, options)?;
@@ -179,6 +184,12 @@ impl Outputs {
             (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
         Ok(Self { archive, manifest, digest })
+    }
+
+    /// The temporary names, which may lie in the source.
+    fn temporaries(&self) -> impl Iterator<Item = &Path> {
+        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
+        files.into_iter().flatten().filter_map(PendingFile::temporary)
     }
 
     /// Puts everything on the disk, then gives each file its name.
