@@ -286,18 +286,21 @@ impl<'a> Verification<'a> {
             ),
             Some(_) => {}
         }
-        for named in &payload {
-            if named.manifest.entries().is_empty() && !digests.is_empty() {
+        let is_payload = |name: &str| match placement.layout {
+            Layout::Plain => pack::manifest_algorithm(name).is_none(),
+            Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),
+        };
+        // A bag may be without payload, and then its manifest lists nothing.
+        let may_be_empty = digests.is_empty()
+            || placement.layout == Layout::BagIt && !digests.keys().any(|name| is_payload(name));
+        for named in payload.iter().filter(|_| !may_be_empty) {
+            if named.manifest.entries().is_empty() {
                 report.findings.push(
                     Finding::new(Code::EmptyManifest, "the manifest lists nothing")
                         .in_member(named.name.clone()),
                 );
             }
         }
-        let is_payload = |name: &str| match placement.layout {
-            Layout::Plain => pack::manifest_algorithm(name).is_none(),
-            Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),
-        };
         for named in payload.iter().chain(&tags) {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
