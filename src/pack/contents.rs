@@ -81,7 +81,15 @@ impl Contents {
         let mut coordinates = coordinates::Coordinates::new(self);
         if let Some((member, facts)) = &self.pack_document {
             findings.extend(facts.findings.iter().cloned());
-            if facts.document.is_none() && facts.findings.is_empty() {
+            // A document of something else shows as keys that are unknown and nothing that is known.
+            let is_other = match &facts.document {
+                None => facts.findings.is_empty(),
+                Some(document) => {
+                    facts.findings.iter().any(Finding::is_error)
+                        && entities(document).next().is_none()
+                }
+            };
+            if is_other {
                 findings.push(not_a_description(member));
             }
         }
