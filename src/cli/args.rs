@@ -215,7 +215,7 @@ pub(crate) struct Get {
     pub(crate) output: Option<PathBuf>,
 
     /// A part of an array, like numpy's: `0:10,:,3`, in the order of its description's shape.
-    #[arg(long, value_name = "SLICE")]
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     pub(crate) slice: Option<String>,
 
     /// How to write an array: ra, or raw for its elements alone (little-endian, in file order).
