@@ -1,7 +1,7 @@
 //! Unpacking: nothing is written outside of the target, through a link, or over another file, and
 //! what was written is held against the manifest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -75,7 +75,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         target,
         options,
         known: known.as_ref(),
-        state: Mutex::new(State { made: BTreeSet::new(), bytes: 0 }),
+        is_stream: opened.is_stream(),
+        state: Mutex::new(State::default()),
     };
     if !options.force {
         extraction.refuse_existing(&opened)?;
@@ -89,6 +90,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         verified: 0,
         findings: scan.findings,
     };
+    let late = extraction.known_late(&opened, &scan.members)?;
     let mut written = Vec::new();
     for (member, outcome) in scan.members {
         if member.kind == MemberKind::Directory && extraction.wants(&member.name) {
@@ -106,16 +108,15 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
             Some(Outcome::Skipped) | None => {}
         }
     }
-    // A stream has its manifest at the end, so what it says is known only now.
-    match known {
-        Some(_) => {}
-        None => match Known::read_written(target, &written, &opened)? {
-            Some(known) => remove_wrong(target, &known, written, &mut report)?,
-            None => report.findings.push(
-                Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
-                    .warning(),
-            ),
-        },
+    match late.as_ref().or(known.as_ref()) {
+        Some(known) => report.findings.extend(known.faults.iter().cloned()),
+        None => report.findings.push(
+            Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
+                .warning(),
+        ),
+    }
+    if let Some(late) = late {
+        remove_wrong(target, &late, written, &mut report)?;
     }
     Ok(report)
 }
@@ -127,7 +128,7 @@ fn remove_wrong(
     written: Vec<(String, Digest, bool)>,
     report: &mut ExtractReport,
 ) -> Result<()> {
-    for (name, digest, _) in written {
+    for (name, digest, _) in written.into_iter().filter(|(.., verified)| !verified) {
         match known.check(&name, &digest) {
             Ok(verified) => report.verified = report.verified.saturating_add(u64::from(verified)),
             Err(finding) => {
@@ -145,6 +146,8 @@ struct Known {
     placement: Placement,
     name: String,
     manifest: Manifest,
+    /// Lines of the manifest that cannot be read.
+    faults: Vec<Finding>,
 }
 
 impl Known {
@@ -169,54 +172,30 @@ impl Known {
             .take(MAX_MANIFEST)
             .read_to_end(&mut text)
             .map_err(|error| Error::damaged(archive.path(), data_finding(&member.name, &error)))?;
-        Self::parse(archive, placement, name, &text).map(Some)
+        Ok(Some(Self::parse(placement, name, &text)))
     }
 
     fn beside(archive: &Archive) -> Result<Option<Self>> {
         let path = beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         let Some(text) = manifests::read_beside(&path)? else { return Ok(None) };
-        if archive.is_stream() {
-            return Self::parse(
-                archive,
-                Placement::plain(),
-                path.to_string_lossy().into_owned(),
-                &text,
-            )
-            .map(Some);
-        }
-        let members = archive.members()?;
-        let placement = Placement::detect(&members.iter().map(|member| member.name.as_str()));
-        Self::parse(archive, placement, path.to_string_lossy().into_owned(), &text).map(Some)
+        // Of a stream the names are not known yet; most packs have no directory of their own.
+        let placement = if archive.is_stream() {
+            Placement::plain()
+        } else {
+            let members = archive.members()?;
+            Placement::detect(&members.iter().map(|member| member.name.as_str()))
+        };
+        Ok(Some(Self::parse(placement, path.to_string_lossy().into_owned(), &text)))
     }
 
-    /// The manifest among the files that were just written.
-    fn read_written(
-        target: &Path,
-        written: &[(String, Digest, bool)],
-        archive: &Archive,
-    ) -> Result<Option<Self>> {
-        let placement = Placement::detect(&written.iter().map(|(name, ..)| name.as_str()));
-        let name = pack::manifest_name(Algorithm::Sha256);
-        let placed = placement.place_tag(&name);
-        if !written.iter().any(|(written, ..)| *written == placed) {
-            return Ok(None);
-        }
-        let text = fs::read_limited(&target.join(&placed), MAX_MANIFEST)?;
-        Self::parse(archive, placement, name, &text).map(Some)
-    }
-
-    fn parse(archive: &Archive, placement: Placement, name: String, text: &[u8]) -> Result<Self> {
+    fn parse(placement: Placement, name: String, text: &[u8]) -> Self {
         let names = match placement.layout {
             Layout::Plain => NameEncoding::Gnu,
             Layout::BagIt => NameEncoding::Percent,
         };
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, names, text);
-        match faults.iter().find(|fault| !fault.is_warning()) {
-            Some(fault) => {
-                Err(Error::damaged(archive.path(), manifests::fault_finding(&name, fault)))
-            }
-            None => Ok(Self { placement, name, manifest }),
-        }
+        let faults = faults.iter().map(|fault| manifests::fault_finding(&name, fault)).collect();
+        Self { placement, name, manifest, faults }
     }
 
     /// Whether a file agrees with its entry; a file without one is not checked.
@@ -249,10 +228,14 @@ struct Extraction<'a> {
     target: &'a Path,
     options: &'a ExtractOptions,
     known: Option<&'a Known>,
+    is_stream: bool,
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
+    /// Manifests that passed by in a stream.
+    manifests: BTreeMap<String, Vec<u8>>,
     /// Directories that are known to be there and to be no links.
     made: BTreeSet<String>,
     bytes: u64,
@@ -263,12 +246,17 @@ impl Extraction<'_> {
         self.options.patterns.is_empty() || self.options.patterns.matches(name)
     }
 
-    /// Refuses before anything is written, where the names are known beforehand.
+    /// Refuses before anything is written.
     fn refuse_existing(&self, archive: &Archive) -> Result<()> {
-        if archive.is_stream() || fs::is_empty_directory(self.target)? {
+        if fs::is_empty_directory(self.target)? {
             return Ok(());
         }
-        for member in archive.members()? {
+        let members = match archive.members() {
+            // What is whole of a damaged stream can be unpacked, and a clash is noticed on the way.
+            Err(Error::Damaged { .. }) if self.is_stream => return Ok(()),
+            members => members?,
+        };
+        for member in members {
             let path = self.target.join(&member.name);
             let safe = crate::path::MemberPath::new(member.name.as_str()).is_ok();
             if safe
@@ -297,7 +285,46 @@ impl Extraction<'_> {
         }
     }
 
+    /// What is expected of the members of a stream, which has its manifest at its end.
+    fn known_late(
+        &self,
+        archive: &Archive,
+        members: &[(Member, Option<Outcome>)],
+    ) -> Result<Option<Known>> {
+        if !self.is_stream {
+            return Ok(None);
+        }
+        let placement = Placement::detect(&members.iter().map(|(member, _)| member.name.as_str()));
+        let path = beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        if let Some(text) = manifests::read_beside(&path)? {
+            let name = path.to_string_lossy().into_owned();
+            return Ok(Some(Known::parse(placement, name, &text)));
+        }
+        let name = pack::manifest_name(Algorithm::Sha256);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = state.manifests.get(&placement.place_tag(&name));
+        Ok(text.map(|text| Known::parse(placement, name, text)))
+    }
+
     fn write(&self, member: &Member, content: &mut dyn BufRead) -> Outcome {
+        let is_manifest = || {
+            let last = member.name.rsplit('/').next().unwrap_or_default();
+            pack::manifest_algorithm(last) == Some(Algorithm::Sha256)
+        };
+        if self.is_stream && member.size <= MAX_MANIFEST && is_manifest() {
+            let mut text = Vec::new();
+            if let Err(error) = content.read_to_end(&mut text) {
+                return Outcome::Finding(Box::new(data_finding(&member.name, &error)));
+            }
+            let outcome = self.write_wanted(member, &mut text.as_slice());
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.manifests.insert(member.name.clone(), text);
+            return outcome;
+        }
+        self.write_wanted(member, content)
+    }
+
+    fn write_wanted(&self, member: &Member, content: &mut dyn BufRead) -> Outcome {
         if !self.wants(&member.name) {
             return Outcome::Skipped;
         }
