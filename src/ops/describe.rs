@@ -89,6 +89,12 @@ pub struct DescribeReport {
 ///
 /// When the system refuses.
 pub fn write_descriptions(target: &Path, jobs: Option<usize>) -> Result<DescribeReport> {
+    if !fs::is_directory(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is not a directory; without --write its description is printed",
+            crate::path::escape(&target.to_string_lossy())
+        )));
+    }
     let jobs = jobs.unwrap_or_else(parallel::default_jobs);
     let Survey { contents, mut findings, .. } =
         survey(target, &Patterns::default(), &[], false, jobs)?;
