@@ -1,0 +1,390 @@
+//! `ra-pack extract`: what was packed comes out, and nothing is ever written elsewhere.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::bytes::{Part, link, part, tar, with_manifest, zip};
+use crate::experiment::{Experiment, read_tree};
+use crate::run::{ENDINGS, create, extract, names_in, pack, ra};
+
+/// What a hostile archive tries to write.
+const EVIL: &str = "evil";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The same members in each kind of container.
+fn containers(parts: &[Part]) -> [(&'static str, Vec<u8>); 3] {
+    [("x.zip", zip(parts)), ("x.tar", tar(parts)), ("x.tar.gz", gzip(&tar(parts)))]
+}
+
+#[test]
+fn what_was_packed_comes_out_of_every_container() {
+    let experiment = Experiment::standard();
+    let source = read_tree(experiment.path());
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        for jobs in ["1", "3"] {
+            let name = format!("{jobs}{ending}");
+            let archive = pack(&experiment, scratch.path(), &name, &["--jobs", jobs]);
+            let into = scratch.path().join(format!("{name}-out/deep/er"));
+            let json = extract(&archive, &into, &["--jobs", jobs, "--json"]).exits(0).json();
+            let mut tree = read_tree(&into);
+            assert!(tree.remove("manifest.yaml").is_some());
+            let manifest = tree.remove("manifest-sha256.txt").unwrap();
+            assert_eq!(tree, source, "{ending}");
+            crate::foreign::assert_sha256sum_passes(&into, "manifest-sha256.txt");
+            let listed = String::from_utf8(manifest).unwrap().lines().count();
+            assert_eq!(json["verified"], listed, "{ending}");
+            assert_eq!(json["members"], listed + 1);
+            assert_eq!(json["findings"].to_string(), "[]");
+            let bytes = read_tree(&into).values().map(Vec::len).sum::<usize>();
+            assert_eq!(json["bytes"], bytes);
+            // Packed once more it is the same archive.
+            let again = scratch.path().join(format!("again-{name}"));
+            create(&into, &again, &[]).exits(0);
+            assert!(fs::read(again).unwrap() == fs::read(archive).unwrap(), "{ending}");
+        }
+    }
+}
+
+#[test]
+fn the_payload_of_a_bag_is_checked_against_its_manifest_too() {
+    let experiment = Experiment::standard();
+    let files = read_tree(experiment.path()).keys().filter(|name| !name.ends_with('/')).count();
+    for ending in ENDINGS {
+        for external in [&[][..], &["--no-external-manifest"]] {
+            let scratch = TempDir::new().unwrap();
+            let options = [&["--layout", "bagit"], external].concat();
+            let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &options);
+            let into = TempDir::new().unwrap();
+            let json = extract(&archive, into.path(), &["--json"]).exits(0).json();
+            let verified = json["verified"].as_u64().unwrap();
+            assert!(verified >= u64::try_from(files).unwrap(), "{ending} {external:?}: {json}");
+        }
+    }
+}
+
+#[test]
+fn patterns_choose_what_is_unpacked() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &["run1/*.ra", "time.yaml"]).exits(0);
+        let names: Vec<_> = read_tree(into.path()).into_keys().collect();
+        let arrays =
+            ["depth", "gain", "image", "temperature"].map(|stem| format!("run1/{stem}.ra"));
+        assert_eq!(names, [&arrays[..], &["time.yaml".to_owned()]].concat(), "{ending}");
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &["nothing like it"]).exits(2).says(&["no member matches"]);
+        assert_eq!(names_in(into.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn a_file_that_is_there_is_refused_before_anything_is_written() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
+        let into = Experiment::new().file("run2/quality.yaml", "mine").file("other.txt", "mine");
+        let before = read_tree(into.path());
+        let ran = extract(&archive, into.path(), &[]).exits(2);
+        ran.says(&["run2/quality.yaml", "--force"]);
+        assert_eq!(read_tree(into.path()), before, "{ending}");
+        // What is not asked for is not in the way.
+        extract(&archive, into.path(), &["run1"]).exits(0);
+        let into = Experiment::new().file("run2/quality.yaml", "mine").file("other.txt", "mine");
+        extract(&archive, into.path(), &["--force"]).exits(0);
+        let tree = read_tree(into.path());
+        assert_ne!(tree["run2/quality.yaml"], b"mine");
+        assert_eq!(tree["other.txt"], b"mine");
+        assert!(tree.contains_key("time.ra"));
+    }
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_file_is_refused_and_kept() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
+        let into = Experiment::new().file("time.ra/mine.txt", "mine");
+        for options in [&[][..], &["--force"]] {
+            extract(&archive, into.path(), options).exits(2).says(&["time.ra"]);
+        }
+        assert_eq!(fs::read(into.path().join("time.ra/mine.txt")).unwrap(), b"mine");
+        // And a file in the place of a directory.
+        let into = Experiment::new().file("run1", "mine");
+        for options in [&[][..], &["--force"]] {
+            extract(&archive, into.path(), options).exits(2).says(&["run1"]);
+        }
+        assert_eq!(fs::read(into.path().join("run1")).unwrap(), b"mine");
+    }
+}
+
+#[test]
+fn a_link_in_the_target_is_never_followed() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
+        for options in [&[][..], &["--force"]] {
+            let outside = Experiment::new().file("kept.txt", "mine");
+            let before = read_tree(outside.path());
+            let into = TempDir::new().unwrap();
+            symlink(outside.path(), into.path().join("run1")).unwrap();
+            extract(&archive, into.path(), options).exits(2).says(&["run1"]);
+            assert_eq!(read_tree(outside.path()), before, "{ending}");
+
+            let into = TempDir::new().unwrap();
+            symlink(outside.path(), into.path().join("run2")).unwrap();
+            extract(&archive, into.path(), &[options, &["run2/nothing yet"]].concat());
+            assert_eq!(read_tree(outside.path()), before, "{ending}");
+
+            let into = TempDir::new().unwrap();
+            symlink(outside.path().join("kept.txt"), into.path().join("README.txt")).unwrap();
+            symlink(outside.path().join("new.txt"), into.path().join("time.yaml")).unwrap();
+            let ran = extract(&archive, into.path(), options);
+            assert_eq!(read_tree(outside.path()), before, "{ending}");
+            if options.is_empty() {
+                ran.exits(2);
+            } else {
+                ran.exits(0);
+                let metadata = fs::symlink_metadata(into.path().join("README.txt")).unwrap();
+                assert!(metadata.is_file(), "the link itself was replaced");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_target_itself_may_be_a_link() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let into = TempDir::new().unwrap();
+    let link = scratch.path().join("link");
+    symlink(into.path(), &link).unwrap();
+    extract(&archive, &link, &[]).exits(0);
+    assert!(into.path().join("run1/temperature.ra").is_file());
+}
+
+#[test]
+fn hostile_names_and_links_write_nothing_outside_of_the_target() {
+    let root = TempDir::new().unwrap();
+    let outside = root.path().join("outside");
+    let absolute = outside.join("absolute").into_os_string().into_string().unwrap();
+    let hostile: Vec<Vec<Part>> = vec![
+        vec![part("../outside/up", EVIL)],
+        vec![part("a/../../outside/up", EVIL)],
+        vec![part("run1/../../outside/up", EVIL)],
+        vec![part("./../outside/up", EVIL)],
+        vec![part("..", EVIL)],
+        vec![part("../", EVIL)],
+        vec![part(&absolute, EVIL)],
+        vec![part(&format!("/{absolute}"), EVIL)],
+        vec![part(&format!("./{absolute}"), EVIL)],
+        vec![part("..\\outside\\up", EVIL)],
+        vec![part("C:\\evil", EVIL)],
+        vec![part("C:evil", EVIL)],
+        vec![part("a/./b", EVIL)],
+        vec![part("a//b", EVIL)],
+        vec![part("nul\0.txt", EVIL)],
+        vec![link("l", outside.to_str().unwrap()), part("l/through", EVIL)],
+        vec![link("l", "../outside"), part("l/through", EVIL)],
+        vec![link("l", outside.join("through").to_str().unwrap()), part("l", EVIL)],
+        vec![Part { kind: b'1', ..link("hard", "../outside/kept.txt") }, part("hard", EVIL)],
+        vec![Part { kind: b'3', ..part("device", "") }],
+        vec![Part { kind: b'6', ..part("pipe", "") }],
+    ];
+    for parts in hostile {
+        let names: Vec<_> = parts.iter().map(|part| part.name.clone()).collect();
+        let all = [vec![part("first.txt", "1")], parts, vec![part("last.txt", "2")]].concat();
+        for (name, bytes) in containers(&with_manifest(all)) {
+            fs::create_dir(&outside).unwrap();
+            fs::write(outside.join("kept.txt"), "mine").unwrap();
+            let archive = root.path().join(name);
+            fs::write(&archive, bytes).unwrap();
+            let into = root.path().join("into");
+            for options in [&[][..], &["--force"]] {
+                let ran = extract(&archive, &into, options);
+                let is_file =
+                    name == "x.zip" && names.iter().any(|name| name == "device" || name == "pipe");
+                if !is_file && options.is_empty() {
+                    assert!(matches!(ran.code, Some(1 | 2)), "{names:?} {name}: {}", ran.said());
+                }
+                assert!(!ran.said().contains("panicked"), "{}", ran.said());
+                assert_eq!(names_in(&outside), ["kept.txt"], "{names:?} in {name}");
+                assert_eq!(fs::read(outside.join("kept.txt")).unwrap(), b"mine");
+                // It is not there when the archive is refused as a whole.
+                fs::create_dir_all(&into).unwrap();
+                let there = names_in(root.path());
+                assert_eq!(there, ["into", "outside", name], "{names:?} in {name}");
+                for (name, _) in read_tree(&into) {
+                    assert!(!name.contains("unfinished"), "{name}");
+                    let metadata = fs::symlink_metadata(into.join(&name)).unwrap();
+                    assert!(metadata.is_file() || metadata.is_dir(), "{name}");
+                }
+            }
+            fs::remove_dir_all(&into).unwrap();
+            fs::remove_dir_all(&outside).unwrap();
+            fs::remove_file(&archive).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_members_beside_a_hostile_one_are_unpacked() {
+    let parts = with_manifest(vec![part("a.txt", "1"), part("../b", "2"), part("c.txt", "3")]);
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &[]).exits(1).says(&["NAME001", "../b"]);
+        assert_eq!(names_in(into.path()), ["a.txt", "c.txt", "manifest-sha256.txt"], "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_is_there_twice_is_never_decided_silently() {
+    let parts = with_manifest(vec![part("a.txt", "1"), part("a.txt", "2"), part("b.txt", "3")]);
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        for options in [&[][..], &["--force"]] {
+            let into = TempDir::new().unwrap();
+            let ran = extract(&archive, into.path(), options);
+            assert!(matches!(ran.code, Some(1 | 2)), "{name}: {}", ran.said());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_member_is_not_left_on_disk_while_the_others_are() {
+    let mut parts = with_manifest(vec![
+        part("a/a.txt", "whole"),
+        part("a/b.txt", "wrong"),
+        part("c.txt", "whole"),
+    ]);
+    parts[1].data = b"false".to_vec();
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = TempDir::new().unwrap();
+        let ran = extract(&archive, into.path(), &["--json"]).exits(1);
+        assert_eq!(ran.findings(), [("MAN003".to_owned(), "a/b.txt".to_owned())]);
+        let json = ran.json();
+        assert_eq!((&json["members"], &json["verified"]), (&3.into(), &2.into()), "{name}");
+        let names: Vec<_> = read_tree(into.path()).into_keys().collect();
+        assert_eq!(names, ["a/a.txt", "c.txt", "manifest-sha256.txt"], "{name}");
+        // Without the manifest among what is asked for, too.
+        let into = TempDir::new().unwrap();
+        let ran = extract(&archive, into.path(), &["a"]);
+        if name != "x.tar.gz" {
+            ran.exits(1);
+            let names: Vec<_> = read_tree(into.path()).into_keys().collect();
+            assert_eq!(names, ["a/a.txt"], "{name}");
+        }
+    }
+    // Damage that the zip's own checksum finds.
+    let mut bytes = zip(&with_manifest(vec![part("a.txt", "whole"), part("b.txt", "wrong")]));
+    let at = bytes.windows(5).position(|window| window == b"wrong").unwrap();
+    bytes[at] ^= 1;
+    let archive = scratch.path().join("crc.zip");
+    fs::write(&archive, bytes).unwrap();
+    let into = TempDir::new().unwrap();
+    extract(&archive, into.path(), &[]).exits(1).says(&["ARC006", "b.txt"]);
+    assert_eq!(names_in(into.path()), ["a.txt", "manifest-sha256.txt"]);
+}
+
+#[test]
+fn a_cut_off_stream_gives_what_is_whole_and_says_so() {
+    let numbers = (0..50_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes());
+    let experiment =
+        Experiment::new().file("a.txt", "first").file("b.bin", numbers.collect::<Vec<u8>>());
+    let scratch = TempDir::new().unwrap();
+    for ending in [".tar.gz", ".tar.zst", ".tar"] {
+        let archive =
+            pack(&experiment, scratch.path(), &format!("x{ending}"), &["--no-external-manifest"]);
+        let bytes = fs::read(&archive).unwrap();
+        fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
+        let into = TempDir::new().unwrap();
+        let ran = extract(&archive, into.path(), &[]);
+        assert_eq!(ran.code, Some(1), "{ending}: {}", ran.said());
+        assert!(names_in(into.path()).iter().all(|name| name == "a.txt"), "{ending}");
+    }
+}
+
+#[test]
+fn no_more_is_written_than_max_size_allows() {
+    let experiment = Experiment::new().file("zeros", vec![0; 1 << 20]).file("a", vec![1; 1000]);
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let method = if ending == ".zip" { "deflate" } else { "stored" };
+        let name = format!("x{ending}");
+        let archive = pack(&experiment, scratch.path(), &name, &["--compression", method]);
+        for limit in ["0", "999", "100K", "1M"] {
+            let into = TempDir::new().unwrap();
+            extract(&archive, into.path(), &["--max-size", limit]).exits(2).says(&["--max-size"]);
+            let tree = read_tree(into.path());
+            let written: usize = tree.values().map(Vec::len).sum();
+            assert!(written <= 1 << 20, "{written}");
+            assert!(tree.keys().all(|name| !name.contains("unfinished")), "{:?}", tree.keys());
+        }
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &["--max-size", "2M"]).exits(0);
+    }
+    for wrong in ["", "x", "1X", "-1", "99999999999T"] {
+        extract(Path::new("x"), scratch.path(), &[&format!("--max-size={wrong}")]).exits(2);
+    }
+}
+
+#[test]
+fn an_archive_without_a_manifest_is_unpacked_with_a_warning() {
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&[part("a.txt", "1")]) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &[]).exits(0).says(&["warning[MAN001]", "0 agree"]);
+        assert_eq!(names_in(into.path()), ["a.txt"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_exits_with_2_and_what_is_no_archive_with_1() {
+    let scratch = TempDir::new().unwrap();
+    let into = scratch.path().join("into");
+    extract(&scratch.path().join("none.zip"), &into, &[]).exits(2).says(&["none.zip"]);
+    let text = scratch.path().join("text.zip");
+    fs::write(&text, "hello").unwrap();
+    extract(&text, &into, &[]).exits(1).says(&["ARC001"]);
+    assert!(!into.exists());
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    extract(&archive, &text, &[]).exits(2).says(&["text.zip"]);
+    assert_eq!(fs::read_to_string(text).unwrap(), "hello");
+    ra("extract", &[], &[]).exits(2);
+}
+
+#[test]
+fn files_have_ordinary_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let into = TempDir::new().unwrap();
+    extract(&archive, into.path(), &[]).exits(0);
+    let plain = scratch.path().join("plain");
+    fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&into.path().join("time.ra")), mode(&plain));
+    assert_eq!(mode(&archive), mode(&plain));
+    assert_eq!(mode(&scratch.path().join("x.zip.manifest-sha256.txt")), mode(&plain));
+}

@@ -1,0 +1,283 @@
+//! `ra-pack get`: one array or file, or a slice of an array, checked before anything is written.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::bytes::{part, tar, with_manifest, zip};
+use crate::experiment::{Element, Experiment, FLOAT64, INT16, UINT8, le, raw_array, read_tree};
+use crate::run::{ENDINGS, Ran, names_in, pack, ra};
+
+fn get(archive: &Path, member: &str, options: &[&str]) -> Ran {
+    ra("get", &[archive, member.as_ref()], options)
+}
+
+#[test]
+fn every_member_of_every_archive_has_the_bytes_of_its_file() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    for (index, ending) in ENDINGS.into_iter().enumerate() {
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        let tree = read_tree(experiment.path());
+        let files = tree.iter().filter(|(name, _)| !name.ends_with('/'));
+        // Each member from some archive, a few from each.
+        for (name, content) in files.skip(index).step_by(3) {
+            let ran = get(&archive, name, &[]).exits(0);
+            assert!(ran.out == *content, "{ending} {name}");
+            assert_eq!(ran.err, "");
+        }
+    }
+    let content = fs::read(experiment.path().join("time.ra")).unwrap();
+    let ran = get(experiment.path(), "time.ra", &[]).exits(0).says(&["no manifest vouches"]);
+    assert_eq!(ran.out, content);
+}
+
+#[test]
+fn a_member_of_a_bag_is_called_as_in_the_source_or_as_listed() {
+    let scratch = TempDir::new().unwrap();
+    let experiment = Experiment::standard();
+    let archive = pack(&experiment, scratch.path(), "x.zip", &["--layout", "bagit"]);
+    let content = fs::read(experiment.path().join("run1/image.ra")).unwrap();
+    for name in ["run1/image.ra", "x/data/run1/image.ra"] {
+        assert_eq!(get(&archive, name, &[]).exits(0).out, content);
+    }
+}
+
+#[test]
+fn a_member_that_is_not_there_is_answered_with_one_that_is() {
+    let scratch = TempDir::new().unwrap();
+    for ending in [".zip", ".tar", ".tar.gz"] {
+        let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
+        for name in ["temperature.ra", "run1/Temperature", "/run1/temperature.ra", "x/TEMPERATURE"]
+        {
+            let ran = get(&archive, name, &[]).exits(2);
+            let ran = ran.says(&[name, "did you mean `run1/temperature.ra`"]);
+            assert_eq!(ran.out, b"");
+        }
+        let ran = get(&archive, "quite/another/thing", &[]).exits(2);
+        assert!(!ran.said().contains("did you mean"), "{}", ran.said());
+        for name in ["", "run1", "../x", "/etc/passwd", "run2/nothing yet"] {
+            assert_eq!(get(&archive, name, &[]).exits(2).out, b"");
+        }
+    }
+}
+
+/// The elements of an array at `positions` of each axis, the first axis fastest, by number.
+fn chosen(dims: &[usize], positions: &[Vec<usize>]) -> Vec<usize> {
+    let mut numbers = vec![0];
+    let mut stride = 1;
+    let mut strides = Vec::new();
+    for dim in dims {
+        strides.push(stride);
+        stride *= dim;
+    }
+    // The last axis is the slowest, so it is the outermost loop.
+    for (positions, stride) in positions.iter().zip(&strides).rev() {
+        let mut next = Vec::new();
+        for number in &numbers {
+            next.extend(positions.iter().map(|position| number + position * stride));
+        }
+        numbers = next;
+    }
+    numbers
+}
+
+#[test]
+fn a_slice_holds_the_elements_that_its_text_says() {
+    let dims = [4_usize, 3, 5];
+    let wide = dims.map(|dim| u64::try_from(dim).unwrap());
+    let data = le(f64::to_le_bytes, (0..60).map(f64::from));
+    let experiment = Experiment::new()
+        .array("column.ra", FLOAT64, &wide, &data)
+        .describe("column.yaml", "[4, 3, 5]", "float64")
+        .array("row.ra", FLOAT64, &wide, &data)
+        .file(
+            "row.yaml",
+            "ndarrays:\n  row:\n    shape: [5, 3, 4]\n    type: float64\n    storage: {order: row}\n",
+        );
+    let scratch = TempDir::new().unwrap();
+    let archives: Vec<_> =
+        [(".zip", "stored"), (".zip", "deflate"), (".tar", "stored"), (".tar.zst", "stored")]
+            .into_iter()
+            .map(|(ending, method)| {
+                let name = format!("{method}{ending}");
+                pack(&experiment, scratch.path(), &name, &["--compression", method])
+            })
+            .collect();
+    let all = |extent: usize| (0..extent).collect::<Vec<_>>();
+    // Each axis by itself: its text, its positions, and whether it stays an axis.
+    let parts: [(&str, Vec<usize>, bool); 9] = [
+        (":", all(3), true),
+        ("1", vec![1], false),
+        ("-1", vec![2], false),
+        ("1:", vec![1, 2], true),
+        (":-1", vec![0, 1], true),
+        ("::2", vec![0, 2], true),
+        ("::-1", vec![2, 1, 0], true),
+        ("2:0:-1", vec![2, 1], true),
+        ("1:1", vec![], true),
+    ];
+    for (index, (text, middle, stays)) in parts.into_iter().enumerate() {
+        let archive = &archives[index % archives.len()];
+        let first = [3, 1];
+        let slice = format!("-1:0:-2,{text},1:4");
+        let numbers = chosen(&dims, &[first.to_vec(), middle.clone(), vec![1, 2, 3]]);
+        let expected =
+            le(f64::to_le_bytes, numbers.iter().map(|n| f64::from(u32::try_from(*n).unwrap())));
+        let mut shape = vec![2, u64::try_from(middle.len()).unwrap(), 3];
+        if !stays {
+            shape.remove(1);
+        }
+        let options = ["--slice", &slice, "--format", "raw"];
+        assert_eq!(get(archive, "column.ra", &options).exits(0).out, expected, "{slice}");
+        for unchecked in [&[][..], &["--no-check"]] {
+            let options = [&["--slice", &slice], unchecked].concat();
+            let whole = raw_array(FLOAT64, &shape, &expected);
+            assert!(get(archive, "column.ra", &options).exits(0).out == whole, "{slice}");
+            // The same elements, by the indices in the other order.
+            let reversed = format!("1:4,{text},-1:0:-2");
+            let options = [&["--slice", &reversed], unchecked].concat();
+            let out = get(archive, "row.ra", &options).exits(0).out;
+            assert!(out == whole, "{reversed} of row");
+        }
+    }
+    let archive = &archives[0];
+    assert_eq!(
+        get(archive, "column.ra", &["--slice", "..."]).exits(0).out,
+        raw_array(FLOAT64, &wide, &data)
+    );
+    let one = get(archive, "row.ra", &["--slice", "4,2,3"]).exits(0).out;
+    assert_eq!(one, raw_array(FLOAT64, &[], &59_f64.to_le_bytes()));
+    let axis = get(archive, "column.ra", &["--slice", "...,4"]).exits(0).out;
+    assert_eq!(axis, raw_array(FLOAT64, &[4, 3], &data[48 * 8..]));
+}
+
+#[test]
+fn a_slice_that_makes_no_sense_is_refused() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    for slice in
+        ["5,0", "0,0,0", "a", "0:9", "::0", "...,...", "1:2:3:4", "-4,0", "99999999999999999999"]
+    {
+        let out = scratch.path().join("out.ra");
+        let options = ["--slice", slice, "-o", out.to_str().unwrap()];
+        get(&archive, "run1/temperature.ra", &options).exits(2).says(&["slice"]);
+        assert!(!out.exists());
+    }
+    get(&archive, "README.txt", &["--slice", "0"]).exits(1).says(&["rawarray"]);
+}
+
+#[test]
+fn raw_elements_are_little_endian_whatever_the_file_is() {
+    let mut big = raw_array(INT16, &[3], &[0, 1, 0, 2, 255, 254]);
+    big[8] = 1;
+    let experiment = Experiment::new()
+        .file("big.ra", &big)
+        .file("big.yaml", "ndarrays:\n  big: {shape: [3], type: int16, storage: {endian: big}}\n");
+    let scratch = TempDir::new().unwrap();
+    for ending in [".zip", ".tar"] {
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        assert_eq!(get(&archive, "big.ra", &[]).exits(0).out, big, "the member as it stands");
+        let raw = get(&archive, "big.ra", &["--format", "raw"]).exits(0).out;
+        assert_eq!(raw, [1, 0, 2, 0, 254, 255]);
+        let ra = get(&archive, "big.ra", &["--format", "ra"]).exits(0).out;
+        assert_eq!(ra, raw_array(INT16, &[3], &raw));
+        let last = get(&archive, "big.ra", &["--slice", "-1", "--format", "raw"]).exits(0).out;
+        assert_eq!(last, [254, 255]);
+    }
+}
+
+#[test]
+fn elements_of_any_size_are_sliced() {
+    for (element, datatype) in [
+        (Element(0, 3), "{opaque: {size: 3}}"),
+        (Element(4, 16), "complex128"),
+        (Element(2, 8), "uint64"),
+    ] {
+        let width = usize::try_from(element.1).unwrap();
+        let data: Vec<u8> = (0..6 * width).map(|i| u8::try_from(i).unwrap()).collect();
+        let experiment = Experiment::new()
+            .array("a.ra", element, &[2, 3], &data)
+            .describe("a.yaml", "[2, 3]", datatype);
+        let scratch = TempDir::new().unwrap();
+        let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
+        let out = get(&archive, "a.ra", &["--slice", "1,::-1", "--format", "raw"]).exits(0).out;
+        let expected: Vec<u8> =
+            [5, 3, 1].iter().flat_map(|n| &data[n * width..(n + 1) * width]).copied().collect();
+        assert_eq!(out, expected, "{datatype}");
+    }
+}
+
+#[test]
+fn nothing_is_written_of_a_damaged_member() {
+    let values: Vec<u8> = (0..200).collect();
+    let array = part("a.ra", raw_array(UINT8, &[200], &values));
+    let text = part("a.yaml", "ndarrays:\n  a: {shape: [200], type: uint8}\n");
+    let parts = with_manifest(vec![array, text, part("b.txt", "whole")]);
+    let scratch = TempDir::new().unwrap();
+    for (name, sound) in [("x.zip", zip(&parts)), ("x.tar", tar(&parts))] {
+        let mut bytes = sound;
+        let start = bytes.windows(200).position(|window| window == values).unwrap();
+        bytes[start + 150] ^= 4;
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let out = scratch.path().join("out");
+        for options in [&[][..], &["--format", "raw"], &["--slice", "0:3"]] {
+            let ran = get(&archive, "a.ra", options).exits(1).says(&["a.ra", "is damaged"]);
+            assert_eq!(ran.out, b"", "{options:?}");
+            let to_file = [options, &["-o", out.to_str().unwrap()]].concat();
+            get(&archive, "a.ra", &to_file).exits(1);
+            assert_eq!(
+                names_in(scratch.path()).iter().filter(|name| name.contains("out")).count(),
+                0
+            );
+        }
+        assert_eq!(get(&archive, "b.txt", &[]).exits(0).out, b"whole");
+        // Who asks for it gets the part that is whole.
+        let options = ["--slice", "0:3", "--no-check", "--format", "raw"];
+        assert_eq!(get(&archive, "a.ra", &options).exits(0).out, [0, 1, 2]);
+    }
+}
+
+#[test]
+fn a_member_that_differs_from_the_manifest_is_refused_in_a_stream_too() {
+    let mut parts = with_manifest(vec![part("b.txt", "whole"), part("c.txt", "more")]);
+    parts[0].data = b"false".to_vec();
+    let scratch = TempDir::new().unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gz, &tar(&parts)).unwrap();
+    let archives =
+        [("x.zip", zip(&parts)), ("x.tar", tar(&parts)), ("x.tar.gz", gz.finish().unwrap())];
+    for (name, bytes) in archives {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let ran = get(&archive, "b.txt", &[]).exits(1).says(&["MAN003", "b.txt"]);
+        assert_eq!(ran.out, b"", "{name}");
+        assert_eq!(get(&archive, "b.txt", &["--no-check"]).exits(0).out, b"false");
+        assert_eq!(get(&archive, "c.txt", &[]).exits(0).out, b"more");
+    }
+}
+
+#[test]
+fn a_file_that_is_there_is_replaced_only_by_force() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let out = scratch.path().join("out.txt");
+    fs::write(&out, "mine").unwrap();
+    let option = ["-o", out.to_str().unwrap()];
+    get(&archive, "README.txt", &option).exits(2).says(&["out.txt", "--force"]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    get(&archive, "missing", &[&option[..], &["--force"]].concat()).exits(2);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    let json = get(&archive, "README.txt", &[&option[..], &["--force", "--json"]].concat());
+    let json = json.exits(0).json();
+    assert_eq!(fs::read_to_string(&out).unwrap(), "What was measured, and how.\n");
+    assert_eq!((&json["member"], &json["bytes"]), (&"README.txt".into(), &28.into()));
+    assert_eq!(json["verified"], true);
+    get(&archive, "README.txt", &["-o", scratch.path().to_str().unwrap()]).exits(2);
+    get(&archive, "README.txt", &["-o", "/nowhere/at/all"]).exits(2);
+    assert_eq!(get(&archive, "README.txt", &["-o", "-"]).exits(0).out.len(), 28);
+    get(&archive, "README.txt", &["--json"]).exits(2);
+    assert_eq!(names_in(scratch.path()), ["out.txt", "x.zip", "x.zip.manifest-sha256.txt"]);
+}

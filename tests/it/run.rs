@@ -1,0 +1,119 @@
+//! Support: the binary run with some arguments, and what it said.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::experiment::{Experiment, ra_pack};
+
+/// Every ending of an archive that `create` makes.
+pub(crate) const ENDINGS: [&str; 5] = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"];
+
+/// How a run ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Everything that was said, on both streams.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", String::from_utf8_lossy(&self.out), self.err)
+    }
+
+    /// Holds the exit status against what it has to be.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.said());
+        assert!(!self.said().contains("panicked"), "{}", self.said());
+        self
+    }
+
+    /// Asks for each of `words` in what was said.
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Self {
+        let said = self.said();
+        for word in words {
+            assert!(said.contains(word), "no {word:?} in:\n{said}");
+        }
+        self
+    }
+
+    /// What `--json` printed: one document on one line.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        let text = std::str::from_utf8(&self.out).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// The codes and members of the findings that `--json` printed, sorted.
+    #[track_caller]
+    pub(crate) fn findings(&self) -> Vec<(String, String)> {
+        let json = self.json();
+        let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or("").to_owned();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let mut found: Vec<_> =
+            findings.map(|finding| (text(finding, "code"), text(finding, "member"))).collect();
+        found.sort();
+        found
+    }
+}
+
+/// Runs the binary.
+pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
+    let output = ra_pack().args(arguments).output().unwrap();
+    Ran {
+        code: output.status.code(),
+        out: output.stdout,
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs `ra-pack COMMAND PATH… OPTION…`.
+pub(crate) fn ra(command: &str, paths: &[&Path], options: &[&str]) -> Ran {
+    let arguments = std::iter::once(OsStr::new(command))
+        .chain(paths.iter().map(|path| path.as_os_str()))
+        .chain(options.iter().map(OsStr::new));
+    run(arguments)
+}
+
+/// Runs `ra-pack create SOURCE -o ARCHIVE OPTION…`.
+pub(crate) fn create(source: &Path, archive: &Path, options: &[&str]) -> Ran {
+    ra("create", &[source, Path::new("-o"), archive], options)
+}
+
+/// Runs `ra-pack extract ARCHIVE -C TARGET OPTION…`.
+pub(crate) fn extract(archive: &Path, target: &Path, options: &[&str]) -> Ran {
+    ra("extract", &[archive, Path::new("-C"), target], options)
+}
+
+/// Packs `experiment` as `name` in `scratch`, which has to succeed.
+#[track_caller]
+pub(crate) fn pack(
+    experiment: &Experiment,
+    scratch: &Path,
+    name: &str,
+    options: &[&str],
+) -> PathBuf {
+    let archive = scratch.join(name);
+    create(experiment.path(), &archive, options).exits(0);
+    archive
+}
+
+/// Whether a file is an array by its name.
+pub(crate) fn is_array(name: &str) -> bool {
+    name.strip_suffix(".ra").is_some()
+}
+
+/// The names in a directory, sorted; not those below its directories.
+pub(crate) fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

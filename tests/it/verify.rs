@@ -1,0 +1,534 @@
+//! `ra-pack verify`: what is sound is called valid, and every kind of damage is found and named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::bytes::{
+    MAKERS, Part, link, manifest, part, sha256, tar, with_manifest, zip, zip_entries,
+};
+use crate::experiment::{Experiment, UINT8, raw_array, read_tree};
+use crate::foreign::installed;
+use crate::run::{ENDINGS, Ran, extract, pack, ra, run};
+
+const DESCRIPTION: &str = "ndarrays:\n  a:\n    shape: [200]\n    type: uint8\n";
+
+fn values() -> Vec<u8> {
+    (0..200).collect()
+}
+
+/// An array, its description and a note.
+fn parts() -> Vec<Part> {
+    vec![
+        part("run1/a.ra", raw_array(UINT8, &[200], &values())),
+        part("run1/a.yaml", DESCRIPTION),
+        part("run1/notes.txt", "nothing wrong here\n"),
+    ]
+}
+
+fn experiment() -> Experiment {
+    parts()
+        .into_iter()
+        .fold(Experiment::new(), |experiment, part| experiment.file(&part.name, part.data))
+}
+
+fn write(scratch: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = scratch.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn verify(target: &Path, options: &[&str]) -> Ran {
+    ra("verify", &[target], options)
+}
+
+/// The findings of an archive with these bytes: status 1, and codes with members.
+#[track_caller]
+fn findings(name: &str, bytes: impl AsRef<[u8]>) -> Vec<(String, String)> {
+    let scratch = TempDir::new().unwrap();
+    let archive = write(&scratch, name, bytes);
+    verify(&archive, &["--json"]).exits(1).findings()
+}
+
+#[track_caller]
+fn assert_found(found: &[(String, String)], code: &str, member: &str) {
+    let is_it = |(c, m): &(String, String)| c == code && m == member;
+    assert!(found.iter().any(is_it), "no {code} of `{member}` in {found:?}");
+}
+
+/// Verifies many archives by one run, and gives the report of each.
+fn reports(ending: &str, variants: impl IntoIterator<Item = Vec<u8>>) -> Vec<Value> {
+    let scratch = TempDir::new().unwrap();
+    let mut arguments = vec!["verify".to_owned(), "--json".to_owned()];
+    for (index, bytes) in variants.into_iter().enumerate() {
+        let archive = write(&scratch, &format!("{index:05}{ending}"), bytes);
+        arguments.push(archive.into_os_string().into_string().unwrap());
+    }
+    let count = arguments.len() - 2;
+    let ran = run(arguments);
+    assert!(ran.code == Some(0) || ran.code == Some(1), "{}", ran.said());
+    assert_eq!(ran.err, "");
+    let text = String::from_utf8(ran.out).unwrap();
+    let reports: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(reports.len(), count);
+    reports
+}
+
+fn has_error(report: &Value) -> bool {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().any(|finding| finding["severity"] == "error")
+}
+
+#[test]
+fn a_sound_pack_is_called_valid_in_every_container_and_layout() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        for layout in ["plain", "bagit"] {
+            let name = format!("{layout}{ending}");
+            let archive = pack(&experiment, scratch.path(), &name, &["--layout", layout]);
+            verify(&archive, &[]).exits(0).says(&[": valid (11 arrays", "manifest-sha256.txt"]);
+            let ran = verify(&archive, &["--fast"]).exits(0);
+            assert!(!ran.said().contains("valid"), "{}", ran.said());
+            ran.says(&["contents not read"]);
+            for jobs in ["1", "3"] {
+                verify(&archive, &["--jobs", jobs]).exits(0).says(&[": valid"]);
+            }
+            let into = TempDir::new().unwrap();
+            extract(&archive, into.path(), &[]).exits(0);
+            verify(into.path(), &[]).exits(0).says(&[": valid (11 arrays"]);
+        }
+    }
+}
+
+#[test]
+fn json_tells_what_was_checked() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
+    let json = verify(&archive, &["--json"]).exits(0).json();
+    assert_eq!(json["target"], archive.to_str().unwrap());
+    for (key, value) in [
+        ("container", Value::from("zip")),
+        ("layout", "plain".into()),
+        ("contents_read", true.into()),
+        ("members", 5.into()),
+        ("arrays", 1.into()),
+        ("manifests", vec!["manifest-sha256.txt"].into()),
+        ("findings", Value::Array(Vec::new())),
+    ] {
+        assert_eq!(json[key], value, "{key}");
+    }
+    assert!(json["seconds"].is_number() && json["bytes"].is_number());
+    assert_eq!(verify(&archive, &["--json", "--fast"]).exits(0).json()["contents_read"], false);
+}
+
+#[test]
+fn a_flipped_bit_is_found_in_the_member_that_it_hit() {
+    let scratch = TempDir::new().unwrap();
+    for ending in [".zip", ".tar"] {
+        let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
+        let sound = fs::read(&archive).unwrap();
+        let description = DESCRIPTION.as_bytes();
+        for (content, offset, member) in [
+            (&values()[..], 100, "run1/a.ra"),
+            (b"rawarray", 1, "run1/a.ra"),
+            (description, description.len() - 2, "run1/a.yaml"),
+            (b"nothing wrong", 3, "run1/notes.txt"),
+        ] {
+            let start = sound.windows(content.len()).position(|window| window == content);
+            let mut bytes = sound.clone();
+            bytes[start.unwrap() + offset] ^= 1;
+            let found = findings(&format!("y{ending}"), &bytes);
+            if ending == ".zip" {
+                assert_found(&found, "ARC006", member);
+            } else {
+                assert_found(&found, "MAN003", member);
+            }
+            assert!(
+                found.iter().all(|(_, found)| found == member || member == "run1/a.yaml"),
+                "{found:?}"
+            );
+        }
+    }
+}
+
+/// Flips one bit of every `step`th byte in turn, and gives the bytes where nobody noticed.
+fn unnoticed(sound: &[u8], ending: &str, step: usize) -> Vec<usize> {
+    let places = (0..sound.len()).step_by(step);
+    let flipped = places.clone().map(|at| {
+        let mut bytes = sound.to_vec();
+        bytes[at] ^= 1 << (at % 8);
+        bytes
+    });
+    let is_clean = |report: &Value| report["findings"].as_array().unwrap().is_empty();
+    let reports = places.zip(reports(ending, flipped));
+    reports.filter(|(_, report)| is_clean(report)).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn no_bit_of_a_zip_that_means_anything_can_be_flipped_unnoticed() {
+    let scratch = TempDir::new().unwrap();
+    for (method, step) in [("stored", 1), ("deflate", 5)] {
+        let name = format!("{method}.zip");
+        let archive = pack(&experiment(), scratch.path(), &name, &["--compression", method]);
+        let sound = fs::read(archive).unwrap();
+        let mut unnoticed = unnoticed(&sound, ".zip", step);
+        for entry in zip_entries(&sound) {
+            // Versions, times and modes, which nothing depends on, and padding.
+            let (local, central) = (entry.header, entry.central);
+            let name = local + 30 + entry.name.len();
+            let free = [local + 4..local + 6, local + 10..local + 14, name..entry.data];
+            let attributes = [central + 4..central + 8, central + 12..central + 16];
+            // The last byte of a deflate stream has bits to spare.
+            let last = entry.data + entry.packed - 1;
+            unnoticed.retain(|at| entry.method == 0 || *at != last);
+            let all = free
+                .into_iter()
+                .chain(attributes)
+                .chain(std::iter::once(central + 36..central + 42));
+            for range in all {
+                unnoticed.retain(|at| !range.contains(at));
+            }
+        }
+        assert_eq!(unnoticed, [0_usize; 0], "{method}");
+    }
+}
+
+#[test]
+fn no_bit_of_a_tar_that_means_anything_can_be_flipped_unnoticed() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment(), scratch.path(), "x.tar", &[]);
+    let sound = fs::read(archive).unwrap();
+    let mut unnoticed = unnoticed(&sound, ".tar", 7);
+    // The first zero of a header's checksum becomes a space, a digit of a digest a capital letter.
+    unnoticed.retain(|at| at % 512 != 148 && !(at % 8 == 5 && sound[*at].is_ascii_hexdigit()));
+    assert_eq!(unnoticed, [0_usize; 0]);
+}
+
+#[test]
+fn a_cut_off_archive_is_found_at_every_length() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
+        let sound = fs::read(archive).unwrap();
+        let lengths: Vec<_> =
+            (0..sound.len()).step_by(37).chain(sound.len() - 9..sound.len()).collect();
+        let cut = lengths.iter().map(|length| sound[..*length].to_vec());
+        for (length, report) in lengths.iter().zip(reports(ending, cut)) {
+            let findings = &report["findings"];
+            // Without its last zeros a tar still holds everything, which is worth a warning only.
+            let only_end = ending == ".tar" && findings[0]["code"] == "ARC009";
+            assert!(has_error(&report) || only_end, "{ending} at {length}: {report}");
+            if only_end {
+                assert!(sound.len() - length <= 1024, "{length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_stands_before_or_after_an_archive_is_found() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
+        let sound = fs::read(archive).unwrap();
+        let variants = [b"x".to_vec(), b"#!/bin/sh\n".to_vec(), vec![7; 512], vec![0; 700]];
+        for junk in variants {
+            let after = [&sound[..], &junk].concat();
+            let before = [&junk[..], &sound].concat();
+            for (place, report) in ["after", "before"].iter().zip(reports(ending, [after, before]))
+            {
+                let zeros = junk[0] == 0 && *place == "after" && ending != ".zip";
+                assert!(zeros || has_error(&report), "{} {place} {ending}: {report}", junk.len());
+            }
+        }
+        let twice = [&sound[..], &sound].concat();
+        assert!(has_error(&reports(ending, [twice])[0]), "{ending}");
+    }
+}
+
+#[test]
+fn what_is_no_archive_is_said_to_be_none() {
+    for name in ["x.zip", "x.tar", "x.tar.gz", "x.tgz", "x.tar.zst", "x", "x.ra"] {
+        for content in [&b""[..], b"hello", &[0; 300]] {
+            let found = findings(name, content);
+            assert!(!found.is_empty(), "{name}");
+        }
+    }
+    assert_found(&findings("x.zip", ""), "ARC001", "");
+}
+
+#[test]
+fn members_removed_added_and_renamed_are_told_apart() {
+    let list = manifest(&parts());
+    let make = |change: &dyn Fn(&mut Vec<Part>)| {
+        let mut parts = parts();
+        change(&mut parts);
+        parts.push(list.clone());
+        parts
+    };
+    let removed = make(&|parts| drop(parts.remove(2)));
+    let added = make(&|parts| parts.push(part("evil.sh", "rm")));
+    let renamed = make(&|parts| parts[2].name = "run1/other.txt".to_owned());
+    let changed = make(&|parts| parts[2].data = b"all is well\n".to_vec());
+    for (name, write) in MAKERS {
+        assert_found(&findings(name, write(&removed)), "MAN004", "run1/notes.txt");
+        assert_found(&findings(name, write(&added)), "MAN005", "evil.sh");
+        let found = findings(name, write(&renamed));
+        assert_found(&found, "MAN004", "run1/notes.txt");
+        assert_found(&found, "MAN005", "run1/other.txt");
+        let found = findings(name, write(&changed));
+        assert_eq!(found, [("MAN003".to_owned(), "run1/notes.txt".to_owned())]);
+    }
+    let scratch = TempDir::new().unwrap();
+    let archive = write(&scratch, "x.zip", zip(&changed));
+    let (expected, found) = (sha256(b"nothing wrong here\n"), sha256(b"all is well\n"));
+    verify(&archive, &[]).exits(1).says(&[
+        "NOT VALID, 1 error",
+        &expected,
+        &found,
+        "run1/notes.txt",
+    ]);
+    // What is not read cannot be found, and nobody says that it is valid.
+    verify(&archive, &["--fast"]).exits(0).says(&["contents not read"]);
+    let archive = write(&scratch, "y.zip", zip(&removed));
+    verify(&archive, &["--fast"]).exits(1).says(&["MAN004"]);
+}
+
+#[test]
+fn a_pack_without_a_manifest_proves_nothing() {
+    for bytes in [zip(&parts()), tar(&parts())] {
+        assert_found(&findings("x", bytes), "MAN001", "");
+    }
+    verify(experiment().path(), &[]).exits(1).says(&["MAN001", "manifest-sha256.txt"]);
+    let mut empty = parts();
+    empty.push(part("manifest-sha256.txt", ""));
+    assert_found(&findings("x.zip", zip(&empty)), "MAN009", "manifest-sha256.txt");
+    let mut bad = parts();
+    bad.push(part("manifest-sha256.txt", "hello\n"));
+    assert_found(&findings("x.zip", zip(&bad)), "MAN002", "manifest-sha256.txt");
+}
+
+#[test]
+fn the_manifest_beside_the_archive_or_elsewhere_must_agree() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
+    let beside = scratch.path().join("x.zip.manifest-sha256.txt");
+    let right = fs::read_to_string(&beside).unwrap();
+    let wrong = right.replace(&sha256(b"nothing wrong here\n"), &sha256(b"other"));
+    let less: String = right.lines().skip(1).flat_map(|line| [line, "\n"]).collect();
+
+    for text in [&wrong, &less] {
+        fs::write(&beside, text).unwrap();
+        let ran = verify(&archive, &["--json"]).exits(1);
+        assert!(ran.findings().iter().all(|(code, _)| code == "MAN006"), "{}", ran.said());
+        verify(&archive, &["--fast"]).exits(1).says(&["MAN006"]);
+    }
+    fs::write(&beside, "rubbish\n").unwrap();
+    verify(&archive, &[]).exits(1).says(&["MAN002"]);
+    fs::remove_file(&beside).unwrap();
+
+    let elsewhere = TempDir::new().unwrap();
+    let safe = write(&elsewhere, "safe.txt", &right);
+    let option = ["--manifest", safe.to_str().unwrap()];
+    verify(&archive, &option).exits(0).says(&[": valid"]);
+    fs::write(&safe, wrong).unwrap();
+    verify(&archive, &option).exits(1).says(&["MAN006", "run1/notes.txt"]);
+    verify(&archive, &["--manifest", "/nowhere/x.txt"]).exits(2).says(&["/nowhere/x.txt"]);
+
+    // An archive without a manifest of its own is proved by one that was kept.
+    let bare = write(&scratch, "bare.zip", zip(&parts()));
+    let kept = write(&elsewhere, "kept.txt", &manifest(&parts()).data);
+    verify(&bare, &["--manifest", kept.to_str().unwrap()]).exits(0).says(&[": valid"]);
+    write(&scratch, "bare.zip.manifest-sha256.txt", &manifest(&parts()[1..]).data);
+    verify(&bare, &[]).exits(1).says(&["MAN005", "run1/a.ra"]);
+}
+
+#[test]
+fn the_digest_of_the_archive_is_checked_when_it_is_there() {
+    let scratch = TempDir::new().unwrap();
+    for ending in ENDINGS {
+        let archive =
+            pack(&experiment(), scratch.path(), &format!("x{ending}"), &["--archive-digest"]);
+        verify(&archive, &[]).exits(0);
+        let line = format!("{}  x{ending}\n", sha256(b"another archive"));
+        write(&scratch, &format!("x{ending}.sha256"), line);
+        let ran = verify(&archive, &["--json"]).exits(1);
+        assert_eq!(ran.findings(), [("MAN008".to_owned(), String::new())]);
+    }
+}
+
+#[test]
+fn other_algorithms_prove_as_much_as_they_can() {
+    let digests = [
+        ("md5", "900150983cd24fb0d6963f7d28e17f72"),
+        ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (
+            "sha512",
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        ),
+    ];
+    let scratch = TempDir::new().unwrap();
+    for (algorithm, digest) in digests {
+        let list = part(&format!("manifest-{algorithm}.txt"), format!("{digest}  a.txt\n"));
+        let right = [part("a.txt", "abc"), list.clone()];
+        let wrong = [part("a.txt", "abd"), list];
+        for (ending, write_archive) in MAKERS {
+            let archive = write(&scratch, &format!("{algorithm}{ending}"), write_archive(&right));
+            let ran = verify(&archive, &[]).exits(0).says(&[": valid"]);
+            assert_eq!(ran.said().contains("MAN007"), algorithm != "sha512", "{}", ran.said());
+            let strict = i32::from(algorithm != "sha512");
+            verify(&archive, &["--strict"]).exits(strict);
+            let found = findings(&format!("y{ending}"), write_archive(&wrong));
+            assert_found(&found, "MAN003", "a.txt");
+        }
+        let tool = format!("{algorithm}sum");
+        if installed(&[&tool]) {
+            let directory = Experiment::new().file("a.txt", "abc").file("b c/d.txt", "more");
+            let mut sum = Command::new(&tool);
+            let sums = sum.args(["a.txt", "b c/d.txt"]).current_dir(directory.path()).output();
+            let name = format!("manifest-{algorithm}.txt");
+            let directory = directory.file(&name, sums.unwrap().stdout);
+            verify(directory.path(), &[]).exits(0).says(&[": valid"]);
+            let directory = directory.file("b c/d.txt", "moRe");
+            verify(directory.path(), &[]).exits(1).says(&["MAN003", "b c/d.txt"]);
+        }
+    }
+}
+
+#[test]
+fn one_target_that_is_missing_does_not_keep_the_others_from_being_checked() {
+    let scratch = TempDir::new().unwrap();
+    let good = pack(&experiment(), scratch.path(), "good.zip", &[]);
+    let bad = write(&scratch, "bad.zip", zip(&parts()));
+    let missing = scratch.path().join("missing.zip");
+    let ran = ra("verify", &[&missing, &bad, &good], &[]).exits(2);
+    let ran = ran.says(&["missing.zip", "bad.zip: NOT VALID", "good.zip: valid"]);
+    assert!(ran.err.contains("missing.zip") && !ran.err.contains("good.zip"), "{}", ran.err);
+    ra("verify", &[&bad, &good], &[]).exits(1);
+    ra("verify", &[&good, &good], &[]).exits(0);
+    ra("verify", &[], &[]).exits(2);
+    let ran = ra("verify", &[&bad, &missing, &good], &["--json"]).exits(2);
+    assert_eq!(String::from_utf8(ran.out).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn a_directory_is_a_pack_when_it_has_a_manifest() {
+    let into = TempDir::new().unwrap();
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
+    extract(&archive, into.path(), &[]).exits(0);
+    verify(into.path(), &["--strict"]).exits(0).says(&[": valid"]);
+    let notes = into.path().join("run1/notes.txt");
+    fs::write(&notes, "changed").unwrap();
+    fs::write(into.path().join("new.txt"), "").unwrap();
+    fs::remove_file(into.path().join("run1/a.ra")).unwrap();
+    let found = verify(into.path(), &["--json"]).exits(1).findings();
+    for (code, member) in
+        [("MAN003", "run1/notes.txt"), ("MAN004", "run1/a.ra"), ("MAN005", "new.txt")]
+    {
+        assert_found(&found, code, member);
+    }
+    std::os::unix::fs::symlink("run1", into.path().join("l")).unwrap();
+    assert_found(&verify(into.path(), &["--json"]).exits(1).findings(), "NAME004", "l");
+}
+
+#[test]
+fn a_pack_inside_one_directory_is_valid() {
+    let sound = with_manifest(parts());
+    let nested: Vec<Part> = sound
+        .iter()
+        .map(|part| Part { name: format!("exp/{}", part.name), ..part.clone() })
+        .collect();
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in [("x.zip", zip(&nested)), ("x.tar", tar(&nested))] {
+        let archive = write(&scratch, name, bytes);
+        verify(&archive, &["--strict"]).exits(0).says(&[": valid (1 array, 4 files"]);
+    }
+    let mut outside = nested;
+    outside.insert(0, part("exp/run1/new.txt", ""));
+    assert_found(&findings("x.zip", zip(&outside)), "MAN005", "run1/new.txt");
+}
+
+#[test]
+fn descriptions_are_checked_as_create_checks_them() {
+    let mut wrong = parts();
+    wrong[1].data = DESCRIPTION.replace("200", "100").into_bytes();
+    let scratch = TempDir::new().unwrap();
+    let archive = write(&scratch, "x.zip", zip(&with_manifest(wrong)));
+    let ran = verify(&archive, &[]).exits(1);
+    ran.says(&["DESC004", "run1/a.yaml:3:13", "[200]", "[100]"]);
+    verify(&archive, &["--fast"]).exits(1).says(&["DESC004"]);
+    let undescribed = with_manifest(vec![parts().remove(0)]);
+    assert_found(&findings("x.zip", zip(&undescribed)), "DESC001", "run1/a.ra");
+    let cut = part("b.ra", &raw_array(UINT8, &[9], &[1; 9])[..60]);
+    let description = part("b.yaml", "ndarrays:\n  b: {shape: [9], type: uint8}\n");
+    let found = findings("x.tar", tar(&with_manifest(vec![cut, description])));
+    assert!(
+        found.iter().any(|(code, member)| code.starts_with("RA") && member == "b.ra"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn names_and_members_that_no_pack_may_hold_are_found() {
+    for (hostile, code) in [
+        (part("../x", ""), "NAME001"),
+        (part("/x", ""), "NAME001"),
+        (part("a//b", ""), "NAME001"),
+        (part("C:\\x", ""), "NAME001"),
+        (part("run1/notes.txt", "again"), "NAME002"),
+        (part("run1/notes.txt/x", ""), "NAME003"),
+        (link("l", "/etc/passwd"), "NAME004"),
+        (part("RUN1/NOTES.TXT", ""), "NAME006"),
+        (part("bell\u{7}", ""), "NAME008"),
+    ] {
+        let mut parts = parts();
+        parts.push(hostile.clone());
+        for (name, bytes) in [("x.zip", zip(&parts)), ("x.tar", tar(&parts))] {
+            let found = findings(name, bytes);
+            assert!(found.iter().any(|(found, _)| found == code), "{code} {name}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    let parts = with_manifest(vec![part("a\u{1b}[31m.txt", "x")]);
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in [("x.zip", zip(&parts)), ("x.tar", tar(&parts))] {
+        let archive = write(&scratch, name, bytes);
+        for command in ["verify", "list"] {
+            let ran = ra(command, &[&archive], &[]).exits(0);
+            assert!(!ran.said().contains('\u{1b}'), "{}", ran.said());
+            ran.says(&["\\u{1b}"]);
+        }
+    }
+}
+
+#[test]
+fn foreign_zips_with_the_damage_of_each_member_name_all_of_them() {
+    let parts: Vec<Part> =
+        (0..20).map(|index| part(&format!("{index:02}.txt"), vec![index; 1000])).collect();
+    let mut bytes = zip(&with_manifest(parts));
+    for entry in zip_entries(&bytes.clone()).into_iter().take(20) {
+        bytes[entry.data + 500] ^= 0x80;
+    }
+    let found = findings("x.zip", bytes);
+    let members: std::collections::BTreeSet<_> =
+        found.into_iter().map(|(_, member)| member).collect();
+    assert_eq!(members.len(), 20);
+}
+
+#[test]
+fn verify_changes_nothing() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment(), scratch.path(), "x.zip", &["--archive-digest"]);
+    let before = read_tree(scratch.path());
+    verify(&archive, &[]).exits(0);
+    assert!(read_tree(scratch.path()) == before);
+}
