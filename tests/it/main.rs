@@ -4,25 +4,23 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
-mod examples; // every program of examples/ runs
 mod bytes; // support: archives and digests made by hand
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod describe; // `ra-pack describe`: what headers imply
+mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
 mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes elsewhere
 mod faults; // killed, interrupted, full, changed: nothing half-made, nothing lost
 mod foreign; // support: what other people's tools say about an archive
+mod get; // `ra-pack get`: members and slices
 mod hostile; // archives that lie, and the answer to each
-mod interop;
+mod interop; // other people's tools accept what we make, and we accept theirs
 mod layers; // the direction of imports, and the room of each kind of line
-mod readme; // the shell lines of README do what it shows
 mod library; // arrays out of packs, by the public interface
+mod list; // `ra-pack list`: members at a glance
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
-mod get; // `ra-pack get`: members and slices
-mod interop;
-mod layers; // the direction of imports, and the room of each kind of line
-mod list; // `ra-pack list`: members at a glance
+mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 mod verify; // `ra-pack verify`: every kind of damage is found and named
