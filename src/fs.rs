@@ -492,15 +492,19 @@ fn parent_of(path: &Path) -> &Path {
 
 /// Temporary files beside `target` that an interrupted run left.
 pub(crate) fn leftovers(target: &Path) -> Vec<PathBuf> {
-    let prefix = temporary_prefix(target);
-    let Ok(entries) = fs::read_dir(parent_of(target)) else { return Vec::new() };
+    leftovers_in(parent_of(target), &temporary_prefix(target))
+}
+
+/// Temporary files in `directory` that an interrupted run left and whose names begin with `prefix`.
+pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let running = unfinished();
     entries
         .flatten()
         .filter(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            name.starts_with(&prefix) && name.ends_with(TEMPORARY_SUFFIX)
+            name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX)
         })
         .map(|entry| entry.path())
         .filter(|path| !running.contains(path))

@@ -30,10 +30,7 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         output.message(&diagnostics::finding(&args.source, finding, output.color_err()));
     }
     for leftover in &report.leftovers {
-        output.message(&format!(
-            "ra-pack: `{}` was left by an interrupted run; delete it",
-            leftover.display()
-        ));
+        output.message(&diagnostics::leftover(leftover));
     }
     if args.common.json {
         output.json(&report)?;

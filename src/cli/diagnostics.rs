@@ -60,6 +60,12 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
+/// A temporary file that nobody will complete.
+pub(crate) fn leftover(path: &Path) -> String {
+    let path = escape(&path.to_string_lossy()).to_string();
+    format!("ra-pack: `{path}` was left by an interrupted run; delete it")
+}
+
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
     let mut text = format!("ra-pack: {error}\n");

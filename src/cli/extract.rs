@@ -17,6 +17,9 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
     for finding in &report.findings {
         output.message(&diagnostics::finding(&args.archive, finding, output.color_err()));
     }
+    for leftover in &report.leftovers {
+        output.message(&diagnostics::leftover(leftover));
+    }
     if args.common.json {
         output.json(&report)?;
     } else {

@@ -440,10 +440,11 @@ impl<'a> Plan<'a> {
     fn read(&self, entry: &SourceEntry) -> Result<Vec<u8>> {
         let path = self.source.join(entry.path.as_str());
         let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
-        if entry.stamp.is_some_and(|stamp| stamp.len() == wide(bytes.len())) {
+        let now = File::open(&path)?.stamp()?;
+        if entry.stamp == Some(now) && now.len() == wide(bytes.len()) {
             return Ok(bytes);
         }
-        Err(Error::Changed { path, what: "its length is another".to_owned() })
+        Err(Error::Changed { path, what: "it was written to".to_owned() })
     }
 
     /// Holds what was packed against the manifest that the source came with.

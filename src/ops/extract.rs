@@ -46,6 +46,8 @@ pub struct ExtractReport {
     pub bytes: u64,
     /// Files whose content agreed with a manifest.
     pub verified: u64,
+    /// Files in the directories that were written to, left by an interrupted run.
+    pub leftovers: Vec<PathBuf>,
     /// What is wrong. A member with an error was not written, or removed again.
     pub findings: Vec<Finding>,
 }
@@ -88,6 +90,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         members: 0,
         bytes: 0,
         verified: 0,
+        leftovers: Vec::new(),
         findings: scan.findings,
     };
     let late = extraction.known_late(&opened, &scan.members)?;
@@ -118,6 +121,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     if let Some(late) = late {
         remove_wrong(target, &late, written, &mut report)?;
     }
+    report.leftovers = extraction.leftovers();
     Ok(report)
 }
 
@@ -283,6 +287,18 @@ impl Extraction<'_> {
             }
             other => other,
         }
+    }
+
+    /// What an interrupted run left in the directories that were written to.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let below = state.made.iter().map(|name| self.target.join(name));
+        let mut leftovers: Vec<_> = std::iter::once(self.target.to_owned())
+            .chain(below)
+            .flat_map(|directory| fs::leftovers_in(&directory, "."))
+            .collect();
+        leftovers.sort();
+        leftovers
     }
 
     /// What is expected of the members of a stream, which has its manifest at its end.

@@ -149,8 +149,20 @@ fn a_killed_extract_leaves_whole_files_under_their_names_only() {
                 }
             }
         }
-        extract(&archive, &into, &["--force"]).exits(0);
+        let left = "3/.half.bin.abc.ra-pack-unfinished";
+        fs::create_dir_all(into.join("3")).unwrap();
+        fs::write(into.join(left), "half").unwrap();
+        let ran = extract(&archive, &into, &["--force"]).exits(0);
         let mut tree = read_tree(&into);
+        for leftover in tree.keys().filter(|name| is_unfinished(name)) {
+            let path = into.join(leftover).into_os_string().into_string().unwrap();
+            assert!(
+                ran.err.contains(&format!("`{path}` was left by an interrupted run")),
+                "{}",
+                ran.err
+            );
+        }
+        assert!(tree.contains_key(left));
         tree.retain(|name, _| source.contains_key(name));
         assert!(tree == source);
     }
