@@ -179,6 +179,23 @@ impl Outputs {
     /// Begins them all, so that one that is in the way is noticed before any work is done.
     fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
         let begin = |path: &Path| PendingFile::create(path, options.force);
+        let unwritten = [
+            (options.no_external_manifest, &companions.manifest),
+            (!options.archive_digest, &companions.digest),
+        ];
+        // `verify` would hold the new archive against what was written for another.
+        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
+                 by --force {}",
+                crate::path::escape(&stale.to_string_lossy()),
+                if *stale == &companions.digest {
+                    "--archive-digest"
+                } else {
+                    "without --no-external-manifest"
+                },
+            )));
+        }
         let archive = begin(&companions.archive)?;
         let manifest =
             (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;

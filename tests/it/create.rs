@@ -309,6 +309,24 @@ fn what_is_there_already_is_not_touched_without_force() {
 }
 
 #[test]
+fn what_was_written_for_an_earlier_archive_never_stands_beside_a_new_one() {
+    let experiment = small();
+    for (stale, options) in
+        [("x.zip.sha256", &[][..]), ("x.zip.manifest-sha256.txt", &["--no-external-manifest"])]
+    {
+        let scratch = TempDir::new().unwrap();
+        fs::write(scratch.path().join(stale), "mine").unwrap();
+        let archive = scratch.path().join("x.zip");
+        for force in [&[][..], &["--force"]] {
+            let options = [options, force].concat();
+            create(experiment.path(), &archive, &options).exits(2).says(&[stale, "earlier"]);
+            assert_eq!(names_in(scratch.path()), [stale]);
+            assert_eq!(fs::read_to_string(scratch.path().join(stale)).unwrap(), "mine");
+        }
+    }
+}
+
+#[test]
 fn a_dangling_link_as_the_target_is_refused_too() {
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
