@@ -180,7 +180,7 @@ fn an_interrupted_create_leaves_nothing_and_exits_with_130() {
         let arguments =
             ["create".as_ref(), experiment.path(), "-o".as_ref(), &archive, compression.as_ref()];
         let mut child = start(&arguments);
-        while names_in(scratch.path()).is_empty() {
+        while names_in(scratch.path()).is_empty() && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(10));
@@ -204,7 +204,7 @@ fn an_interrupted_extract_leaves_no_temporary_file_at_any_moment() {
     for step in 0..10_u32 {
         fs::remove_dir_all(&into).unwrap();
         let mut child = start(&arguments);
-        while !into.exists() {
+        while !into.exists() && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(whole * step / 20);

@@ -5,11 +5,14 @@
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
 mod bytes; // support: archives and digests made by hand
+#[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod describe; // `ra-pack describe`: what headers imply
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
+#[cfg(unix)] // links, pipes, signals
 mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes elsewhere
+#[cfg(unix)] // links, pipes, signals
 mod faults; // killed, interrupted, full, changed: nothing half-made, nothing lost
 mod foreign; // support: what other people's tools say about an archive
 mod get; // `ra-pack get`: members and slices
@@ -23,4 +26,5 @@ mod raw_zip; // support: zip files by hand
 mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
+#[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named
