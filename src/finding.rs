@@ -90,11 +90,13 @@ impl Excerpt {
     /// Longest excerpt: a caret under more text than a screen holds helps nobody.
     const MAX_BYTES: usize = 4096;
 
-    /// Cuts the lines that hold `start..end` out of `text`.
-    pub fn cut(text: &str, start: usize, end: usize) -> Option<Self> {
+    /// Cuts the line that holds `start..end` out of `text`; `first_line` is its number.
+    ///
+    /// The number is the caller's to know: counting it here would read the text once for each of the
+    /// findings in it.
+    pub fn cut(text: &str, first_line: usize, start: usize, end: usize) -> Option<Self> {
         let head = text.get(..start)?;
         let first = head.rfind('\n').map_or(0, |at| at.saturating_add(1));
-        let first_line = head.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
         // A span over several lines is pointed at where it begins.
         let line_end = text.get(start..)?.find('\n').map_or(text.len(), |at| start + at);
         let lines = text.get(first..line_end)?;
@@ -175,7 +177,8 @@ impl Finding {
             start: wide(span.start.offset),
             end: wide(span.end.offset),
         });
-        self.excerpt = Excerpt::cut(text, span.start.offset, span.end.offset);
+        let line = usize::try_from(span.start.line).unwrap_or(usize::MAX);
+        self.excerpt = Excerpt::cut(text, line, span.start.offset, span.end.offset);
         self
     }
 
@@ -299,6 +302,8 @@ codes! {
     LegacyNameEncoding = "NAME007" Warning,
     /// A name that a terminal would obey, or that has a line end.
     ControlInName = "NAME008" Warning,
+    /// A name that some system cannot write.
+    UnportableName = "NAME009" Warning,
 
     /// The file is not what its kind of archive must be, or is cut off.
     NotAnArchive = "ARC001" Error,
@@ -417,7 +422,7 @@ mod tests {
     fn an_excerpt_holds_the_line_and_points_into_it() {
         let text = "a: 1\r\nshape: [3, 4]\r\nb: 2\n";
         let start = text.find("3, 4").unwrap();
-        let excerpt = Excerpt::cut(text, start, start + 4).unwrap();
+        let excerpt = Excerpt::cut(text, 2, start, start + 4).unwrap();
         assert_eq!(excerpt.text, "shape: [3, 4]");
         assert_eq!(excerpt.first_line, 2);
         assert_eq!(&excerpt.text[excerpt.span], "3, 4");

@@ -52,6 +52,18 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
         ),
         MemberKind::File | MemberKind::Directory => {}
     }
+    if MemberPath::new(member.name.as_str()).is_ok()
+        && let Some(reason) = unportable(&member.name)
+    {
+        findings.push(
+            Finding::new(
+                Code::UnportableName,
+                format!("the name cannot be used everywhere: {reason}"),
+            )
+            .in_member(name())
+            .hint("rename the file, so that the pack can be unpacked on every system"),
+        );
+    }
     if crate::path::escape(&member.name).to_string() != member.name {
         findings.push(
             Finding::new(Code::ControlInName, "the name has invisible or control characters")
@@ -62,33 +74,56 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
 }
 
 /// A file `a` beside a member `a/b` cannot be unpacked.
-fn check_files_as_directories(sorted: &[&Member], findings: &mut Vec<Finding>) {
-    let files: std::collections::HashSet<&str> = sorted
-        .iter()
-        .filter(|member| member.kind == MemberKind::File)
-        .map(|member| member.name.as_str())
-        .collect();
-    let mut last = "";
-    for member in sorted {
-        let Some((parent, _)) = member.name.rsplit_once('/') else { continue };
-        if parent == last {
-            continue;
-        }
-        last = parent;
-        let ancestors = std::iter::successors(Some(parent), |path| {
-            path.rsplit_once('/').map(|(parent, _)| parent)
-        });
-        for ancestor in ancestors.filter(|ancestor| files.contains(ancestor)) {
+fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) {
+    // Ordered by parts, whatever lies below a name directly follows it. Looking up every ancestor
+    // of every name instead would take a time that grows with the square of a name's length.
+    let mut by_parts = members.to_vec();
+    by_parts.sort_by(|a, b| a.name.split('/').cmp(b.name.split('/')));
+    by_parts.dedup_by(|later, first| later.name == first.name);
+    for pair in by_parts.windows(2) {
+        let [first, second] = pair else { continue };
+        let below = second.name.strip_prefix(first.name.as_str());
+        if first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/')) {
             findings.push(
                 Finding::new(
                     Code::FileAndDirectory,
                     "the member is a file, but another member lies in it as in a directory",
                 )
-                .in_member(ancestor)
-                .expected("a directory", "a file"),
+                .in_member(first.name.clone())
+                .expected("a directory", "a file")
+                .hint("only one of them can be unpacked; make the archive anew"),
             );
         }
     }
+}
+
+/// Longest part of a name that common file systems take, in bytes.
+const MAX_PART: usize = 255;
+
+/// Why some system cannot write a file of this name.
+fn unportable(name: &str) -> Option<String> {
+    /// Names of devices on Windows, whatever their extension.
+    const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+    /// The same, followed by a digit.
+    const NUMBERED: [&str; 2] = ["com", "lpt"];
+    name.split('/').find_map(|part| {
+        let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
+        let numbered = NUMBERED.iter().filter_map(|device| stem.strip_prefix(device));
+        if DEVICES.contains(&stem.as_str())
+            || numbered.clone().any(|digit| matches!(digit.as_bytes(), [b'1'..=b'9']))
+        {
+            return Some(format!("`{stem}` is a device on Windows"));
+        }
+        if part.ends_with(['.', ' ']) {
+            return Some("Windows drops a dot or blank at the end of a name".to_owned());
+        }
+        if let Some(character) = part.chars().find(|character| "<>:\"|?*".contains(*character)) {
+            return Some(format!("Windows allows no `{character}` in a name"));
+        }
+        (part.len() > MAX_PART).then(|| {
+            format!("a part of it is {} bytes long, most systems allow {MAX_PART}", part.len())
+        })
+    })
 }
 
 /// Names that differ only by case are one file on many systems.
@@ -146,9 +181,22 @@ mod tests {
         assert_eq!(codes(&[("a", File), ("a", File)]), [Code::DuplicateName]);
         assert_eq!(codes(&[("a", File), ("a", Directory)]), [Code::DuplicateName]);
         assert_eq!(codes(&[("a", File), ("a/b/c", File)]), [Code::FileAndDirectory]);
+        assert_eq!(codes(&[("a", File), ("a-b", File), ("a/c", File)]), [Code::FileAndDirectory]);
         assert_eq!(codes(&[("A", File), ("a", File)]), [Code::CaseTwins]);
         assert_eq!(codes(&[("../a", File)]), [Code::InvalidName]);
         assert_eq!(codes(&[("l", Link), ("p", Special)]), [Code::Link, Code::SpecialFile]);
         assert_eq!(codes(&[("a\u{1b}", File)]), [Code::ControlInName]);
+    }
+
+    #[test]
+    fn names_that_windows_cannot_write_are_found() {
+        for name in ["aux", "AUX.txt", "d/Com1.ra", "nul .x", "a.", "a ", "10:30", "a|b", "d?/x"] {
+            assert!(unportable(name).is_some(), "{name}");
+        }
+        assert!(unportable(&"n".repeat(256)).is_some());
+        for name in ["auxiliary", "com", "com0", "com10", "a.b", ".a", "a b", "lpt/x"] {
+            assert_eq!(unportable(name), None, "{name}");
+        }
+        assert_eq!(unportable(&"n".repeat(255)), None);
     }
 }

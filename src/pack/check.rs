@@ -295,11 +295,10 @@ impl<'a> Check<'a> {
         self.push(finding, &[Step::Key("storage"), Step::Key("filter")]);
     }
 
-    /// Adds a finding that points at a key of the entity. The document is parsed once more for its
-    /// positions, which is done only when something is wrong.
+    /// Adds a finding that points at a key of the entity.
     fn push(&mut self, finding: Finding, place: &[Step<'_>]) {
         let Described { member, facts, group, entity, .. } = *self.described;
-        let source = ndl::parse(facts.text.as_bytes()).source;
+        let source = facts.places();
         let mut place = place;
         let span = loop {
             if let Some(span) = source.entity_span(&group.path, entity.name(), place) {

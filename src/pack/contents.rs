@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::inspect::is_pack_document;
 use super::{
-    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, coordinates, group_of,
+    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, coordinates, entity_path,
+    group_of,
 };
 use crate::finding::{Code, Finding};
 use crate::ndl::{DimCoord, Document, Group, Ndarray, Order};
@@ -41,7 +42,6 @@ pub(crate) struct Described<'a> {
     /// The member that the document lies in.
     pub(crate) member: &'a str,
     pub(crate) facts: &'a DescriptionFacts,
-    pub(crate) document: &'a Document,
     pub(crate) group: &'a Group,
     pub(crate) entity: Entity<'a>,
     /// Whether it is the description of the whole pack, whose groups are directories.
@@ -188,17 +188,14 @@ impl Contents {
             );
             return None;
         };
-        Some(Described { member: member.as_str(), facts, document, group, entity, of_pack: false })
+        Some(Described { member: member.as_str(), facts, group, entity, of_pack: false })
     }
 
     /// The entry of an array in the pack's own document.
     pub(crate) fn in_pack_document(&self, path: &MemberPath) -> Option<Described<'_>> {
         let (member, facts) = self.pack_document.as_ref()?;
-        let document = facts.document.as_ref()?;
-        let group = document.group(&group_of(path))?;
-        let ndarray = group.ndarray(path.stem()).map(Entity::Ndarray);
-        let entity = ndarray.or_else(|| group.dimcoord(path.stem()).map(Entity::DimCoord))?;
-        Some(Described { member, facts, document, group, entity, of_pack: true })
+        let (group, entity) = facts.entity(&entity_path(&group_of(path), path.stem()))?;
+        Some(Described { member, facts, group, entity, of_pack: true })
     }
 
     /// Arrays that the pack's document describes and that are not there.

@@ -88,8 +88,7 @@ impl<'a> Coordinates<'a> {
         name: &str,
     ) -> Resolved {
         let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
-        if let Some((group, dimcoord)) =
-            described.document.resolve_coord(&described.group.path, name)
+        if let Some((group, dimcoord)) = described.facts.resolve_coord(&described.group.path, name)
         {
             let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
             let length = dimcoord
@@ -163,8 +162,7 @@ impl Contents {
     /// The coordinate that the pack's document declares at a path.
     fn declared(&self, path: &str) -> Option<&DimCoord> {
         let (_, facts) = self.pack_document.as_ref()?;
-        let document = facts.document.as_ref()?;
-        document.resolve_coord("/", path).map(|(_, dimcoord)| dimcoord)
+        facts.resolve_coord("/", path).map(|(_, dimcoord)| dimcoord)
     }
 }
 
@@ -178,7 +176,7 @@ fn join_groups(base: &str, group: &str) -> String {
 }
 
 /// A group, then each group above it, up to the root.
-fn ancestors(group: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(group), |group| match group.rsplit_once('/') {
         _ if *group == "/" => None,
         Some(("", _)) | None => Some("/"),

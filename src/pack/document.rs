@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
             }
             match self.coordinates.resolve(path, described, name) {
                 Resolved::Found { path: found, .. } => {
-                    let stated = described.document.resolve_coord(&described.group.path, name);
+                    let stated = described.facts.resolve_coord(&described.group.path, name);
                     if let Some((_, dimcoord)) = stated {
                         self.add_coordinate(&found, dimcoord);
                     }

@@ -16,6 +16,7 @@ mod document;
 mod element;
 mod inspect;
 mod layout;
+mod lookup;
 mod shape;
 
 pub use self::describe::describe;
