@@ -256,25 +256,33 @@ pub(crate) fn create_directories(
     if below.is_empty() || made.contains(below) {
         return Ok(());
     }
-    if let Some((parent, _)) = below.rsplit_once('/') {
-        create_directories(root, parent, made)?;
-    }
-    let path = root.join(below);
-    match fs::create_dir(&path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let metadata = fs::symlink_metadata(&path).map_err(Error::io("look at", &path))?;
-            if !metadata.is_dir() {
-                return Err(Error::io("create the directory", &path)(io::Error::new(
-                    io::ErrorKind::NotADirectory,
-                    "something that is not a directory is in the way",
-                )));
-            }
+    // From the top down, not by recursion: a name can have tens of thousands of parts.
+    let ends = below.match_indices('/').map(|(at, _)| at).chain([below.len()]);
+    for directory in ends.filter_map(|end| below.get(..end)) {
+        if !made.contains(directory) {
+            create_directory(&root.join(directory))?;
+            made.insert(directory.to_owned());
         }
-        Err(error) => return Err(Error::io("create the directory", &path)(error)),
     }
-    made.insert(below.to_owned());
     Ok(())
+}
+
+/// Creates one directory, or accepts one that is there and is no link.
+fn create_directory(path: &Path) -> Result<()> {
+    match fs::create_dir(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let metadata = fs::symlink_metadata(path).map_err(Error::io("look at", path))?;
+            if metadata.is_dir() {
+                return Ok(());
+            }
+            Err(Error::io("create the directory", path)(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "something that is not a directory is in the way",
+            )))
+        }
+        Err(error) => Err(Error::io("create the directory", path)(error)),
+    }
 }
 
 /// Creates a directory and every missing one above it.
