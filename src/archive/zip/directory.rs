@@ -15,6 +15,9 @@ const MAX_TAIL: u64 = 22 + 65_535;
 /// A tail that holds the end records of a zip without a comment.
 const SHORT_TAIL: u64 = 512;
 
+/// The bytes that begin an end record.
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
+
 /// What the end records say, checked against each other and against the length of the file.
 #[derive(Debug)]
 pub(super) struct EndOfArchive {
@@ -38,21 +41,17 @@ impl EndOfArchive {
             let ends = end_records(&tail);
             if let [(at, end)] = ends[..] {
                 let before = tail.get(..at).unwrap_or_default();
+                let comment = tail.get(at..).unwrap_or_default();
                 let at = start.saturating_add(wide(at));
-                return Self::check(file, len, &end, at, before).map_err(|error| match error {
-                    Trouble::Finding(finding) => damaged(*finding),
-                    Trouble::Error(error) => *error,
-                });
+                return Self::check(file, len, &end, at, before, comment).map_err(
+                    |error| match error {
+                        Trouble::Finding(finding) => damaged(*finding),
+                        Trouble::Error(error) => *error,
+                    },
+                );
             }
             if ends.len() > 1 {
-                return Err(damaged(
-                    Finding::new(
-                        Code::BadDirectory,
-                        "the archive has more than one end record, so it can be read as two \
-                         different archives",
-                    )
-                    .at_byte(start),
-                ));
+                return Err(damaged(two_ends(start)));
             }
         }
         Err(damaged(not_a_zip(file, len)?))
@@ -64,6 +63,7 @@ impl EndOfArchive {
         end: &EndRecord,
         at: u64,
         before: &[u8],
+        comment: &[u8],
     ) -> Result<Self, Trouble> {
         let locator = before
             .len()
@@ -123,6 +123,14 @@ impl EndOfArchive {
         if this.entries.saturating_mul(wide(CENTRAL_LEN)) > this.directory_len {
             return Err(bad(at, "the end record counts more members than the directory can hold"));
         }
+        let comment = comment.get(END_LEN..).unwrap_or_default();
+        if memchr::memmem::find(comment, END_SIGNATURE).is_some() {
+            return Err(bad(
+                at,
+                "the archive's comment holds another end record, which some programs \
+                                would read instead",
+            ));
+        }
         if end.comment_len > 0 {
             this.findings.push(
                 Finding::new(
@@ -165,6 +173,8 @@ fn read_end64(
     let narrow = |short: u16, long: u64| short == u16::MAX || u64::from(short) == long;
     let wide = |short: u32, long: u64| short == u32::MAX || u64::from(short) == long;
     let agree = narrow(end.entries, end64.entries)
+        && narrow(end.disk, u64::from(end64.disk))
+        && narrow(end.directory_disk, u64::from(end64.directory_disk))
         && narrow(end.disk_entries, end64.disk_entries)
         && wide(end.directory_len, end64.directory_len)
         && wide(end.directory_offset, end64.directory_offset);
@@ -190,13 +200,31 @@ fn wide(number: usize) -> u64 {
 
 /// The end records of a tail whose comment ends exactly with the file.
 fn end_records(tail: &[u8]) -> Vec<(usize, EndRecord)> {
-    memchr::memmem::find_iter(tail, b"PK\x05\x06")
+    memchr::memmem::find_iter(tail, END_SIGNATURE)
         .filter_map(|at| {
             let end = EndRecord::read(tail.get(at..)?)?;
             let length = END_LEN.saturating_add(usize::from(end.comment_len));
             (at.saturating_add(length) == tail.len()).then_some((at, end))
         })
         .collect()
+}
+
+/// A second end record that also ends with the file, further back than a reader in a hurry looks.
+pub(super) fn rival_end(file: &File, len: u64) -> Result<Option<Finding>> {
+    let tail_len = MAX_TAIL.min(len);
+    let start = len.saturating_sub(tail_len);
+    let mut tail = vec![0; usize::try_from(tail_len).unwrap_or(0)];
+    file.read_exact_at(&mut tail, start)?;
+    Ok((end_records(&tail).len() > 1).then(|| two_ends(start)))
+}
+
+fn two_ends(start: u64) -> Finding {
+    Finding::new(
+        Code::BadDirectory,
+        "the archive has more than one end record, so it can be read as two different archives",
+    )
+    .at_byte(start)
+    .hint("take it from whoever made it, or unpack it with the tool that made it and pack it anew")
 }
 
 fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
@@ -255,11 +283,10 @@ impl Entry {
     pub(super) fn is_named(&self, raw: &[u8]) -> bool {
         match &self.raw_name {
             Some(name) => name == raw,
-            None => {
-                let slash = self.kind == MemberKind::Directory;
-                raw == self.name.as_bytes()
-                    || (slash && raw.strip_suffix(b"/") == Some(self.name.as_bytes()))
+            None if self.kind == MemberKind::Directory => {
+                raw.strip_suffix(b"/") == Some(self.name.as_bytes())
             }
+            None => raw == self.name.as_bytes(),
         }
     }
 }

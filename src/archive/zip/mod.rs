@@ -204,16 +204,25 @@ fn member(entry: &Entry) -> Member {
 
 /// The kind of a member by its name and the attributes of the system that made it (§4.4.15).
 fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32) -> MemberKind {
-    const UNIX: u16 = 3;
+    /// Systems whose programs put the mode of Unix into the upper half: Unix and macOS.
+    const WITH_MODE: [u16; 2] = [3, 19];
+    /// Those whose readers go by the attributes of DOS: FAT, NTFS and VFAT.
+    const WITH_ATTRIBUTES: [u16; 3] = [0, 10, 14];
+    const DOS_DIRECTORY: u32 = 0x10;
     const TYPE_MASK: u32 = 0o170_000;
-    let mode = external_attributes >> 16;
-    if version_made_by >> 8 == UNIX {
-        match mode & TYPE_MASK {
+    let system = version_made_by >> 8;
+    if WITH_MODE.contains(&system) {
+        match (external_attributes >> 16) & TYPE_MASK {
             0o120_000 => return MemberKind::Link,
             0 | 0o100_000 => {}
             0o040_000 if name_is_directory => {}
             _ => return MemberKind::Special,
         }
+    }
+    // Some readers take it for a directory, others for a file.
+    let claims_directory = external_attributes & DOS_DIRECTORY != 0;
+    if WITH_ATTRIBUTES.contains(&system) && claims_directory && !name_is_directory {
+        return MemberKind::Special;
     }
     if name_is_directory { MemberKind::Directory } else { MemberKind::File }
 }

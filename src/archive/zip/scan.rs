@@ -28,6 +28,7 @@ pub(super) fn scan<T: Send>(
     visit: &Visit<'_, T>,
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
+    findings.extend(directory::rival_end(&zip.file, zip.len)?);
     let entries = read_directory(zip, &mut findings);
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
@@ -147,6 +148,8 @@ fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Fin
                 )
                 .in_member(name),
             );
+            // One of them says enough, and there can be sixteen thousand.
+            return;
         }
         // Version and checksum, then the name (Info-ZIP's Unicode Path).
         if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
