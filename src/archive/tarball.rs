@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path::{MemberPath, PathFault};
 
 /// Members that one job takes at a time.
 const STEP: usize = 32;
@@ -73,6 +73,7 @@ impl Tarball {
         let mut members = Vec::new();
         let mut findings = Vec::new();
         while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
+            findings.extend(unreadable_name(&entry));
             members.extend(self.member(&entry));
         }
         let faults = reader.finish().map_err(Error::io("read", self.path()))?;
@@ -109,6 +110,7 @@ impl Tarball {
         let failed = loop {
             match reader.next_entry() {
                 Ok(Some(entry)) => {
+                    scan.findings.extend(unreadable_name(&entry));
                     let Some(member) = self.member(&entry) else { continue };
                     let result = is_readable(&member)
                         .then(|| visit(&member, &mut Blocks::new(&mut reader, &mut buffer)));
@@ -141,22 +143,24 @@ impl Tarball {
         }
     }
 
+    /// The member that an entry is: none for the directory that was packed itself, and none for a name
+    /// that is not UTF-8, which [`unreadable_name`] reports.
     fn member(&self, entry: &TarEntry) -> Option<Member> {
         // Tars made from `.` name everything below `./`.
         let name = entry.name.strip_prefix(b"./").unwrap_or(&entry.name);
-        let name = name.strip_suffix(b"/").unwrap_or(name);
+        let name = std::str::from_utf8(name.strip_suffix(b"/").unwrap_or(name)).ok()?;
         let kind = match entry.kind {
             TarKind::File => MemberKind::File,
             TarKind::Directory => MemberKind::Directory,
             TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
             TarKind::Special(_) => MemberKind::Special,
         };
-        if kind == MemberKind::Directory && (name.is_empty() || name == b".") {
+        if kind == MemberKind::Directory && (name.is_empty() || name == ".") {
             return None;
         }
         let plain = self.compression == StreamCompression::None;
         Some(Member {
-            name: String::from_utf8_lossy(name).into_owned(),
+            name: name.to_owned(),
             kind,
             size: entry.size,
             packed_size: entry.size,
@@ -254,6 +258,17 @@ impl Tarball {
 
 fn is_readable(member: &Member) -> bool {
     member.kind == MemberKind::File && MemberPath::new(member.name.as_str()).is_ok()
+}
+
+/// A name that is not UTF-8. Shown with replaced bytes, it could be taken for another member's.
+fn unreadable_name(entry: &TarEntry) -> Option<Finding> {
+    let invalid = MemberPath::from_bytes(&entry.name).err()?;
+    (invalid.kind == PathFault::NotUtf8).then(|| {
+        Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
+            .in_member(invalid.path)
+            .at_byte(entry.header_offset)
+            .hint("the member was not looked at; rename the file and make the archive anew")
+    })
 }
 
 fn finding(fault: &TarFault) -> Finding {
