@@ -13,6 +13,10 @@ use crate::path::{InvalidPath, MemberPath, escape};
 /// Longest line read: the longest name, every byte of it escaped, and a digest.
 const MAX_LINE_BYTES: usize = 256 * 1024;
 
+/// Most lines at fault before the rest is not read: a file with more is no manifest, and a hostile one
+/// must not turn every second byte into a report.
+const MAX_FAULTS: usize = 1000;
+
 /// How a manifest writes the names that its line format cannot carry as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameEncoding {
@@ -93,6 +97,9 @@ pub enum ManifestFaultKind {
         /// The other line.
         first: u64,
     },
+    /// So many faults that the rest was not read.
+    #[error("more than {MAX_FAULTS} lines before this one are at fault; the rest was not read")]
+    TooMany,
     /// One path twice with the same digest.
     #[error("`{path}` is already on line {first}")]
     Repeated {
@@ -138,6 +145,10 @@ impl Manifest {
             text = rest;
         }
         for (line, content) in (1..).zip(lines(text)) {
+            if faults.len() >= MAX_FAULTS {
+                faults.push(ManifestFault { line, kind: ManifestFaultKind::TooMany });
+                break;
+            }
             match parse_line(algorithm, names, content) {
                 Ok(None) => {}
                 Ok(Some((path, digest))) => entries.push(ManifestEntry { path, digest, line }),
@@ -177,13 +188,19 @@ impl Manifest {
         let mut found: Option<(Digest, u64)> = None;
         let mut counted = 0;
         let mut line = 1_u64;
+        let mut parsed = 0;
         for position in memchr::memmem::find_iter(bytes, written.as_bytes()) {
+            // A long line may hold the name many times; reading it once is enough.
+            if position < parsed {
+                continue;
+            }
             let (before, after) = bytes.split_at(position);
             line = line.saturating_add(count_lines(before.get(counted..).unwrap_or_default()));
             counted = position;
             let start = memchr::memrchr(b'\n', before).map_or(0, |at| at.saturating_add(1));
             let end =
                 memchr::memchr(b'\n', after).map_or(bytes.len(), |at| position.saturating_add(at));
+            parsed = end;
             let content = bytes.get(start..end).unwrap_or_default();
             match parse_line(algorithm, names, content.strip_suffix(b"\r").unwrap_or(content)) {
                 Ok(Some((other, digest))) if other == *path => match found {

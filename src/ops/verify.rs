@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -13,7 +14,7 @@ use super::manifests::{self, MAX_MANIFEST, NamedManifest};
 use crate::archive::{Archive, Container, DataFault, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, Severity, count_errors};
+use crate::finding::{Code, Finding, Place, Severity, count_errors};
 use crate::fs::File;
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{
@@ -116,18 +117,26 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
             finding.severity = Severity::Error;
         }
     }
-    let key = |finding: &Finding| {
-        (finding.member.clone(), finding.place.map(|place| format!("{place:?}")))
-    };
-    report.findings.sort_by_cached_key(key);
+    report.findings.sort_by(|a, b| a.member.cmp(&b.member).then(offset(a).cmp(&offset(b))));
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// Where in its member a finding points, for the order of findings.
+fn offset(finding: &Finding) -> Option<u64> {
+    finding.place.map(|place| match place {
+        Place::Byte { offset } => offset,
+        Place::Line { line } => line,
+        Place::Text { start, .. } => start,
+    })
 }
 
 struct Verification<'a> {
     archive: &'a Archive,
     options: &'a VerifyOptions,
     jobs: usize,
+    /// Bytes of manifests that are kept, of all files together.
+    kept: AtomicU64,
 }
 
 /// What one file was found to be.
@@ -143,7 +152,7 @@ impl<'a> Verification<'a> {
     #[expect(clippy::unnecessary_wraps, reason = "opening may fail in more ways later")]
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Result<Self> {
         let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-        Ok(Self { archive, options, jobs })
+        Ok(Self { archive, options, jobs, kept: AtomicU64::new(0) })
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
@@ -156,7 +165,7 @@ impl<'a> Verification<'a> {
         let placement = Placement::detect(&names());
         report.layout = placement.layout;
         let mut digests: BTreeMap<&str, Option<Digest>> = BTreeMap::new();
-        let mut texts: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         for (member, visited) in &scan.members {
             if member.kind == MemberKind::File {
                 report.members = report.members.saturating_add(1);
@@ -169,7 +178,7 @@ impl<'a> Verification<'a> {
                 Some(name) => {
                     digests.insert(name, visited.digest);
                     if let Some(text) = &visited.text {
-                        texts.insert(name, text.clone());
+                        texts.insert(name, text);
                     }
                 }
                 None => findings.push(
@@ -200,7 +209,7 @@ impl<'a> Verification<'a> {
         let Ok(path) = MemberPath::new(member.name.as_str()) else { return Visited::nothing() };
         let mut inspector = Inspector::new(&path);
         let mut hasher = (!self.options.fast).then(|| Hasher::new(Algorithm::Sha256));
-        let mut text = keeps_text(path.file_name()).then(Vec::new);
+        let mut text = keeps_text(&path).then(Vec::new);
         let mut len = 0_u64;
         let mut fault = None;
         loop {
@@ -215,11 +224,18 @@ impl<'a> Verification<'a> {
                         hasher.update(block);
                     }
                     inspector.update(block);
-                    if let Some(text) = &mut text {
-                        text.extend_from_slice(block);
-                    }
                     let count = block.len();
-                    len = len.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+                    let wide = u64::try_from(count).unwrap_or(u64::MAX);
+                    len = len.saturating_add(wide);
+                    if let Some(kept) = &mut text {
+                        let before = self.kept.fetch_add(wide, Ordering::Relaxed);
+                        if before.saturating_add(wide) > MAX_MANIFEST {
+                            fault = Some(too_long(&member.name));
+                            text = None;
+                        } else {
+                            kept.extend_from_slice(block);
+                        }
+                    }
                     content.consume(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -228,9 +244,6 @@ impl<'a> Verification<'a> {
                     hasher = None;
                     break;
                 }
-            }
-            if text.is_some() && len > MAX_MANIFEST {
-                text = None;
             }
         }
         let file_len = if self.options.fast || fault.is_some() { member.size } else { len };
@@ -246,7 +259,7 @@ impl<'a> Verification<'a> {
         &self,
         placement: &Placement,
         digests: &BTreeMap<&str, Option<Digest>>,
-        texts: &BTreeMap<&str, Vec<u8>>,
+        texts: &BTreeMap<&str, &[u8]>,
         report: &mut VerifyReport,
     ) -> Result<()> {
         let mut payload = Vec::new();
@@ -401,6 +414,14 @@ impl Visited {
     }
 }
 
+fn too_long(member: &str) -> Finding {
+    Finding::new(
+        Code::BadManifestLine,
+        format!("the manifests are longer than the {MAX_MANIFEST} bytes that are read"),
+    )
+    .in_member(member)
+}
+
 /// The path of a file beside another.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -409,7 +430,12 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Files whose text is needed: manifests and the declaration of a bag.
-fn keeps_text(name: &str) -> bool {
+fn keeps_text(path: &MemberPath) -> bool {
+    // At the top, or in the one directory that may hold everything.
+    if path.parent().is_some_and(|parent| parent.contains('/')) {
+        return false;
+    }
+    let name = path.file_name();
     pack::manifest_algorithm(name).is_some()
         || pack::tag_manifest_algorithm(name).is_some()
         || name == BAG_DECLARATION
@@ -428,7 +454,7 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
 }
 
 /// How the manifests of a bag write names, by the version that it declares.
-fn bag_encoding(texts: &BTreeMap<&str, Vec<u8>>, findings: &mut Vec<Finding>) -> NameEncoding {
+fn bag_encoding(texts: &BTreeMap<&str, &[u8]>, findings: &mut Vec<Finding>) -> NameEncoding {
     let declaration = texts.get(BAG_DECLARATION).map(|text| String::from_utf8_lossy(text));
     let version = declaration.as_deref().and_then(|text| {
         let value = text.lines().next()?.strip_prefix("BagIt-Version:")?;
