@@ -52,9 +52,13 @@ where
         run();
     } else {
         thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(run);
+            for _ in 1..jobs {
+                // A system that has no more threads to give slows the work down, and does not stop it.
+                if thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                    break;
+                }
             }
+            run();
         });
     }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
