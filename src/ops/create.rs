@@ -265,7 +265,7 @@ impl<'a> Plan<'a> {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
         let mut take = |name: &str| {
-            let index = entries.iter().position(|entry| entry.path.as_str() == name)?;
+            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
             Some(entries.remove(index))
         };
         if take(BAG_DECLARATION).is_some() {
@@ -498,7 +498,7 @@ impl<'a> Plan<'a> {
     /// Whether a file that is there would have been packed under this name.
     fn covers(&self, path: &str) -> bool {
         !fs::exists(&self.source.join(path))
-            || self.entries.iter().any(|entry| entry.path.as_str() == path)
+            || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
     }
 }
 

@@ -353,7 +353,7 @@ impl Pack {
                 return Ok(Some(payload.to_owned()));
             }
             if best.is_none()
-                && pack::is_array(&MemberPath::new(payload)?)
+                && MemberPath::new(payload).is_ok_and(|path| pack::is_array(&path))
                 && last(&there) == last(&stem)
             {
                 best = Some(payload.to_owned());

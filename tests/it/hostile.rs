@@ -4,6 +4,8 @@
 //! to give the answer in bounded time and memory, and `extract` must never write beside its target,
 //! through a link, or a member that is not to be trusted.
 
+#![expect(clippy::too_many_lines, reason = "a table is as long as it has rows")]
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -726,11 +728,11 @@ fn names() -> Vec<Case> {
         case("79 right to left in a name", "a.zip", named("\u{202e}gnp.exe"), Warn("NAME008")),
         case("62 a name of 21000 parts", "a.zip", named(&["d"; 21_000].join("/")), Accept),
         case(
-            "62 200 names of 16000 parts",
+            "62 30 names of 16000 parts",
             "a.zip",
             with_files(|files| {
                 let stem = ["d"; 16_000].join("/");
-                files.extend((0..200).map(|file| (format!("{stem}/{file}/x"), b"x".to_vec())));
+                files.extend((0..30).map(|file| (format!("{stem}/{file}/x"), b"x".to_vec())));
             }),
             Accept,
         ),
@@ -886,7 +888,12 @@ fn arrays() -> Vec<Case> {
             with_header([0, 3, 4, 12, 2], &[(1 << 62) + 3, 1]),
         ),
         bad("114 elements of no bytes", with_header([0, 3, 0, 12, 1], &[3])),
-        bad("114 elements of three bytes", with_header([0, 3, 3, 9, 1], &[3])),
+        case(
+            "114 elements of three bytes",
+            "a.zip",
+            with_header([0, 3, 3, 9, 1], &[3]),
+            Reject("DESC005"),
+        ),
         bad("114 an unknown type", with_header([0, 9, 4, 12, 1], &[3])),
         case(
             "117 an unknown flag",
@@ -1133,7 +1140,7 @@ fn tars() -> Vec<Case> {
             "150 a PAX path of 500000 parts",
             "a.tar",
             tar(|entries| {
-                entries.push(raw_tar::Entry::pax(&pax_record("path", &"d/".repeat(500_000))));
+                entries.push(raw_tar::Entry::pax(&pax_record("path", &["d"; 500_000].join("/"))));
                 entries.push(raw_tar::Entry::file("harmless.txt", b"content"));
             }),
             Reject("NAME001"),
