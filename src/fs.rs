@@ -221,11 +221,6 @@ pub(crate) fn is_empty_directory(path: &Path) -> Result<bool> {
     Ok(fs::read_dir(path).map_err(Error::io("read", path))?.next().is_none())
 }
 
-/// Removes a file.
-pub(crate) fn remove_file(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(Error::io("remove", path))
-}
-
 /// Whether `below` is an ordinary file below `root`, reached through ordinary directories only.
 pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
     let mut path = root.to_owned();

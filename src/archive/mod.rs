@@ -213,11 +213,6 @@ impl Archive {
         }
     }
 
-    /// Whether a member can be reached only by reading everything before it.
-    pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.container(), Container::TarGz | Container::TarZst)
-    }
-
     /// The directory or file that was opened.
     pub(crate) fn path(&self) -> &Path {
         match self {

@@ -197,7 +197,11 @@ fn scalar_text(text: &str, in_flow: bool) -> String {
 /// Whether a text means itself without quotes. When in doubt it does not.
 fn is_plain(text: &str, in_flow: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
-    if first == ' ' || text.ends_with([' ', ':']) || "-?:,[]{}#&*!|>'\"%@`=<~".contains(first) {
+    // Readers disagree whether blanks of other scripts at the ends belong to the text.
+    if first.is_whitespace() || text.ends_with(|last: char| last.is_whitespace() || last == ':') {
+        return false;
+    }
+    if "-?:,[]{}#&*!|>'\"%@`=<~".contains(first) {
         return false;
     }
     if text.contains(|character| must_escape(character) || character == '\n') {
