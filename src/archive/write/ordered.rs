@@ -34,6 +34,7 @@ pub(super) fn write(
     let turns = Turns::new(start);
     let work = |buffer: &mut Vec<u8>, range: std::ops::Range<usize>| {
         let turn = range.start / BATCH;
+        let giving_up = GivingUp { turns: &turns, turn };
         let result = (|| -> Result<Vec<Written>> {
             let packed: Vec<Packed> = range
                 .clone()
@@ -64,8 +65,8 @@ pub(super) fn write(
             }
             Ok(written)
         })();
-        if result.is_err() {
-            turns.give_up(turn);
+        if result.is_ok() {
+            std::mem::forget(giving_up);
         }
         result
     };
@@ -271,6 +272,18 @@ impl Write for Spool {
 struct Turns {
     state: Mutex<Turn>,
     passed: Condvar,
+}
+
+/// Gives a turn up when it is dropped, so that nobody waits for a job that failed, by a panic too.
+struct GivingUp<'a> {
+    turns: &'a Turns,
+    turn: usize,
+}
+
+impl Drop for GivingUp<'_> {
+    fn drop(&mut self) {
+        self.turns.give_up(self.turn);
+    }
 }
 
 struct Turn {
