@@ -1315,3 +1315,30 @@ fn the_headers_of_a_member_agree_unless_they_are_changed() {
     assert_eq!((method, crc, size), (STORED, 0x3524_41c2, 3));
     assert_eq!(entry.local.name, entry.central.name);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_instead_of_waited_for() {
+    let directory = TempDir::new().unwrap();
+    let pipe = directory.path().join("pipe.zip");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["verify", "list"] {
+        let output = bounded(&[command, "pipe.zip"], directory.path());
+        assert_eq!(output.status.code(), Some(2), "{command}: {output:?}");
+    }
+}
+
+/// The archive lies in the directory that is packed, and so do its unfinished forms.
+#[test]
+fn what_create_writes_itself_is_neither_packed_nor_warned_of() {
+    let directory = TempDir::new().unwrap();
+    for (name, bytes) in files() {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let arguments = ["create", ".", "-o", "a.zip", "--strict", "--archive-digest"];
+    let output = bounded(&arguments, directory.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("unfinished"), "{output:?}");
+}
