@@ -1,0 +1,210 @@
+//! Zip members whose sizes, data, methods or kinds lie, rows 32 to 52.
+
+use super::{
+    Accept, Case, MANIFEST, NOTES, Reject, case, deflate_zeros, deflated, files, listed, named, zip,
+};
+use crate::raw_zip::{DEFLATE, End64, Entry, Zip, crc32, extra_field};
+
+pub(super) fn cases() -> Vec<Case> {
+    const CLAIMED: u32 = u32::MAX - 1;
+    let zeros = deflate_zeros(256 << 20);
+    vec![
+        case("0 deflated", "a.zip", deflated(|_| {}), Accept),
+        case(
+            "0 deflated, sizes behind the data",
+            "a.zip",
+            deflated(Entry::with_descriptor),
+            Accept,
+        ),
+        case(
+            "32 inflates to more",
+            "a.zip",
+            deflated(|entry| entry.both(|header| header.size -= 1)),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "33 inflates to less",
+            "a.zip",
+            deflated(|entry| entry.both(|header| header.size += 1)),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "34 inflates to 256 MiB",
+            "a.zip",
+            deflated(|entry| {
+                entry.data.clone_from(&zeros);
+                let packed = u32::try_from(zeros.len()).unwrap();
+                entry.both(|header| header.packed_size = packed);
+            }),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "35 claims 4 GiB",
+            "a.zip",
+            deflated(|entry| entry.both(|header| header.size = CLAIMED)),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "36 past the end of the file",
+            "a.zip",
+            zip(|zip| {
+                zip.entry(MANIFEST).both(|header| {
+                    header.packed_size = CLAIMED;
+                    header.size = CLAIMED;
+                });
+            }),
+            Reject("ARC005"),
+        ),
+        case("37 deflate corrupt", "a.zip", deflated(|entry| entry.data[0] = 7), Reject("ARC007"))
+            .never(&[NOTES]),
+        case(
+            "38 deflate cut",
+            "a.zip",
+            deflated(|entry| {
+                entry.data.pop();
+                entry.both(|header| header.packed_size -= 1);
+            }),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "39 bytes after the deflated data",
+            "a.zip",
+            deflated(|entry| {
+                entry.data.push(0);
+                entry.both(|header| header.packed_size += 1);
+            }),
+            Reject("ARC007"),
+        )
+        .never(&[NOTES]),
+        case(
+            "40 the sizes of a stored member differ",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.size += 1)),
+            Reject("ARC003"),
+        )
+        .never(&[NOTES]),
+        case(
+            "41 encrypted",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1)),
+            Reject("ARC008"),
+        )
+        .never(&[NOTES]),
+        case(
+            "42 unknown method",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.method = 14)),
+            Reject("ARC008"),
+        )
+        .never(&[NOTES]),
+        case("43 several disks", "a.zip", zip(|zip| zip.end.disk = 1), Reject("ARC008")),
+        case(
+            "44 a member on another disk",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).disk = 2),
+            Reject("ARC008"),
+        ),
+        case(
+            "45 the zip64 locator is wrong",
+            "a.zip",
+            zip(|zip| zip.end.zip64 = Some(End64 { located: Some(3), ..End64::default() })),
+            Reject("ARC003"),
+        ),
+        case(
+            "46 an extra field twice",
+            "a.zip",
+            zip(|zip| {
+                zip.entry(NOTES).both(|header| header.extra = extra_field(0x9999, b"x").repeat(2));
+            }),
+            Reject("ARC003"),
+        ),
+        case(
+            "46 an extra field 16000 times",
+            "a.zip",
+            zip(|zip| {
+                zip.entry(NOTES)
+                    .both(|header| header.extra = extra_field(0x9999, b"").repeat(16_000));
+            }),
+            Reject("ARC003"),
+        ),
+        case(
+            "47 an extra field past its end",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.extra = vec![1, 0, 99, 0, 0])),
+            Reject("ARC003"),
+        ),
+        case(
+            "48 a wrong data descriptor",
+            "a.zip",
+            deflated(|entry| {
+                entry.with_descriptor();
+                entry.descriptor[5] ^= 1;
+            }),
+            Reject("ARC004"),
+        ),
+        case(
+            "49 another name in the Unicode Path field",
+            "a.zip",
+            zip(|zip| {
+                let mut content = vec![1];
+                content.extend(crc32(NOTES.as_bytes()).to_le_bytes());
+                content.extend(b"evil");
+                zip.entry(NOTES).both(|header| header.extra = extra_field(0x7075, &content));
+            }),
+            Reject("ARC004"),
+        )
+        .never(&["evil"]),
+        case(
+            "50 a directory with data",
+            "a.zip",
+            zip(|zip| zip.entries.push(Entry::stored("sub/", b"data"))),
+            Reject("ARC010"),
+        ),
+        case(
+            "51 a directory by its mode, without a slash",
+            "a.zip",
+            zip(|zip| {
+                let mut entry = Entry::stored("sub", b"");
+                entry.external = 0o040_755 << 16;
+                zip.entries.push(entry);
+            }),
+            Reject("NAME005"),
+        ),
+        case(
+            "51 a directory by its DOS attribute, without a slash",
+            "a.zip",
+            zip(|zip| {
+                let mut entry = Entry::stored("sub", b"");
+                (entry.made_by, entry.external) = (20, 0x10);
+                zip.entries.push(entry);
+            }),
+            Reject("NAME005"),
+        ),
+        case(
+            "52 a file and a directory of one name",
+            "a.zip",
+            zip(|zip| zip.entries.push(Entry::stored("dir", b"file"))),
+            Reject("NAME003"),
+        ),
+        case("52 a file below a file", "a.zip", named("a.ra/below"), Reject("NAME003")),
+        case(
+            "0 zeros, a thousand to one",
+            "a.zip",
+            {
+                let content = vec![0; 4 << 20];
+                let mut files = files();
+                files.push(("zeros.bin".to_owned(), content.clone()));
+                let mut zip = Zip::of(&listed(files));
+                *zip.entry("zeros.bin") =
+                    Entry::packed("zeros.bin", DEFLATE, deflate_zeros(4 << 20), &content);
+                zip.to_bytes()
+            },
+            Accept,
+        ),
+    ]
+}

@@ -1,0 +1,343 @@
+//! Archives that lie: each is a sound pack with one thing made wrong, and the answer is known.
+//!
+//! The numbers are those of the catalogue of bad inputs that the design was judged by. `verify` has
+//! to give the answer in bounded time and memory, and `extract` must never write beside its target,
+//! through a link, or a member that is not to be trusted.
+
+#![expect(clippy::too_many_lines, reason = "a table is as long as it has rows")]
+
+mod arrays;
+mod containers;
+mod manifests;
+mod members;
+mod names;
+mod tars;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+
+use crate::experiment::{FLOAT32, le, ra_pack, raw_array, read_tree};
+use crate::raw_tar;
+use crate::raw_zip::{DEFLATE, Entry, Header, STORED, Zip, deflate_stored};
+
+/// Longest time for one archive; all of them are small, so this is generous.
+const TIME: Duration = Duration::from_secs(30);
+/// Address space that a run may take, in KiB, where the shell can limit it.
+const MEMORY_KIB: u32 = 2 << 20;
+
+/// What `verify` has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Exit status 1, and an error whose code begins so.
+    Reject(&'static str),
+    /// Exit status 0, and a warning of this code.
+    Warn(&'static str),
+    /// Exit status 0, and neither.
+    Accept,
+}
+
+use Answer::{Accept, Reject, Warn};
+
+struct Case {
+    /// Its row of the catalogue, and what is wrong.
+    name: &'static str,
+    /// The name of the file.
+    file: &'static str,
+    bytes: Vec<u8>,
+    answer: Answer,
+    /// Names that `extract` must not make.
+    never: &'static [&'static str],
+}
+
+fn case(name: &'static str, file: &'static str, bytes: Vec<u8>, answer: Answer) -> Case {
+    Case { name, file, bytes, answer, never: &[] }
+}
+
+impl Case {
+    fn never(self, never: &'static [&'static str]) -> Self {
+        Self { never, ..self }
+    }
+}
+
+type Files = Vec<(String, Vec<u8>)>;
+
+const MANIFEST: &str = "manifest-sha256.txt";
+const YAML: &str = "ndarrays:\n  a:\n    shape: [3]\n    type: float32\n";
+
+fn array() -> Vec<u8> {
+    raw_array(FLOAT32, &[3], &le(f32::to_le_bytes, [1.0, 2.0, 3.0]))
+}
+
+/// The files of a sound pack, without its manifest.
+fn files() -> Files {
+    [
+        ("a.ra", array()),
+        ("a.yaml", YAML.into()),
+        ("dir/notes.txt", b"What was measured, and how.\n".to_vec()),
+    ]
+    .map(|(name, bytes)| (name.to_owned(), bytes))
+    .into()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").unwrap();
+        hex
+    })
+}
+
+fn manifest_of(files: &Files) -> String {
+    let line = |(name, bytes): &(String, Vec<u8>)| format!("{}  {name}\n", sha256(bytes));
+    files.iter().map(line).collect()
+}
+
+/// The files and their manifest.
+fn listed(mut files: Files) -> Files {
+    let manifest = manifest_of(&files);
+    files.push((MANIFEST.to_owned(), manifest.into_bytes()));
+    files
+}
+
+fn replace(files: &mut Files, name: &str, bytes: impl AsRef<[u8]>) {
+    files.iter_mut().find(|(file, _)| file == name).unwrap().1 = bytes.as_ref().to_vec();
+}
+
+/// A zip whose structure is changed, with everything in it as it was.
+fn zip(change: impl FnOnce(&mut Zip)) -> Vec<u8> {
+    let mut zip = Zip::of(&listed(files()));
+    change(&mut zip);
+    zip.to_bytes()
+}
+
+/// A zip of files that are changed before the manifest is made.
+fn with_files(change: impl FnOnce(&mut Files)) -> Vec<u8> {
+    let mut files = files();
+    change(&mut files);
+    Zip::of(&listed(files)).to_bytes()
+}
+
+/// A zip of files with one more.
+fn with_file(name: &str, bytes: &[u8]) -> Vec<u8> {
+    with_files(|files| files.push((name.to_owned(), bytes.to_vec())))
+}
+
+/// A zip whose manifest is another text.
+fn with_manifest(change: impl FnOnce(String) -> Vec<u8>) -> Vec<u8> {
+    let mut files = files();
+    let manifest = change(manifest_of(&files));
+    files.push((MANIFEST.to_owned(), manifest));
+    Zip::of(&files).to_bytes()
+}
+
+fn with_array(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    with_files(|files| replace(files, "a.ra", bytes))
+}
+
+/// An array whose header has these fields before its dims, and the data that it should have.
+fn with_header(fields: [u64; 5], dims: &[u64]) -> Vec<u8> {
+    let mut bytes = b"rawarray".to_vec();
+    for field in fields.iter().chain(dims) {
+        bytes.extend(field.to_le_bytes());
+    }
+    bytes.extend([0; 12]);
+    with_array(bytes)
+}
+
+fn with_yaml(text: impl AsRef<[u8]>) -> Vec<u8> {
+    with_files(|files| replace(files, "a.yaml", text))
+}
+
+fn described(shape: &str, datatype: &str) -> Vec<u8> {
+    with_yaml(format!("ndarrays:\n  a:\n    shape: {shape}\n    type: {datatype}\n"))
+}
+
+fn tar(change: impl FnOnce(&mut Vec<raw_tar::Entry>)) -> Vec<u8> {
+    let mut entries = raw_tar::files(&listed(files()));
+    change(&mut entries);
+    raw_tar::tar(&entries)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn deflate_zeros(length: usize) -> Vec<u8> {
+    let mut encoder =
+        flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    let block = vec![0; 1 << 16];
+    for _ in 0..length.div_ceil(block.len()) {
+        encoder.write_all(&block).unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+const NOTES: &str = "dir/notes.txt";
+const NOTE: &[u8] = b"What was measured, and how.\n";
+
+/// `notes.txt` compressed, and changed.
+fn deflated(change: impl FnOnce(&mut Entry)) -> Vec<u8> {
+    zip(|zip| {
+        *zip.entry(NOTES) = Entry::packed(NOTES, DEFLATE, deflate_stored(NOTE), NOTE);
+        change(zip.entry(NOTES));
+    })
+}
+
+/// A file of another name, listed under it.
+fn named(name: &str) -> Vec<u8> {
+    with_file(name, b"content")
+}
+
+/// The program, with bounded time and, where the shell can, bounded memory.
+fn bounded(arguments: &[&str], directory: &Path) -> Output {
+    let program = ra_pack().get_program().to_owned();
+    let mut command = if cfg!(target_os = "linux") {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("ulimit -v {MEMORY_KIB} && exec \"$0\" \"$@\"")).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.args(arguments).current_dir(directory).timeout(TIME).output().unwrap()
+}
+
+/// What `verify` says otherwise than it should.
+fn objection_to_verify(case: &Case, directory: &Path) -> Option<String> {
+    let output = bounded(&["verify", "-j", "2", case.file], directory);
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let (status, fits) = match case.answer {
+        Reject(code) => (1, said.contains(&format!("error[{code}"))),
+        Warn(code) => (0, said.contains(&format!("warning[{code}")) && !said.contains("error[")),
+        Accept => (0, !said.contains("error[") && !said.contains("warning[")),
+    };
+    if fits && output.status.code() == Some(status) && !said.contains('\u{1b}') {
+        return None;
+    }
+    let said: String = said.chars().take(1500).collect();
+    Some(format!("{}: expected {:?}, found {}:\n{said}", case.name, case.answer, output.status))
+}
+
+/// What `extract` does and should not.
+fn objection_to_extract(case: &Case, directory: &Path) -> Option<String> {
+    let before: BTreeSet<String> = read_tree(directory).into_keys().collect();
+    let output = bounded(&["extract", "-j", "2", "-C", "inner/target", case.file], directory);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let complain = |what: String| {
+        let stderr: String = stderr.chars().take(800).collect();
+        Some(format!("{}: extract {what} ({}):\n{stderr}", case.name, output.status))
+    };
+    if !matches!(output.status.code(), Some(0..=2)) || stderr.contains("panicked") {
+        return complain("did not come to an end of its own".to_owned());
+    }
+    if case.answer == Accept && output.status.code() == Some(1) {
+        return complain("refused a sound archive".to_owned());
+    }
+    let target = directory.join("inner/target");
+    for name in case.never {
+        if fs::symlink_metadata(target.join(name)).is_ok() {
+            return complain(format!("made `{name}`"));
+        }
+    }
+    if target.exists() {
+        fs::remove_dir_all(&target).unwrap();
+    }
+    let after: BTreeSet<String> = read_tree(directory).into_keys().collect();
+    let made: Vec<_> =
+        after.difference(&before).filter(|name| !name.starts_with("inner/")).collect();
+    let inside = fs::read_dir(directory.join("inner")).map_or(0, Iterator::count);
+    if made.is_empty() && inside == 0 {
+        return None;
+    }
+    complain(format!("wrote beside its target: {made:?}, {inside} in `inner`"))
+}
+
+fn judge(cases: &[Case]) {
+    let objections: Vec<String> = cases
+        .iter()
+        .flat_map(|case| {
+            let directory = TempDir::new().unwrap();
+            fs::write(directory.path().join(case.file), &case.bytes).unwrap();
+            let verified = objection_to_verify(case, directory.path());
+            let extracted = objection_to_extract(case, directory.path());
+            verified.into_iter().chain(extracted)
+        })
+        .collect();
+    let count = objections.len();
+    assert!(objections.is_empty(), "{count} objections:\n\n{}", objections.join("\n"));
+}
+
+#[test]
+fn containers_that_lie_are_refused() {
+    judge(&containers::cases());
+}
+
+#[test]
+fn members_that_lie_are_refused() {
+    judge(&members::cases());
+}
+
+#[test]
+fn names_that_lead_astray_are_refused_and_odd_ones_warned_of() {
+    judge(&names::cases());
+}
+
+#[test]
+fn manifests_that_lie_are_refused() {
+    judge(&manifests::cases());
+}
+
+#[test]
+fn arrays_and_descriptions_that_disagree_are_refused() {
+    judge(&arrays::cases());
+}
+
+#[test]
+fn tars_that_lie_are_refused() {
+    judge(&tars::cases());
+}
+
+/// What is written by hand here has to be right where it is not meant to be wrong.
+#[test]
+fn the_headers_of_a_member_agree_unless_they_are_changed() {
+    let entry = Entry::stored("a", b"abc");
+    let Header { method, crc, size, .. } = entry.local;
+    assert_eq!((method, crc, size), (STORED, 0x3524_41c2, 3));
+    assert_eq!(entry.local.name, entry.central.name);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_instead_of_waited_for() {
+    let directory = TempDir::new().unwrap();
+    let pipe = directory.path().join("pipe.zip");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["verify", "list"] {
+        let output = bounded(&[command, "pipe.zip"], directory.path());
+        assert_eq!(output.status.code(), Some(2), "{command}: {output:?}");
+    }
+}
+
+/// The archive lies in the directory that is packed, and so do its unfinished forms.
+#[test]
+fn what_create_writes_itself_is_neither_packed_nor_warned_of() {
+    let directory = TempDir::new().unwrap();
+    for (name, bytes) in files() {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let arguments = ["create", ".", "-o", "a.zip", "--strict", "--archive-digest"];
+    let output = bounded(&arguments, directory.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("unfinished"), "{output:?}");
+}

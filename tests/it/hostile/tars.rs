@@ -1,0 +1,172 @@
+//! Tars, plain and compressed, rows 141 to 159.
+
+use super::{Accept, Case, NOTES, Reject, Warn, case, files, gzip, listed, replace, tar};
+use crate::raw_tar::{self, pax_record};
+
+pub(super) fn cases() -> Vec<Case> {
+    let whole = tar(|_| {});
+    let with_entry = |entry: raw_tar::Entry| tar(|entries| entries.push(entry));
+    let sized = |size: &[u8; 12]| tar(|entries| entries[0].size = Some(*size));
+    let bad = |name, bytes| case(name, "a.tar", bytes, Reject("ARC"));
+    let long = raw_tar::Entry {
+        typeflag: b'L',
+        ..raw_tar::Entry::file("././@LongLink", b"long-name.txt\0")
+    };
+    let sized_pax = raw_tar::Entry::pax(&pax_record("size", "7"));
+    let zipped = gzip(&whole);
+    let trailer = zipped.len() - 8;
+    let mut other = files();
+    replace(&mut other, "a.yaml", "other");
+    vec![
+        case("0 a sound tar", "a.tar", whole.clone(), Accept),
+        case("0 a sound tar.gz", "a.tar.gz", zipped.clone(), Accept),
+        bad("141 cut in a header", whole[..700].to_vec()),
+        bad("141 cut in the data", whole[..600].to_vec()),
+        bad("142 a bad checksum", tar(|entries| entries[1].checksum = Some(*b"000001\0 "))),
+        bad("143 a negative size", sized(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xf4")),
+        bad("143 a huge size", sized(b"\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff")),
+        bad("143 a size beyond the end", sized(b"00077777777\0")),
+        bad("144 a size that is not octal", sized(b"0000000009z\0")),
+        case(
+            "145 a hard link",
+            "a.tar",
+            with_entry(raw_tar::Entry::typed("hard", b'1', "a.ra")),
+            Reject("NAME004"),
+        )
+        .never(&["hard"]),
+        case(
+            "63 a symbolic link and a file through it",
+            "a.tar",
+            tar(|entries| {
+                entries.insert(0, raw_tar::Entry::typed("out", b'2', ".."));
+                entries.push(raw_tar::Entry::file("out/escaped.txt", b"content"));
+            }),
+            Reject("NAME004"),
+        ),
+        case(
+            "67 a pipe",
+            "a.tar",
+            with_entry(raw_tar::Entry::typed("pipe", b'6', "")),
+            Reject("NAME005"),
+        )
+        .never(&["pipe"]),
+        case(
+            "67 a device",
+            "a.tar.gz",
+            gzip(&with_entry(raw_tar::Entry::typed("device", b'3', ""))),
+            Reject("NAME005"),
+        )
+        .never(&["device"]),
+        case(
+            "53 climbs",
+            "a.tar",
+            with_entry(raw_tar::Entry::file("../escaped.txt", b"content")),
+            Reject("NAME001"),
+        ),
+        case(
+            "0 a name that is not UTF-8",
+            "a.tar",
+            with_entry(raw_tar::Entry::file(b"caf\xe9.txt", b"content")),
+            Reject("NAME001"),
+        )
+        .never(&["caf\u{fffd}.txt"]),
+        case(
+            "146 a member twice",
+            "a.tar",
+            with_entry(raw_tar::Entry::file(NOTES, b"evil")),
+            Reject("NAME002"),
+        )
+        .never(&[NOTES]),
+        case(
+            "146 a member twice, compressed",
+            "a.tar.gz",
+            gzip(&with_entry(raw_tar::Entry::file(NOTES, b"evil"))),
+            Reject("NAME002"),
+        )
+        .never(&[NOTES]),
+        case(
+            "147 a second tar behind the first",
+            "a.tar",
+            [whole.clone(), raw_tar::tar(&[raw_tar::Entry::file("evil", b"evil")])].concat(),
+            Reject("ARC002"),
+        )
+        .never(&["evil"]),
+        case(
+            "148 garbage after the end",
+            "a.tar",
+            [whole.clone(), b"garbage".to_vec()].concat(),
+            Reject("ARC002"),
+        ),
+        bad("149 a PAX record of a wrong length", with_entry(raw_tar::Entry::pax(b"99 path=x\n"))),
+        case(
+            "150 a PAX path climbs",
+            "a.tar",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("path", "../escaped.txt")));
+                entries.push(raw_tar::Entry::file("harmless.txt", b"content"));
+            }),
+            Reject("NAME001"),
+        )
+        .never(&["harmless.txt"]),
+        case(
+            "150 a PAX path of 500000 parts",
+            "a.tar",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("path", &["d"; 500_000].join("/"))));
+                entries.push(raw_tar::Entry::file("harmless.txt", b"content"));
+            }),
+            Reject("NAME001"),
+        ),
+        bad(
+            "151 a PAX size other than the header's",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("size", "3")));
+                entries.push(raw_tar::Entry::file("sized.txt", b"content"));
+            }),
+        ),
+        bad(
+            "152 a PAX size before a long name",
+            tar(|entries| {
+                entries.extend([sized_pax, long]);
+                entries.push(raw_tar::Entry::file("sized.txt", b"content"));
+            }),
+        ),
+        case(
+            "153 sparse",
+            "a.tar",
+            with_entry(raw_tar::Entry::typed("sparse", b'S', "")),
+            Reject("ARC008"),
+        )
+        .never(&["sparse"]),
+        case("154 the trailer cut", "a.tar.gz", zipped[..trailer + 3].to_vec(), Reject("ARC")),
+        case(
+            "155 the CRC wrong",
+            "a.tar.gz",
+            {
+                let mut zipped = zipped.clone();
+                zipped[trailer] ^= 1;
+                zipped
+            },
+            Reject("ARC"),
+        ),
+        case(
+            "156 garbage after the trailer",
+            "a.tar.gz",
+            [zipped.clone(), b"garbage".to_vec()].concat(),
+            Reject("ARC"),
+        ),
+        case(
+            "157 a second member with another tar",
+            "a.tar.gz",
+            [zipped.clone(), gzip(&raw_tar::tar(&raw_tar::files(&other)))].concat(),
+            Reject("ARC002"),
+        ),
+        case(
+            "158 no end blocks",
+            "a.tar",
+            raw_tar::unended(&raw_tar::files(&listed(files()))),
+            Warn("ARC009"),
+        ),
+        case("159 one end block", "a.tar", whole[..whole.len() - 512].to_vec(), Warn("ARC009")),
+    ]
+}
