@@ -25,6 +25,7 @@ mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
+mod properties; // whole packs: what goes in comes out
 mod sample; // examples/experiment is what its generator writes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named
