@@ -36,7 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     encoded.extend([0x60, 1, 2, 3, 4, 5, 6]);
     seed("ra_decode", "lz4", &encoded)?;
     seed("ndl", "flat", NDL.as_bytes())?;
-    seed("ndl", "grouped", format!("/a/b:\n  {}", NDL.replace('\n', "\n  ").trim_end()).as_bytes())?;
+    seed(
+        "ndl",
+        "grouped",
+        format!("/a/b:\n  {}", NDL.replace('\n', "\n  ").trim_end()).as_bytes(),
+    )?;
     let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     seed("manifest", "gnu", format!("{digest}  a b\n\\{digest}  c\\nd\n").as_bytes())?;
     seed("manifest", "bsd", format!("SHA256 (a b) = {digest}\n").as_bytes())?;

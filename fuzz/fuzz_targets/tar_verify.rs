@@ -19,7 +19,11 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let pack = Pack::open(&path).unwrap();
-    let files = pack.members().unwrap().into_iter().filter(|member| member.kind == ra_pack::MemberKind::File);
+    let files = pack
+        .members()
+        .unwrap()
+        .into_iter()
+        .filter(|member| member.kind == ra_pack::MemberKind::File);
     let mut count = 0;
     for member in files {
         pack.read(&member.name).unwrap();

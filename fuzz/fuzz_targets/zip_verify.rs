@@ -21,7 +21,11 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     // The container alone: a manifest can hardly be guessed.
-    if report.findings.iter().any(|finding| finding.is_error() && !finding.code.id().starts_with("MAN")) {
+    if report
+        .findings
+        .iter()
+        .any(|finding| finding.is_error() && !finding.code.id().starts_with("MAN"))
+    {
         return;
     }
     let ours: BTreeMap<String, u64> = Pack::open(&path)
