@@ -30,6 +30,7 @@
 
 mod datatype;
 mod diagnostic;
+mod explain;
 mod form;
 mod index;
 mod load;
@@ -50,6 +51,7 @@ mod tests;
 
 pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
+pub use self::explain::{Example, Explanation};
 pub use self::index::{Entity, Index};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub use self::model::{

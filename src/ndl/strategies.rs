@@ -83,6 +83,11 @@ fn name() -> BoxedStrategy<String> {
         .boxed()
 }
 
+/// Names of members of enums and compounds.
+fn member() -> BoxedStrategy<String> {
+    text().prop_map(|text| if text.is_empty() { "m".to_owned() } else { text }).boxed()
+}
+
 fn integer() -> BoxedStrategy<Integer> {
     proptest::sample::select(&Integer::ALL[..]).boxed()
 }
@@ -111,16 +116,16 @@ pub(crate) fn datatype() -> BoxedStrategy<Datatype> {
     leaf.prop_recursive(3, 8, 3, |inner| {
         prop_oneof![
             inner.clone().prop_map(|base| Datatype::Vlen(Box::new(base))),
-            (inner.clone(), vec(0..4_u64, 0..3))
+            (inner.clone(), vec(1..4_u64, 0..3))
                 .prop_map(|(base, shape)| Datatype::Array { base: Box::new(base), shape }),
-            vec((text(), inner), 1..4).prop_map(|members| Datatype::Compound(unique(members))),
+            vec((member(), inner), 1..4).prop_map(|members| Datatype::Compound(unique(members))),
         ]
     })
     .boxed()
 }
 
 fn enumeration() -> BoxedStrategy<Datatype> {
-    (proptest::option::of(integer()), vec(text(), 1..4), any::<bool>())
+    (proptest::option::of(integer()), vec(member(), 1..4), any::<bool>())
         .prop_map(|(base, names, negative)| {
             let members = unique(names.into_iter().map(|name| (name, ())).collect());
             let start = if negative && base.is_none_or(|base| base.holds(-1)) { -1 } else { 0 };

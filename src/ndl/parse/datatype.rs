@@ -1,9 +1,9 @@
 //! Datatypes: a word, or a mapping with one key.
 
-use super::{Reader, one_of};
+use super::{Reader, child, one_of};
 use crate::ndl::datatype::{Datatype, EXTENSIONS, Integer, Selection, WORDS};
 use crate::ndl::diagnostic::{Code, Place, quote};
-use crate::ndl::node::{Kind, Node};
+use crate::ndl::node::{Key, Kind, Node};
 use crate::ndl::suggest;
 
 const FORMS: [&str; 6] = ["opaque", "enum", "regref", "compound", "vlen", "array"];
@@ -123,7 +123,20 @@ impl<'n> Reader<'n, '_, '_> {
                     );
                     return None;
                 };
-                let shape = self.fixed_shape(shape, place, "the shape of an array datatype")?;
+                let node = shape;
+                let shape = self.fixed_shape(node, place, "the shape of an array datatype")?;
+                if let Some(axis) = shape.iter().position(|extent| *extent == 0) {
+                    self.sink
+                        .error(
+                            Code::Extent,
+                            child(node, axis),
+                            place,
+                            "the extent of an array datatype is not positive",
+                        )
+                        .expected("an integer, at least 1: elements have a size")
+                        .found("0");
+                    return None;
+                }
                 Some(Datatype::Array { base: Box::new(base?), shape })
             }
             other => {
@@ -273,6 +286,7 @@ impl<'n> Reader<'n, '_, '_> {
         let before = self.sink.len();
         let mut members = Vec::with_capacity(map.len());
         for (key, node) in map.iter() {
+            self.member_name(key, place, "an enum");
             let Some(number) = self.value(node, place)?.as_integer() else {
                 let message = format!("the member {} is not an integer", quote(&key.text));
                 self.sink
@@ -305,6 +319,14 @@ impl<'n> Reader<'n, '_, '_> {
             return None;
         }
         Some(datatype)
+    }
+
+    fn member_name(&mut self, key: &Key, place: Place<'_>, what: &str) -> bool {
+        if key.text.is_empty() {
+            let message = format!("the name of a member of {what} is empty");
+            self.sink.error(Code::Name, key.at, place, message);
+        }
+        !key.text.is_empty()
     }
 
     /// Two names for one number cannot be told apart in a file.
@@ -415,6 +437,7 @@ impl<'n> Reader<'n, '_, '_> {
                 complete = false;
                 continue;
             };
+            complete &= self.member_name(key, place, "a compound");
             if !seen.insert(&*key.text) {
                 let message = format!("two members are called {}", quote(&key.text));
                 self.sink.error(Code::CompoundTwice, key.at, place, message);

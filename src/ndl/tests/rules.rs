@@ -91,6 +91,9 @@ const BROKEN: &[(&str, &[&str])] = &[
         &["NDL050 1:33"],
     ),
     ("ndarrays: {z: {shape: [], type: {array: {base: int8}}}}", &["NDL021 1:41"]),
+    ("ndarrays: {z: {shape: [], type: {array: {base: int8, shape: [2, 0]}}}}", &["NDL060 1:65"]),
+    ("ndarrays: {z: {shape: [], type: {enum: {members: {\"\": 0}}}}}", &["NDL025 1:51"]),
+    ("ndarrays: {z: {shape: [], type: {compound: [{\"\": int8}]}}}", &["NDL025 1:46"]),
     ("ndarrays: {z: {shape: [], type: {vlen: {}}}}", &["NDL021 1:40"]),
     ("ndarrays: {z: {shape: [], type: {vlen: {base: {vlen: {base: x}}}}}}", &["NDL040 1:61"]),
     // Shapes.
@@ -148,6 +151,15 @@ const BROKEN: &[(&str, &[&str])] = &[
         "ndarrays:\n  z: {shape: [2, 3], type: int8}\n  r:\n    shape: [3]\n    type: {regref: {selection: block}}\n    value:\n      - {target: /z, start: [0, 0], opposite: [1, 2]}\n      - {target: /z, start: [0], opposite: [2, 2]}\n      - {target: z}\n",
         &["NDL075 8:29", "NDL075 8:45", "NDL071 9:18"],
     ),
+    // The extents of the target are those that its own group gives it; coordinates and groups.
+    (
+        "/a:\n  dimcoords: {t: {size: 2, type: int8}}\n  ndarrays: {z: {shape: [t, null], type: int8}}\n  attributes:\n    r:\n      shape: [3]\n      type: {regref: {selection: block}}\n      value:\n        - {target: /a/z, start: [0, 9], opposite: [2, -1]}\n        - {target: /a/t, start: [1], opposite: [2]}\n        - {target: /a, start: 1}\n",
+        &["NDL075 9:52", "NDL075 9:55", "NDL075 10:49", "NDL071 11:20"],
+    ),
+    (
+        "/:\n  ndarrays:\n    z: {shape: [4], type: int8}\n    r: {shape: [], type: {regref: {selection: block}}, value: {target: /z, start: 1}}\n",
+        &["NDL071 4:83"],
+    ),
     // Storage.
     ("ndarrays: {z: {shape: [4], type: int8, storage: {shape: [2, 2]}}}", &["NDL080 1:57"]),
     ("ndarrays: {z: {shape: [4], type: int8, storage: {chunk: []}}}", &["NDL080 1:57"]),
@@ -157,6 +169,14 @@ const BROKEN: &[(&str, &[&str])] = &[
     (
         "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {z: {shape: [t], type: int8, storage: {shape: [5]}}}",
         &["NDL081 2:58"],
+    ),
+    (
+        "dimcoords: {t: {size: null, type: int8, storage: {size: 4}}}\nndarrays: {z: {shape: [t], type: int8, storage: {shape: [5]}}}",
+        &["NDL081 2:58"],
+    ),
+    (
+        "ndarrays: {z: {shape: [4, null, 0], type: int8, storage: {chunk: [5, 9, 1]}}}",
+        &["NDL081 1:67"],
     ),
     ("dimcoords: {t: {size: 4, type: int8, storage: {size: 5}}}", &["NDL081 1:54"]),
     ("dimcoords: {t: {size: 4, type: int8, storage: {size: -5}}}", &["NDL060 1:54"]),
@@ -285,6 +305,12 @@ fn what_the_language_leaves_open_is_accepted() {
 }
 
 #[test]
+fn the_root_is_there_without_being_listed() {
+    let text = "/a: {attributes: {ref: {shape: [], type: objref, value: /}}}";
+    assert!(parse(text.as_bytes()).unresolved_targets.is_empty());
+}
+
+#[test]
 fn findings_about_one_value_stop_soon() {
     let list = vec!["x"; 1000].join(", ");
     let parsed = parse(
@@ -360,7 +386,8 @@ fn references_to_objects_are_followed() {
 /a:
   ndarrays: {z: {shape: [2], type: int8}}
   attributes:
-    refs: {shape: [5], type: objref, value: [/a, /a/z, /t, /a/zz, /]}
+    refs: {shape: [7], type: objref, value: [/a, /a/z, /t, /a/zz, /, /b, /b/c]}
+/b/c/d:
 ";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), Vec::<String>::new());

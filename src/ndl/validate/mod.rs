@@ -34,10 +34,10 @@ pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unre
                 Extent::Coord(name) => index.resolve_coord(&group.path, name),
                 Extent::Fixed(_) | Extent::Unlimited => None,
             };
-            let (known, bound) = match (extent, coord) {
-                (Extent::Fixed(size), _) => (Some(*size), Some(*size)),
-                (_, Some((_, coord))) => (coord.known_size(), coord.size),
-                (_, None) => (None, None),
+            let known = match (extent, coord) {
+                (Extent::Fixed(size), _) => Some(*size),
+                (_, Some((_, coord))) => coord.known_size(),
+                (_, None) => None,
             };
             if let (Extent::Coord(name), None) = (extent, coord)
                 && !is_broken(&broken, &group.path, name)
@@ -50,12 +50,18 @@ pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unre
                     span: reader.sink.span(child(site.shape, axis)),
                 });
             }
-            reader.check_bound(ndarray, site, axis, bound);
+            reader.check_bound(ndarray, site, axis, known);
+            // Only what cannot grow bounds its chunks.
+            let fixed = match extent {
+                Extent::Fixed(size) => Some(*size),
+                Extent::Unlimited | Extent::Coord(_) => coord.and_then(|(_, coord)| coord.size),
+            };
+            reader.check_chunk(ndarray, site, axis, fixed);
             extents.push(known);
         }
         reader.ndarray_value(ndarray, site, extents);
     }
-    reader.references(&index, &broken, &mut unresolved);
+    reader.references(document, &index, &broken, &mut unresolved);
     unresolved
 }
 
@@ -85,6 +91,20 @@ impl<'n> Reader<'n, '_, '_> {
                 )
                 .expected(format!("at most {bound}"))
                 .found(stored.to_string());
+        }
+    }
+
+    fn check_chunk(&mut self, ndarray: &Ndarray, site: Site<'n>, axis: usize, bound: Option<u64>) {
+        let chunk = ndarray.storage.as_ref().and_then(|storage| storage.chunk.as_ref()?.get(axis));
+        // A chunk has at least one element, even of an array that has none.
+        let (Some(bound), Some(&chunk)) = (bound.map(|bound| bound.max(1)), chunk) else { return };
+        if chunk > bound {
+            let node = site.storage.and_then(|node| node.entry("chunk"));
+            let at = node.map_or(site.key.at, |(_, node)| child(node, axis));
+            self.sink
+                .warning(Code::StorageBound, at, site.place(), "the chunk is larger than the array")
+                .expected(format!("at most {bound}"))
+                .found(chunk.to_string());
         }
     }
 

@@ -1,15 +1,15 @@
 //! References from one place of a document to another, or out of it: a pack can hold what a single
 //! document does not.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Unresolved, is_broken};
 use crate::ndl::datatype::Datatype;
 use crate::ndl::diagnostic::{Code, Diagnostic, Place, quote};
 use crate::ndl::index::{Entity, Index};
-use crate::ndl::model::{Extent, Ndarray};
+use crate::ndl::model::{Document, Extent, Group, Ndarray};
 use crate::ndl::node::{Kind, Node};
-use crate::ndl::parse::{Reader, child, count};
+use crate::ndl::parse::{Reader, count};
 use crate::ndl::source::Span;
 use crate::ndl::suggest;
 
@@ -108,11 +108,23 @@ impl<'n> Reader<'n, '_, '_> {
     /// Follows the references in values.
     pub(super) fn references(
         &mut self,
+        document: &Document,
         index: &Index<'_>,
         broken: &HashSet<(&str, &str)>,
         unresolved: &mut Unresolved,
     ) {
-        for target in std::mem::take(&mut self.targets) {
+        let targets = std::mem::take(&mut self.targets);
+        // Groups need not be listed to hold other groups.
+        let listed: BTreeSet<&str> = match targets.is_empty() {
+            true => BTreeSet::new(),
+            false => document.groups.iter().map(|group| &*group.path).collect(),
+        };
+        let is_group = |path: &str| {
+            let below = format!("{path}/");
+            let next = listed.range(&*below..).next();
+            path == "/" || next.is_some_and(|group| group.starts_with(&below))
+        };
+        for target in targets {
             let Some(path) = target.text().filter(|path| path.starts_with('/')) else {
                 self.sink
                     .error(
@@ -126,10 +138,20 @@ impl<'n> Reader<'n, '_, '_> {
                 continue;
             };
             match (index.entity(path), target.region) {
-                (Some(Entity::Ndarray(_, ndarray)), Some(region)) => {
-                    self.region(ndarray, region, index, target.place);
+                (Some(Entity::Ndarray(group, ndarray)), Some(region)) => {
+                    let extents = lengths(group, ndarray, index);
+                    self.region(&extents, region, target.place);
                 }
-                (Some(_), _) => {}
+                (Some(Entity::DimCoord(_, coord)), Some(region)) => {
+                    self.region(&[coord.known_size()], region, target.place);
+                }
+                (Some(Entity::Group(_)), Some(_)) => self.region_of_group(&target),
+                (Some(_), None) => {}
+                (None, region) if is_group(path) => {
+                    if region.is_some() {
+                        self.region_of_group(&target);
+                    }
+                }
                 (None, _) if is_broken(broken, "/", path) => {}
                 (None, _) => unresolved.targets.push(TargetReference {
                     entity: target.place.text().unwrap_or_default(),
@@ -140,13 +162,25 @@ impl<'n> Reader<'n, '_, '_> {
         }
     }
 
-    /// Both corners of a block lie in the array.
-    fn region(&mut self, ndarray: &Ndarray, region: &'n Node, index: &Index<'_>, place: Place<'n>) {
-        let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
+    fn region_of_group(&mut self, target: &Target<'n>) {
+        self.sink
+            .error(Code::ValueType, target.path.at, target.place, "a group has no regions")
+            .expected("the path of an ndarray or dimcoord")
+            .found(target.path.describe());
+    }
+
+    /// Both corners of a block lie in the target, as far as its extents are known.
+    fn region(&mut self, extents: &[Option<u64>], region: &'n Node, place: Place<'n>) {
         for corner in ["start", "opposite"] {
             let Some((_, node)) = region.entry(corner) else { continue };
-            let Kind::List(list) = &node.kind else { continue };
-            if list.len() != ndarray.shape.len() {
+            let Kind::List(list) = &node.kind else {
+                self.sink
+                    .error(Code::ValueType, node.at, place, format!("`{corner}` is no list"))
+                    .expected("a list with an index for each dimension")
+                    .found(node.describe());
+                continue;
+            };
+            if list.len() != extents.len() {
                 self.sink
                     .error(
                         Code::RegionBounds,
@@ -154,29 +188,42 @@ impl<'n> Reader<'n, '_, '_> {
                         place,
                         format!("`{corner}` has the wrong length"),
                     )
-                    .expected(count(ndarray.shape.len(), "index").replace("indexs", "indices"))
+                    .expected(count(extents.len(), "index").replace("indexs", "indices"))
                     .found(list.len().to_string());
                 continue;
             }
-            for (axis, extent) in ndarray.shape.iter().enumerate() {
-                let length = match extent {
-                    Extent::Fixed(size) => Some(*size),
-                    Extent::Unlimited => stored.and_then(|shape| shape.get(axis).copied()),
-                    Extent::Coord(name) => {
-                        index.resolve_coord("/", name).and_then(|(_, coord)| coord.known_size())
-                    }
-                };
-                let Some(length) = length else { continue };
-                let number = list.get(axis).and_then(|node| node.value().ok()?.as_integer());
-                if number.is_none_or(|number| !(0..i128::from(length)).contains(&number)) {
-                    let at = child(node, axis);
-                    let found = list.get(axis).map(Node::describe).unwrap_or_default();
+            for (index, length) in list.iter().zip(extents) {
+                let number = index.value().ok().and_then(|value| value.as_integer());
+                let end = length.map_or(i128::from(u64::MAX), i128::from);
+                if number.is_none_or(|number| !(0..end).contains(&number)) {
+                    let expected = match length {
+                        Some(length) => format!("an index from 0 to less than {length}"),
+                        None => "an index of at least 0".to_owned(),
+                    };
                     self.sink
-                        .error(Code::RegionBounds, at, place, "the region lies outside its target")
-                        .expected(format!("an index from 0 to less than {length}"))
-                        .found(found);
+                        .error(
+                            Code::RegionBounds,
+                            index.at,
+                            place,
+                            "the region lies outside its target",
+                        )
+                        .expected(expected)
+                        .found(index.describe());
                 }
             }
         }
     }
+}
+
+/// The extents of an array as far as the document says.
+fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u64>> {
+    let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
+    let length = |(axis, extent): (usize, &Extent)| match extent {
+        Extent::Fixed(size) => Some(*size),
+        Extent::Unlimited => stored.and_then(|shape| shape.get(axis).copied()),
+        Extent::Coord(name) => {
+            index.resolve_coord(&group.path, name).and_then(|(_, coord)| coord.known_size())
+        }
+    };
+    ndarray.shape.iter().enumerate().map(length).collect()
 }
