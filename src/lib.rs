@@ -16,7 +16,7 @@ pub mod ra;
 pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
-pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, count_errors};
+pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
 pub use crate::fs::remove_unfinished;
 pub use crate::ops::{
     ArrayFormat, ArrayInfo, CreateOptions, CreateReport, DescribeReport, ExtractOptions,

@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Get(Get),
     Extract(Extract),
     Describe(Describe),
+    Explain(Explain),
 }
 
 /// Check every description, pack, and write both manifests.
@@ -281,6 +282,22 @@ pub(crate) struct Describe {
     /// Write a description beside every array of a directory that has none; touch nothing else.
     #[arg(long)]
     pub(crate) write: bool,
+}
+
+/// Say what a code of a finding means, with a wrong and a right example.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack explain DESC004
+  ra-pack explain")]
+pub(crate) struct Explain {
+    /// The code, as findings show it in brackets; all codes when there is none.
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<ra_pack::Code>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod args;
 mod create;
 mod describe;
 mod diagnostics;
+mod explain;
 mod extract;
 mod get;
 mod info;
@@ -79,6 +80,7 @@ pub(crate) fn run() -> Ending {
         Command::Get(args) => get::run(args, &output),
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),
+        Command::Explain(args) => explain::run(args, &output),
     };
     match result {
         Ok(ending) => ending,

@@ -2,9 +2,13 @@
 //!
 //! A finding is a result, not an error: whoever asks whether a pack is sound gets all of them.
 
+mod explain;
+
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+
+pub use self::explain::UnknownCode;
 
 use crate::ndl;
 use crate::path::escape;

@@ -115,9 +115,10 @@ impl<'n> Reader<'n, '_, '_> {
     ) {
         let targets = std::mem::take(&mut self.targets);
         // Groups need not be listed to hold other groups.
-        let listed: BTreeSet<&str> = match targets.is_empty() {
-            true => BTreeSet::new(),
-            false => document.groups.iter().map(|group| &*group.path).collect(),
+        let listed: BTreeSet<&str> = if targets.is_empty() {
+            BTreeSet::new()
+        } else {
+            document.groups.iter().map(|group| &*group.path).collect()
         };
         let is_group = |path: &str| {
             let below = format!("{path}/");

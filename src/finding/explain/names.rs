@@ -1,0 +1,66 @@
+//! Names of members.
+
+use super::{Explanation, sketch};
+
+pub(super) const INVALID_NAME: Explanation = sketch(
+    "ra-pack",
+    "A member's name is a relative path of UTF-8 with `/` between its parts, without empty, \
+     `.` or `..` parts. Anything else could be written outside of the target or under another \
+     name.",
+    "../run1/a.ra\n/run1/a.ra\n",
+    "run1/a.ra\n",
+);
+
+pub(super) const DUPLICATE_NAME: Explanation = sketch(
+    "ra-pack",
+    "Two members of one name: which one is unpacked depends on the program, so one of them \
+     can be hidden behind the other.",
+    "run1/a.ra  (twice in one zip)\n",
+    "run1/a.ra\nrun1/b.ra\n",
+);
+
+pub(super) const FILE_AND_DIRECTORY: Explanation = sketch(
+    "ra-pack",
+    "A name cannot be a file and a directory at once; unpacking would lose one of them.",
+    "run1\nrun1/a.ra\n",
+    "run1.txt\nrun1/a.ra\n",
+);
+
+pub(super) const LINK: Explanation = sketch(
+    "ra-pack",
+    "A link stores a path, not data: unpacked elsewhere it leads nowhere, or out of the \
+     target. `create --dereference` packs what the links lead to.",
+    "run1/latest.ra -> /data/a.ra\n",
+    "ra-pack create exp -o exp.zip --dereference\n",
+);
+
+pub(super) const SPECIAL_FILE: Explanation = sketch(
+    "ra-pack",
+    "Devices, pipes and sockets have no content that could be kept.",
+    "run1/queue  (a named pipe)\n",
+    "ra-pack create exp -o exp.zip --exclude run1/queue\n",
+);
+
+pub(super) const CASE_TWINS: Explanation = sketch(
+    "ra-pack",
+    "On systems that ignore case, or that normalise Unicode, the two names are one, and the \
+     second file unpacked replaces the first.",
+    "run1/A.ra\nrun1/a.ra\n",
+    "run1/a1.ra\nrun1/a2.ra\n",
+);
+
+pub(super) const LEGACY_NAME_ENCODING: Explanation = sketch(
+    "the zip specification (APPNOTE)",
+    "The name is in code page 437, which programs guess differently. A name in UTF-8, marked \
+     as such, is the same everywhere.",
+    "gr\\x94\\xe1e.ra  (flag bit 11 not set)\n",
+    "größe.ra  (UTF-8, flag bit 11 set)\n",
+);
+
+pub(super) const CONTROL_IN_NAME: Explanation = sketch(
+    "ra-pack",
+    "A terminal obeys such characters, and a line end breaks lists of names. They are shown \
+     escaped.",
+    "run1/a\\u{1b}[2J.ra\n",
+    "run1/a.ra\n",
+);
