@@ -61,9 +61,11 @@ impl<'d> Index<'d> {
         if let Some(group) = self.group(path) {
             return Some(Entity::Group(group));
         }
-        if path == "/" {
-            return None;
-        }
+        self.array(path)
+    }
+
+    /// The ndarray or dimcoord of a path from the root.
+    pub(super) fn array(&self, path: &str) -> Option<Entity<'d>> {
         let (group, name) = split_path(path)?;
         let ndarray =
             self.ndarray(group, name).map(|(group, ndarray)| Entity::Ndarray(group, ndarray));

@@ -134,7 +134,9 @@ mod tests {
     #[test]
     fn every_code_is_explained_in_its_own_words() {
         let mut texts: Vec<_> = Code::all().map(|code| code.explanation().text).collect();
-        assert!(texts.iter().all(|text| text.len() > 40 && text.ends_with('.')), "{texts:?}");
+        let thin: Vec<_> =
+            texts.iter().filter(|text| text.len() < 50 || !text.ends_with('.')).collect();
+        assert!(thin.is_empty(), "{thin:?}");
         let all = texts.len();
         texts.sort_unstable();
         texts.dedup();

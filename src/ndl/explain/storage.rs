@@ -92,7 +92,8 @@ ndarrays:
 
 pub(super) const ENDIAN: Explanation = explanation(
     NDL,
-    "The byte order is `little` or `big`.",
+    "The byte order is `little` or `big`, in these words. It must be the one that the flags of \
+     the array's header say; without the key the header alone decides.",
     "\
 ndarrays:
   z:

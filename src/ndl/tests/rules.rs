@@ -311,6 +311,12 @@ fn the_root_is_there_without_being_listed() {
 }
 
 #[test]
+fn a_region_lies_in_the_array_that_shares_its_path_with_a_group() {
+    let text = "/: {ndarrays: {z: {shape: [4], type: int8}, r: {shape: [], type: {regref: {selection: block}}, value: {target: /z, start: [0], opposite: [3]}}}}\n/z: {}\n";
+    document(text);
+}
+
+#[test]
 fn findings_about_one_value_stop_soon() {
     let list = vec!["x"; 1000].join(", ");
     let parsed = parse(

@@ -138,7 +138,9 @@ impl<'n> Reader<'n, '_, '_> {
                     .found(target.path.describe());
                 continue;
             };
-            match (index.entity(path), target.region) {
+            // Only arrays have regions: the group that may share the path is not meant.
+            let array = target.region.and_then(|_| index.array(path));
+            match (array.or_else(|| index.entity(path)), target.region) {
                 (Some(Entity::Ndarray(group, ndarray)), Some(region)) => {
                     let extents = lengths(group, ndarray, index);
                     self.region(&extents, region, target.place);

@@ -1,0 +1,106 @@
+//! The pages in `docs` hold to the code: what they show is read, found and printed as they say.
+
+use std::fs;
+
+use ra_pack::ndl;
+
+use crate::experiment::ra_pack;
+use crate::page::{Home, blocks, read};
+
+#[path = "../../examples/make_ocean.rs"]
+#[expect(dead_code, reason = "an example's `main`")]
+mod make_ocean;
+
+/// What is wrong with a document, one finding on each line.
+fn findings(text: &str) -> String {
+    let parsed = ndl::parse(text.as_bytes());
+    let unresolved = parsed.unresolved_diagnostics();
+    let mut lines: Vec<_> =
+        parsed.diagnostics.iter().chain(&unresolved).map(ToString::to_string).collect();
+    // Every line ends.
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines.join("\n")
+}
+
+#[test]
+#[cfg(target_os = "linux")] // GNU sed, as the page uses it
+fn the_tutorial_shows_what_happens() {
+    let home = Home::new();
+    make_ocean::write_to(&home.file("ocean/time.ra").with_file_name("")).unwrap();
+    let blocks = blocks(&read("docs/describing.md"));
+    let (mut documents, mut wrong, mut commands) = (0, 0, 0);
+    for (at, block) in blocks.iter().enumerate() {
+        match &*block.kind {
+            "yaml" => {
+                documents += 1;
+                let shown = blocks.get(at + 1).filter(|next| next.kind == "text");
+                match (block.text.strip_prefix("# "), shown) {
+                    // A file of the directory: its coordinates may be in others.
+                    (Some(named), _) => {
+                        let found = ndl::parse(block.text.as_bytes()).diagnostics;
+                        assert_eq!(found, [], "{}", block.text);
+                        let name = named.lines().next().unwrap();
+                        fs::write(home.file(name), &block.text).unwrap();
+                    }
+                    (None, Some(shown)) => {
+                        wrong += 1;
+                        assert_eq!(findings(&block.text), shown.text, "{}", block.text);
+                    }
+                    (None, None) => assert_eq!(findings(&block.text), "", "{}", block.text),
+                }
+            }
+            "console" => commands += home.run(&block.text),
+            "text" => {}
+            other => panic!("a block of `{other}` is not tested"),
+        }
+    }
+    assert!(documents > 10 && wrong > 3 && commands > 3, "{documents} {wrong} {commands}");
+}
+
+#[test]
+fn explain_knows_every_code_and_names_the_nearest_of_others() {
+    let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
+    let printed = |args: &[&str]| {
+        String::from_utf8(explain(args).success().get_output().stdout.clone()).unwrap()
+    };
+    let list = printed(&[]);
+    for code in ra_pack::Code::all() {
+        assert!(list.lines().any(|line| line.starts_with(code.id())), "{}", code.id());
+    }
+    let page = printed(&["ndl040"]);
+    assert!(page.starts_with("NDL040: An unknown datatype\n"), "{page}");
+    assert!(
+        page.contains("\n        type: double\n") && page.contains("\n        type: float64\n")
+    );
+    let json: serde_json::Value = serde_json::from_str(&printed(&["--json", "MAN003"])).unwrap();
+    assert_eq!(json["code"], "MAN003");
+    assert!(json["wrong"]["sketch"].is_string() && json["source"].is_string());
+    let codes: serde_json::Value = serde_json::from_str(&printed(&["--json"])).unwrap();
+    assert_eq!(codes.as_array().unwrap().len(), ra_pack::Code::all().count());
+    let unknown = explain(&["NDL088"]).code(2);
+    let message = String::from_utf8_lossy(&unknown.get_output().stderr).into_owned();
+    assert!(message.contains("the nearest is `NDL087`"), "{message}");
+}
+
+#[test]
+fn the_page_of_the_language_lists_every_rule() {
+    let page = read("docs/ndl.md");
+    let listed: Vec<_> = page.lines().filter(|line| line.starts_with("| NDL0")).collect();
+    let rules: Vec<_> =
+        ndl::Code::ALL.iter().map(|code| format!("| {code} | {} |", code.title())).collect();
+    assert_eq!(listed, rules);
+}
+
+#[test]
+fn the_page_of_the_language_decides_all_that_is_open() {
+    let page = read("docs/ndl.md");
+    let open = |number: usize| page.lines().any(|line| line.starts_with(&format!("| {number} | ")));
+    assert!((1..=20).all(open));
+    for word in ["float16", "bfloat16", "float128", "complex64", "complex128", "int128", "uint128"]
+    {
+        assert!(ndl::Datatype::from_word(word).is_some_and(|word| word.is_extension()));
+        assert!(page.contains(&format!("`{word}`")), "{word}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Pages of documentation as what they show: files, findings, and commands with their output.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A fenced block: the word behind the fence, and the lines.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) kind: String,
+    pub(crate) text: String,
+}
+
+pub(crate) fn read(page: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
+}
+
+/// The blocks of a page in their order.
+pub(crate) fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(kind), None) => {
+                open = Some(Block { kind: kind.to_owned(), text: String::new() });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => block.text = format!("{}{line}\n", block.text),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block without an end");
+    blocks
+}
+
+/// A command and the output that stands below it.
+#[derive(Debug)]
+struct Shown {
+    command: String,
+    output: String,
+}
+
+fn session(text: &str) -> Vec<Shown> {
+    let mut shown: Vec<Shown> = Vec::new();
+    for line in text.lines() {
+        match line.strip_prefix("$ ") {
+            Some(command) => {
+                shown.push(Shown { command: command.to_owned(), output: String::new() });
+            }
+            None => {
+                let last = shown.last_mut().expect("output follows a command");
+                last.output.push_str(line);
+                last.output.push('\n');
+            }
+        }
+    }
+    shown
+}
+
+/// A directory to run commands in, gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Home {
+    directory: TempDir,
+    path: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
+        let binaries = binary.parent().unwrap().display();
+        let path = format!("{binaries}:{}", std::env::var("PATH").unwrap_or_default());
+        Self { directory: TempDir::new().unwrap(), path }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        let path = self.directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    /// Runs the commands of a console block; answers how many there were.
+    pub(crate) fn run(&self, text: &str) -> usize {
+        let shown = session(text);
+        for Shown { command, output } in &shown {
+            let ran = Command::new("sh")
+                .args(["-c", &format!("{command} 2>&1")])
+                .env("PATH", &self.path)
+                .env_remove("SOURCE_DATE_EPOCH")
+                .current_dir(self.directory.path())
+                .output()
+                .unwrap();
+            let printed = String::from_utf8_lossy(&ran.stdout);
+            assert_eq!(printed.trim_end(), output.trim_end(), "{command}");
+        }
+        shown.len()
+    }
+}
