@@ -82,8 +82,9 @@ pub(super) const DIRECTORY_WITH_DATA: Explanation = sketch(
 
 pub(super) const ODD_CONTAINER: Explanation = sketch(
     "the zip and tar formats",
-    "Something about the container is uncommon but loses nothing: a comment, an unusual \
-     version, padding. It is named because another program may mind.",
+    "Something about the container is uncommon but \
+     loses nothing: a comment that no manifest covers, padding that is not zero, a file that an \
+     interrupted run left. It is named because another program may mind.",
     "a zip with a comment\n",
     "a zip as ra-pack writes it\n",
 );

@@ -43,7 +43,7 @@ pub(super) const SPECIAL_FILE: Explanation = sketch(
 
 pub(super) const CASE_TWINS: Explanation = sketch(
     "ra-pack",
-    "On systems that ignore case, or that normalise Unicode, the two names are one, and the \
+    "On systems that ignore case the two names are one, and the \
      second file unpacked replaces the first.",
     "run1/A.ra\nrun1/a.ra\n",
     "run1/a1.ra\nrun1/a2.ra\n",
