@@ -380,15 +380,11 @@ codes! {
     LooseDescription = "DESC009" Warning,
     /// A described array that is not there.
     MissingArray = "DESC010" Warning,
-    /// A word that is an extension of the language.
-    ExtensionWord = "DESC011" Warning,
     /// The pack's own document is not a description.
     BadPackDocument = "DESC012" Error,
 
     /// The declaration of a bag is at fault.
     BadBag = "BAG001" Error,
-    /// A bag whose parts are laid out unusually.
-    OddBag = "BAG002" Warning,
 }
 
 impl Serialize for Code {

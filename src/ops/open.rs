@@ -399,6 +399,19 @@ impl Pack {
             .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))
     }
 
+    /// Holds a member's digest against the manifest; one that lists others but not this is an error.
+    fn must_vouch(&self, member: &Member, found: &Digest) -> Result<()> {
+        if self.check_digest(member, found)? {
+            return Ok(());
+        }
+        match self.manifest()? {
+            None => Ok(()),
+            Some(manifest) => {
+                Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
+            }
+        }
+    }
+
     /// Holds a member's digest against the manifest; false when the manifest does not list it.
     fn check_digest(&self, member: &Member, found: &Digest) -> Result<bool> {
         match self.listed_digest(member)? {
@@ -414,6 +427,9 @@ impl Pack {
 }
 
 /// One array of a pack.
+///
+/// Whole arrays are held against the manifest of the pack, if it has one by SHA-256, and one that
+/// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
 ///
 /// Indices are in the order of the header's `dims`, first index fastest, as every reader of RawArray
 /// sees them. For an array whose description says `storage: {order: row}`,
@@ -706,7 +722,7 @@ impl<'a> PackedArray<'a> {
         io::copy(&mut reader, &mut io::sink())
             .map_err(|error| self.pack.damaged(data_finding(&self.name, &error)))?;
         if let Some(hasher) = reader.hasher {
-            self.pack.check_digest(&self.member, &hasher.finish())?;
+            self.pack.must_vouch(&self.member, &hasher.finish())?;
         }
         Ok(result)
     }

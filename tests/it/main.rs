@@ -8,8 +8,8 @@ mod bytes; // support: archives and digests made by hand
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod describe; // `ra-pack describe`: what headers imply
-mod examples; // every program of examples/ runs
 mod docs; // the pages in docs show what happens
+mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
 #[cfg(unix)] // links, pipes, signals
 mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes elsewhere
@@ -22,12 +22,12 @@ mod interop; // other people's tools accept what we make, and we accept theirs
 mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
+mod page; // support: blocks of a page, and a place to run them
+mod properties; // whole packs: what goes in comes out
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
-mod page; // support: blocks of a page, and a place to run them
 mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
-mod properties; // whole packs: what goes in comes out
 mod sample; // examples/experiment is what its generator writes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named

@@ -83,13 +83,6 @@ pub(super) const MISSING_ARRAY: Explanation = sketch(
     "manifest.yaml: /run1, ndarray a; run1/a.ra\n",
 );
 
-pub(super) const EXTENSION_WORD: Explanation = sketch(
-    "ra-pack",
-    "The word is not in NDL 0.6.1, so other tools may not know it.",
-    "type: complex64\n",
-    "type: {compound: [{r: float32}, {i: float32}]}\n",
-);
-
 pub(super) const BAD_PACK_DOCUMENT: Explanation = sketch(
     "ra-pack",
     "A file called `manifest.yaml` at the top, or `X.yaml` beside `X.ra`, is a description. \

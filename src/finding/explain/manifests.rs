@@ -79,10 +79,3 @@ pub(super) const BAD_BAG: Explanation = sketch(
     "BagIt-Version 1.0\n",
     "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
 );
-
-pub(super) const ODD_BAG: Explanation = sketch(
-    "BagIt 1.0 (RFC 8493)",
-    "The bag can be read, but something about it is not as RFC 8493 recommends.",
-    "Payload-Oxum: 10.2, for 3 files\n",
-    "Payload-Oxum: 15.3, for 3 files\n",
-);

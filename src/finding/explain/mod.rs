@@ -40,6 +40,7 @@ impl Code {
             Self::CaseTwins => names::CASE_TWINS,
             Self::LegacyNameEncoding => names::LEGACY_NAME_ENCODING,
             Self::ControlInName => names::CONTROL_IN_NAME,
+            Self::UnportableName => names::UNPORTABLE_NAME,
             Self::NotAnArchive => container::NOT_AN_ARCHIVE,
             Self::StrayBytes => container::STRAY_BYTES,
             Self::BadDirectory => container::BAD_DIRECTORY,
@@ -74,10 +75,8 @@ impl Code {
             Self::CoordinateLength => descriptions::COORDINATE_LENGTH,
             Self::LooseDescription => descriptions::LOOSE_DESCRIPTION,
             Self::MissingArray => descriptions::MISSING_ARRAY,
-            Self::ExtensionWord => descriptions::EXTENSION_WORD,
             Self::BadPackDocument => descriptions::BAD_PACK_DOCUMENT,
             Self::BadBag => manifests::BAD_BAG,
-            Self::OddBag => manifests::ODD_BAG,
         }
     }
 }

@@ -64,3 +64,12 @@ pub(super) const CONTROL_IN_NAME: Explanation = sketch(
     "run1/a\\u{1b}[2J.ra\n",
     "run1/a.ra\n",
 );
+
+pub(super) const UNPORTABLE_NAME: Explanation = sketch(
+    "Windows, file systems",
+    "Some system cannot write a file of this name: Windows keeps names such as `aux` and `con.txt` \
+     for devices, forbids some characters and a dot or blank at the end, and most file systems \
+     allow 255 bytes for one part of a path. The pack is sound, but cannot be unpacked everywhere.",
+    "run1/aux.txt\n",
+    "run1/auxiliary.txt\n",
+);
