@@ -121,16 +121,19 @@ impl<'n> Reader<'n, '_, '_> {
     }
 
     fn chunk(&mut self, node: &'n Node, stored: Stored<'_>, place: Place<'_>) -> Option<Vec<u64>> {
-        let chunk = self.ranked(node, stored, place, "`storage.chunk`")?;
-        if let Some(at) = chunk.iter().position(|extent| *extent == 0) {
-            let range = child(node, at);
-            self.sink
-                .error(Code::Extent, range, place, "the extent of a chunk is not positive")
-                .expected("an integer, at least 1")
-                .found("0");
-            return None;
+        let before = self.sink.len();
+        let chunk = self.ranked(node, stored, place, "`storage.chunk`");
+        // A list of the wrong length is told about its zeros too.
+        let Kind::List(list) = &node.kind else { return None };
+        for node in list {
+            if node.value().is_ok_and(|value| value.as_integer() == Some(0)) {
+                self.sink
+                    .error(Code::Extent, node.at, place, "the extent of a chunk is not positive")
+                    .expected("an integer, at least 1")
+                    .found("0");
+            }
         }
-        Some(chunk)
+        chunk.filter(|_| self.sink.len() == before)
     }
 
     fn storage_size(&mut self, node: &'n Node, place: Place<'_>) -> Option<u64> {

@@ -7,7 +7,7 @@ use crate::ndl::{Code, Integer, ParseOptions, Severity, Value, parse, parse_with
 
 /// Texts with their findings, for every rule but those about a text's encoding, size and depth,
 /// which `syntax` and `hostile` have.
-const BROKEN: &[(&str, &[&str])] = &[
+pub(super) const BROKEN: &[(&str, &[&str])] = &[
     ("attributes: {a: 1", &["NDL003 1:18"]),
     ("{}\n---\n{}\n", &["NDL004 2:1"]),
     ("attributes: {a: 1, a: 2}", &["NDL005 1:20"]),
@@ -165,6 +165,10 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("ndarrays: {z: {shape: [4], type: int8, storage: {chunk: []}}}", &["NDL080 1:57"]),
     ("dimcoords: {t: {size: 4, type: int8, storage: {chunk: [2, 2]}}}", &["NDL080 1:55"]),
     ("ndarrays: {z: {shape: [4], type: int8, storage: {chunk: [0]}}}", &["NDL060 1:58"]),
+    (
+        "dimcoords: {t: {size: 4, type: int8, storage: {chunk: [0, 2, 0]}}}",
+        &["NDL080 1:55", "NDL060 1:56", "NDL060 1:62"],
+    ),
     ("ndarrays: {z: {shape: [2, 4], type: int8, storage: {shape: [2, 5]}}}", &["NDL081 1:64"]),
     (
         "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {z: {shape: [t], type: int8, storage: {shape: [5]}}}",
