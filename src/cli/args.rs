@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXIT_STATUS: &str = "\
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Extract(Extract),
     Describe(Describe),
     Explain(Explain),
+    Schema(Schema),
 }
 
 /// Check every description, pack, and write both manifests.
@@ -298,6 +300,19 @@ pub(crate) struct Explain {
     /// Print the result as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Print the JSON Schema of descriptions or of a command's --json, or list the names.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack schema
+  ra-pack schema ndl > ndl.schema.json
+  ra-pack schema verify | jq .properties")]
+pub(crate) struct Schema {
+    /// Which one.
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(super::schema::names()))]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod get;
 mod info;
 mod list;
 mod output;
+mod schema;
 mod verify;
 
 use std::io;
@@ -81,6 +82,7 @@ pub(crate) fn run() -> Ending {
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
+        Command::Schema(args) => schema::run(args, &output),
     };
     match result {
         Ok(ending) => ending,

@@ -31,3 +31,4 @@ mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named
+mod schemas; // what --json prints is what schemas/ says

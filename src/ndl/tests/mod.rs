@@ -3,6 +3,7 @@
 mod form;
 mod hostile;
 mod rules;
+mod schema;
 mod syntax;
 
 use super::{Diagnostic, Document, Parsed, parse};

@@ -1,0 +1,42 @@
+//! `ra-pack schema`
+
+use super::args::Schema;
+use super::output::Output;
+use super::{Ending, Failure};
+
+/// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
+const SCHEMAS: [(&str, &str); 8] = [
+    ("ndl", include_str!("../../schemas/ndl.schema.json")),
+    ("create", include_str!("../../schemas/create.schema.json")),
+    ("verify", include_str!("../../schemas/verify.schema.json")),
+    ("list", include_str!("../../schemas/list.schema.json")),
+    ("info-array", include_str!("../../schemas/info-array.schema.json")),
+    ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
+    ("get", include_str!("../../schemas/get.schema.json")),
+    ("extract", include_str!("../../schemas/extract.schema.json")),
+];
+
+/// What the argument can be.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.into_iter().map(|(name, _)| name)
+}
+
+pub(super) fn run(args: &Schema, output: &Output) -> Result<Ending, Failure> {
+    let named = SCHEMAS.into_iter().find(|(name, _)| args.name.as_deref() == Some(*name));
+    match named {
+        Some((_, text)) => output.result(text)?,
+        None => output.result(&titles())?,
+    }
+    Ok(Ending::Clean)
+}
+
+/// A line for each schema: its name and its title.
+fn titles() -> String {
+    let width = names().map(str::len).max().unwrap_or(0);
+    let line = |(name, text): (&str, &str)| {
+        let schema: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        let title = schema.get("title").and_then(serde_json::Value::as_str).unwrap_or_default();
+        format!("{name:width$}  {title}\n")
+    };
+    SCHEMAS.into_iter().map(line).collect()
+}

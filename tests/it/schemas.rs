@@ -1,0 +1,383 @@
+//! `schemas/` describes all that the binary prints as JSON, completely, and `ra-pack schema` and
+//! docs/schemas.md hand it out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as Shell;
+
+use assert_cmd::Command;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::experiment::{Element, Experiment, UINT8, ra_pack, raw_array};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of every file in `schemas/`, by the name that the command has for it.
+fn texts() -> BTreeMap<String, String> {
+    let files = fs::read_dir(root().join("schemas")).unwrap();
+    files
+        .map(|file| {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let name = name.strip_suffix(".schema.json").expect("only schemas stand there");
+            (name.to_owned(), fs::read_to_string(&path).unwrap())
+        })
+        .collect()
+}
+
+fn schemas() -> BTreeMap<String, Value> {
+    let parse = |text: String| serde_json::from_str(&text).unwrap();
+    texts().into_iter().map(|(name, text)| (name, parse(text))).collect()
+}
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::draft202012::new(schema).unwrap()
+}
+
+/// The schema, refusing every key that it does not describe.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let mut map: serde_json::Map<_, _> =
+                map.iter().map(|(key, value)| (key.clone(), closed(value))).collect();
+            if map
+                .get("properties")
+                .is_some_and(|properties| !properties.get("type").is_some_and(Value::is_string))
+            {
+                map.entry("additionalProperties").or_insert(json!(false));
+            }
+            Value::Object(map)
+        }
+        Value::Array(list) => list.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Calls `visit` with every schema that describes a value, not with conditions, and its path.
+fn visit_schemas(schema: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    visit(path, schema);
+    for section in ["properties", "patternProperties", "$defs"] {
+        for (key, schema) in schema[section].as_object().into_iter().flatten() {
+            visit_schemas(schema, &format!("{path}/{section}/{key}"), visit);
+        }
+    }
+    for key in ["items", "additionalProperties", "propertyNames"] {
+        if schema[key].is_object() {
+            visit_schemas(&schema[key], &format!("{path}/{key}"), visit);
+        }
+    }
+    for word in schema["oneOf"].as_array().into_iter().flatten() {
+        if word.get("required").is_none() {
+            visit(&format!("{path}/oneOf/{word}"), word);
+        }
+    }
+}
+
+#[test]
+fn each_is_a_schema_with_a_name_and_hover_texts_everywhere() {
+    for (name, schema) in schemas() {
+        jsonschema::draft202012::meta::validate(&schema).unwrap();
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
+        assert_eq!(schema["$id"], format!("urn:ra-pack:schema:{name}"));
+        visit_schemas(&schema, &name, &mut |path, part| {
+            let target = part["$ref"].as_str().map(|target| {
+                schema.pointer(target.strip_prefix('#').unwrap()).expect("it stands in the file")
+            });
+            let says = |key: &str| {
+                let text = part.get(key).or(target.and_then(|target| target.get(key)));
+                text.and_then(Value::as_str).map(str::to_owned)
+            };
+            let word = path.contains("/oneOf/");
+            assert!(word || says("title").is_some_and(|text| !text.is_empty()), "{path}: no title");
+            let description = says("description").unwrap_or_default();
+            assert!(description.ends_with('.'), "{path}: {description}");
+        });
+    }
+}
+
+#[test]
+fn what_several_share_is_the_same_in_each() {
+    let schemas = schemas();
+    for shared in ["finding", "place"] {
+        let all: Vec<_> =
+            schemas.values().filter_map(|schema| schema["$defs"].get(shared)).collect();
+        assert!(all.len() >= 5, "{shared}");
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{shared}");
+    }
+    for shared in ["layout", "method", "order"] {
+        let mut words = BTreeSet::new();
+        for (name, schema) in &schemas {
+            visit_schemas(schema, name, &mut |path, part| {
+                if path.ends_with(&format!("/properties/{shared}")) && name != "ndl" {
+                    words.insert(part["oneOf"].to_string());
+                }
+            });
+        }
+        assert_eq!(words.len(), 1, "{shared}: {words:#?}");
+    }
+}
+
+#[test]
+fn the_command_prints_each_and_lists_them_all() {
+    let list = ra_pack().arg("schema").assert().success();
+    let list = String::from_utf8(list.get_output().stdout.clone()).unwrap();
+    let mut listed: Vec<_> = list.lines().map(|line| line.split_once("  ").unwrap()).collect();
+    listed.sort_unstable();
+    let texts = texts();
+    assert_eq!(
+        listed.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        texts.keys().collect::<Vec<_>>()
+    );
+    for (name, title) in listed {
+        let schema: Value = serde_json::from_str(&texts[name]).unwrap();
+        assert_eq!(title.trim_start(), schema["title"]);
+        ra_pack().args(["schema", name]).assert().success().stdout(texts[name].clone()).stderr("");
+    }
+}
+
+#[test]
+fn an_unknown_name_is_a_mistake_with_a_hint() {
+    let refused = ra_pack().args(["schema", "info-aray"]).assert().code(2).stdout("");
+    let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(message.contains("'info-array'"), "{message}");
+}
+
+/// Results of the binary, each held against its schema.
+struct Outputs {
+    schemas: BTreeMap<String, (Value, Validator)>,
+    /// Paths of the keys that results had, by schema.
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Outputs {
+    fn new() -> Self {
+        let closed = |schema: Value| {
+            let validator = validator(&closed(&schema));
+            (schema, validator)
+        };
+        let schemas = schemas().into_iter();
+        Self {
+            schemas: schemas.map(|(name, schema)| (name, closed(schema))).collect(),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// Runs a command with `--json` and holds each line that it prints against the schema `name`.
+    fn check(&mut self, name: &str, status: i32, command: &mut Command) -> Vec<Value> {
+        let ran = command.arg("--json").assert().code(status);
+        let text = std::str::from_utf8(&ran.get_output().stdout).unwrap();
+        let results: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(!results.is_empty(), "{command:?}");
+        for result in &results {
+            let faults: Vec<_> = self.schemas[name]
+                .1
+                .iter_errors(result)
+                .map(|error| format!("{}: {error}", error.instance_path()))
+                .collect();
+            assert!(faults.is_empty(), "{command:?}\n{faults:#?}\n{result:#}");
+            let mut result = result.clone();
+            if let Some(description) = result.get_mut("description") {
+                let description = description.take();
+                assert!(self.schemas["ndl"].1.is_valid(&description), "{description:#}");
+            }
+            let mut keys = BTreeSet::new();
+            collect_keys(&result, "", &mut keys);
+            self.seen.extend(keys.into_iter().map(|key| (name.to_owned(), key)));
+        }
+        results
+    }
+
+    /// Keys that a schema describes and no result had.
+    fn unseen(&self, name: &str) -> Vec<String> {
+        let schema = &self.schemas[name].0;
+        let mut described = BTreeSet::new();
+        described_keys(schema, schema, "", &mut described);
+        let unseen = |key: &String| !self.seen.contains(&(name.to_owned(), key.clone()));
+        described.into_iter().filter(unseen).collect()
+    }
+}
+
+/// The paths of keys; entries of lists have no part of their own.
+fn collect_keys(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{path}/{key}");
+        collect_keys(value, &path, keys);
+        keys.insert(path);
+    }
+    for value in value.as_array().into_iter().flatten() {
+        collect_keys(value, path, keys);
+    }
+}
+
+fn described_keys(whole: &Value, schema: &Value, path: &str, keys: &mut BTreeSet<String>) {
+    if let Some(target) = schema["$ref"].as_str() {
+        described_keys(whole, whole.pointer(&target[1..]).unwrap(), path, keys);
+    }
+    for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}/{key}");
+        described_keys(whole, schema, &path, keys);
+        keys.insert(path);
+    }
+    if schema["items"].is_object() {
+        described_keys(whole, &schema["items"], path, keys);
+    }
+}
+
+/// The sample in every container and layout, and a copy of each with a byte changed in an array.
+fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
+    let sample = root().join("examples/experiment");
+    let kinds: [(&str, &[&str]); 4] = [
+        ("plain.zip", &["--archive-digest"]),
+        ("deflated.zip", &["--compression", "deflate", "--no-external-manifest"]),
+        ("bag.zip", &["--layout", "bagit"]),
+        ("bag.tar", &["--layout", "bagit"]),
+    ];
+    let mut archives = Vec::new();
+    for (name, options) in kinds {
+        let whole = home.join(name);
+        let mut create = ra_pack();
+        create.arg("create").arg(&sample).arg("-o").arg(&whole).args(options);
+        outputs.check("create", 0, &mut create);
+        let damaged = home.join(format!("damaged-{name}"));
+        let mut bytes = fs::read(&whole).unwrap();
+        // Behind the header that begins with the name, 512 bytes in a tar.
+        let behind = if name == "bag.tar" { 560 } else { 200 };
+        let data = bytes.windows(4).position(|window| window == b"bin.").unwrap() + behind;
+        bytes[data] ^= 0x55;
+        fs::write(&damaged, bytes).unwrap();
+        archives.push((whole, damaged));
+    }
+    archives
+}
+
+#[test]
+fn every_result_on_the_sample_is_described_key_by_key() {
+    let home = TempDir::new().unwrap();
+    let mut outputs = Outputs::new();
+    let array = "currents/spectrum.ra";
+    for (at, (whole, damaged)) in archives(home.path(), &mut outputs).into_iter().enumerate() {
+        let verified = outputs.check("verify", 0, ra_pack().arg("verify").arg(&whole));
+        assert_eq!(verified[0]["findings"], json!([]));
+        let found = outputs.check("verify", 1, ra_pack().arg("verify").arg(&damaged).arg(&whole));
+        assert_eq!(found.len(), 2, "one line for each target");
+        assert_ne!(found[0]["findings"], json!([]));
+        outputs.check("list", 0, ra_pack().arg("list").arg(&whole));
+        outputs.check("info-pack", 0, ra_pack().arg("info").arg(&whole));
+        let info = outputs.check("info-array", 0, ra_pack().arg("info").arg(&whole).arg(array));
+        assert_eq!(info[0]["type"], "complex64");
+        let out = home.path().join(format!("out{at}"));
+        let mut get = ra_pack();
+        get.arg("get").arg(&whole).arg(array).arg("-o").arg(out.with_extension("ra"));
+        outputs.check("get", 0, &mut get);
+        outputs.check("extract", 0, ra_pack().arg("extract").arg(&whole).arg("-C").arg(&out));
+        let out = home.path().join(format!("damaged{at}"));
+        outputs.check("extract", 1, ra_pack().arg("extract").arg(&damaged).arg("-C").arg(&out));
+    }
+    let sample = root().join("examples/experiment");
+    outputs.check("verify", 1, ra_pack().arg("verify").arg(&sample)); // it has no manifest
+    outputs.check("list", 0, ra_pack().arg("list").arg(&sample));
+    outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
+    outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
+
+    faulty(home.path(), &mut outputs);
+    // What is described is there: findings have the same keys everywhere, and `verify` has had all.
+    for name in outputs.schemas.keys().filter(|name| *name != "ndl") {
+        let mut unseen = outputs.unseen(name);
+        unseen.retain(|key| name == "verify" || !key.starts_with("/findings/"));
+        assert_eq!(unseen, [""; 0], "{name}");
+    }
+}
+
+/// What is wrong in every way that a finding can have.
+fn faulty(home: &Path, outputs: &mut Outputs) {
+    // Warnings, generated descriptions, what an interrupted run left.
+    let untidy = Experiment::new()
+        .array("a.ra", UINT8, &[2], &[1, 2])
+        .file("b.ra", [raw_array(UINT8, &[1], &[3]), b"more".to_vec()].concat())
+        .file("NAME.txt", "one")
+        .file("name.txt", "two");
+    let archive = home.join("untidy.zip");
+    fs::write(home.join(".untidy.zip.ra-pack-unfinished"), "").unwrap();
+    let mut create = ra_pack();
+    create.arg("create").arg(untidy.path()).arg("-o").arg(&archive).arg("--describe");
+    let made = outputs.check("create", 0, &mut create);
+    assert_ne!(made[0]["findings"], json!([]));
+    for (name, verb) in [("verify", "verify"), ("list", "list"), ("info-pack", "info")] {
+        outputs.check(name, 0, ra_pack().arg(verb).arg(&archive));
+    }
+    outputs.check(
+        "extract",
+        0,
+        ra_pack().arg("extract").arg(&archive).arg("-C").arg(home.join("untidy")),
+    );
+
+    // Headers, descriptions and a manifest at fault.
+    let broken = Experiment::new()
+        .array("a.ra", UINT8, &[2], &[1, 2])
+        .describe("a.yaml", "[3]", "uint8")
+        .array("b.ra", UINT8, &[1], &[3])
+        .describe("b.yaml", "[1]", "flaot32")
+        .file("c.ra", &raw_array(Element(1, 4), &[3], &[0; 12])[..50])
+        .array("d.ra", UINT8, &[1], &[3])
+        .file("manifest-sha256.txt", "no digest  a.ra\n");
+    outputs.check("verify", 1, ra_pack().arg("verify").arg(broken.path()));
+    outputs.check("list", 0, ra_pack().arg("list").arg(broken.path()));
+    outputs.check("info-pack", 1, ra_pack().arg("info").arg(broken.path()));
+    let none = home.join("none.zip");
+    fs::write(&none, "PK, it said").unwrap();
+    outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
+}
+
+/// The code blocks of docs/schemas.md of one language.
+fn blocks(language: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("docs/schemas.md")).unwrap();
+    let open = format!("```{language}\n");
+    let blocks = text.split(&open).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn the_docs_show_what_an_editor_needs() {
+    let home = TempDir::new().unwrap();
+    let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
+    let path = format!(
+        "{}:{}",
+        binary.parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    for block in blocks("console") {
+        for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let mut shell = Shell::new("sh");
+            shell.args(["-c", command]).env("PATH", &path).current_dir(home.path());
+            let ran = shell.output().unwrap();
+            assert!(ran.status.success(), "{command}: {ran:?}");
+            let shown: String = block
+                .split_inclusive('\n')
+                .skip_while(|line| line.trim_end() != format!("$ {command}"))
+                .skip(1)
+                .take_while(|line| !line.starts_with("$ "))
+                .collect();
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), shown, "{command}");
+        }
+    }
+    let documents = blocks("yaml");
+    assert!(!documents.is_empty());
+    for text in documents {
+        // What a language server does: it reads the comment and fetches the file it names.
+        let named =
+            text.lines().find_map(|line| line.strip_prefix("# yaml-language-server: $schema="));
+        let schema = fs::read_to_string(home.path().join(named.unwrap())).unwrap();
+        let validator = validator(&serde_json::from_str(&schema).unwrap());
+        let parsed = ra_pack::ndl::parse(text.as_bytes());
+        assert_eq!(parsed.diagnostics, []);
+        let document = serde_json::to_value(parsed.document.unwrap()).unwrap();
+        assert!(validator.is_valid(&document), "{document:#}");
+    }
+}
