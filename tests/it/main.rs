@@ -29,6 +29,6 @@ mod raw_zip; // support: zip files by hand
 mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
+mod schemas;
 #[cfg(unix)] // links, pipes, signals
-mod verify; // `ra-pack verify`: every kind of damage is found and named
-mod schemas; // what --json prints is what schemas/ says
+mod verify; // `ra-pack verify`: every kind of damage is found and named // what --json prints is what schemas/ says

@@ -175,7 +175,7 @@ const VALID: &[&str] = &[
     "ndarrays: {z: {shape: [2], type: {enum: {base: int8, members: {off: -128, on: 127}}}, value: [off, 127]}}",
     "ndarrays: {z: {shape: [], type: {enum: {members: {OFF: 0, true: 18446744073709551615}}}}}",
     "ndarrays: {z: {shape: [], type: {regref: {selection: block}}}}",
-    "ndarrays: {z: {shape: [], type: {compound: [r: float32, i: {array: {base: int8, shape: [2, 0]}}]}}}",
+    "ndarrays: {z: {shape: [], type: {compound: [r: float32, i: {array: {base: int8, shape: [2, 3]}}]}}}",
     "ndarrays: {z: {shape: [], type: {vlen: {base: {vlen: {base: objref}}}}}}",
     "ndarrays: {z: {shape: [4], type: int8, storage: {shape: [4], chunk: [2], filter: [lz4, {name: x}], endian: little, charset: utf-8, fillvalue: 0, order: row-unreversed}}}",
 ];
