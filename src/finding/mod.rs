@@ -94,22 +94,26 @@ impl Excerpt {
     /// Longest excerpt: a caret under more text than a screen holds helps nobody.
     const MAX_BYTES: usize = 4096;
 
-    /// Cuts the line that holds `start..end` out of `text`; `first_line` is its number.
+    /// Cuts the line that holds `start..end` out of `text`; `line` is its number.
     ///
     /// The number is the caller's to know: counting it here would read the text once for each of the
     /// findings in it.
-    pub fn cut(text: &str, first_line: usize, start: usize, end: usize) -> Option<Self> {
+    pub fn cut(text: &str, line: usize, start: usize, end: usize) -> Option<Self> {
+        const LINE_ENDS: [char; 2] = ['\n', '\r'];
         let head = text.get(..start)?;
-        let first = head.rfind('\n').map_or(0, |at| at.saturating_add(1));
+        let mut first = head.rfind(LINE_ENDS).map_or(0, |at| at.saturating_add(1));
+        // A byte order mark takes no column.
+        if text.get(first..start).is_some_and(|line| line.starts_with('\u{feff}')) {
+            first = first.saturating_add('\u{feff}'.len_utf8());
+        }
         // A span over several lines is pointed at where it begins.
-        let line_end = text.get(start..)?.find('\n').map_or(text.len(), |at| start + at);
+        let line_end = text.get(start..)?.find(LINE_ENDS).map_or(text.len(), |at| start + at);
         let lines = text.get(first..line_end)?;
-        let lines = lines.strip_suffix('\r').unwrap_or(lines);
         if lines.len() > Self::MAX_BYTES {
             return None;
         }
         let end = end.min(first + lines.len()).max(start);
-        Some(Self { first_line, text: lines.to_owned(), span: start - first..end - first })
+        Some(Self { first_line: line, text: lines.to_owned(), span: start - first..end - first })
     }
 }
 
@@ -240,6 +244,19 @@ impl fmt::Display for Finding {
         }
         Ok(())
     }
+}
+
+/// Puts findings in the order of their members, and of their places in each.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|one, other| {
+        let place = |finding: &Finding| match finding.place {
+            None => 0,
+            Some(Place::Byte { offset }) => offset,
+            Some(Place::Line { line }) => line,
+            Some(Place::Text { start, .. }) => start,
+        };
+        one.member.cmp(&other.member).then_with(|| place(one).cmp(&place(other)))
+    });
 }
 
 /// Errors among the findings.
@@ -426,5 +443,22 @@ mod tests {
         assert_eq!(excerpt.text, "shape: [3, 4]");
         assert_eq!(excerpt.first_line, 2);
         assert_eq!(&excerpt.text[excerpt.span], "3, 4");
+    }
+
+    #[test]
+    fn an_excerpt_knows_every_line_end_and_leaves_out_a_byte_order_mark() {
+        let excerpt = Excerpt::cut("a\rb\r\nc: d\re", 6, 7).unwrap();
+        assert_eq!((excerpt.first_line, &*excerpt.text, excerpt.span), (3, "c: d", 1..2));
+        let excerpt = Excerpt::cut("\u{feff}a: b", 6, 7).unwrap();
+        assert_eq!((&*excerpt.text, excerpt.span), ("a: b", 3..4));
+    }
+
+    #[test]
+    fn findings_are_sorted_by_member_and_number() {
+        let at =
+            |member: &str, line| Finding::new(Code::BadData, "").in_member(member).at_line(line);
+        let mut findings = vec![at("b", 1), at("a", 10), at("a", 9)];
+        sort(&mut findings);
+        assert_eq!(findings, [at("a", 9), at("a", 10), at("b", 1)]);
     }
 }

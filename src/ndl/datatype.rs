@@ -223,6 +223,16 @@ impl Integer {
 }
 
 impl Datatype {
+    /// The datatype as a document has it, on one line.
+    ///
+    /// ```
+    /// let datatype = ra_pack::ndl::Datatype::Opaque { size: 2, tag: Some("a, b".to_owned()) };
+    /// assert_eq!(datatype.to_flow(), "{opaque: {size: 2, tag: \"a, b\"}}");
+    /// ```
+    pub fn to_flow(&self) -> String {
+        super::write::to_flow(&super::form::datatype(self))
+    }
+
     /// The datatype that a word names, of the language or of its extension.
     ///
     /// ```

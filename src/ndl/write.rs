@@ -29,6 +29,38 @@ pub(super) fn to_yaml(value: &Value) -> String {
     out
 }
 
+/// Writes a value on one line, as it can stand in a block and in brackets.
+pub(super) fn to_flow(value: &Value) -> String {
+    let mut out = String::new();
+    flow(&mut out, value);
+    out
+}
+
+/// Calls itself for values in values.
+fn flow(out: &mut String, value: &Value) {
+    match value {
+        Value::List(list) => {
+            out.push('[');
+            for (at, value) in list.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                flow(out, value);
+            }
+            out.push(']');
+        }
+        Value::Map(map) => {
+            out.push('{');
+            for (at, (key, value)) in map.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                out.push_str(&scalar_text(key, true));
+                out.push_str(": ");
+                flow(out, value);
+            }
+            out.push('}');
+        }
+        scalar => atom(out, scalar, true),
+    }
+}
+
 /// Writes the entries of a mapping; the first one goes on when the line is already `begun`.
 fn block_map(out: &mut String, map: &[(String, Value)], indent: usize, begun: bool) {
     for (at, (key, value)) in map.iter().enumerate() {

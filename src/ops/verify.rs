@@ -14,7 +14,7 @@ use super::manifests::{self, MAX_MANIFEST, NamedManifest};
 use crate::archive::{Archive, Container, DataFault, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, Place, Severity, count_errors};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::File;
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{
@@ -117,18 +117,9 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
             finding.severity = Severity::Error;
         }
     }
-    report.findings.sort_by(|a, b| a.member.cmp(&b.member).then(offset(a).cmp(&offset(b))));
+    finding::sort(&mut report.findings);
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
-}
-
-/// Where in its member a finding points, for the order of findings.
-fn offset(finding: &Finding) -> Option<u64> {
-    finding.place.map(|place| match place {
-        Place::Byte { offset } => offset,
-        Place::Line { line } => line,
-        Place::Text { start, .. } => start,
-    })
 }
 
 struct Verification<'a> {

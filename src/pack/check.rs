@@ -1,25 +1,44 @@
 //! One array against its description: shape, type, order and storage must be what the header says.
 
-use super::contents::{Described, Entity};
+use super::contents::{Contents, Described, Entity};
 use super::coordinates::{Coordinates, Resolved, own_length};
 use super::describe::filter_word;
 use super::element::{self, Fit};
+use super::lookup::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Datatype, Endian, Extent, Order, Step, Storage};
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
 
+/// What checks share.
+pub(super) struct Context<'a> {
+    pub(super) coordinates: Coordinates<'a>,
+    pub(super) sources: Sources,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(contents: &'a Contents) -> Self {
+        Self { coordinates: Coordinates::new(contents), sources: Sources::default() }
+    }
+
+    /// What is wrong with coordinates, when every array has been checked.
+    pub(super) fn findings(mut self, findings: &mut Vec<Finding>) {
+        self.coordinates.findings(&mut self.sources, findings);
+    }
+}
+
 /// Compares an array with its description and adds what does not match.
-pub(super) fn array(
+pub(super) fn array<'a>(
     path: &MemberPath,
     facts: &ArrayFacts,
     header: &Header,
-    described: &Described<'_>,
-    coordinates: &mut Coordinates<'_>,
+    described: &Described<'a>,
+    context: &mut Context<'a>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut check = Check { path, facts, header, described, findings };
+    let Context { coordinates, sources } = context;
+    let mut check = Check { path, facts, header, described, sources, findings };
     check.datatype();
     match described.entity {
         Entity::Ndarray(ndarray) if ndarray.datatype == Datatype::String => {
@@ -35,15 +54,50 @@ pub(super) fn array(
     check.storage();
 }
 
-struct Check<'a> {
-    path: &'a MemberPath,
-    facts: &'a ArrayFacts,
-    header: &'a Header,
-    described: &'a Described<'a>,
-    findings: &'a mut Vec<Finding>,
+/// Compares what two documents say of one array where the header does not decide.
+pub(super) fn agree(
+    path: &MemberPath,
+    beside: &Described<'_>,
+    of_pack: &Described<'_>,
+    context: &mut Context<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let (one, other) = (beside.order(), of_pack.order());
+    if one == other {
+        return;
+    }
+    let finding = Finding::new(
+        Code::DescribedTwice,
+        format!(
+            "`{}` and `{}` disagree about the order of `{path}`",
+            beside.member, of_pack.member
+        ),
+    )
+    .expected(
+        format!("{} order, as `{}` says", one.word(), beside.member),
+        format!("{} order", other.word()),
+    )
+    .hint("make `storage.order` the same in both, or keep one of them")
+    .in_member(of_pack.member);
+    let Described { member, facts, group, entity, .. } = *of_pack;
+    let place = [Step::Key("storage"), Step::Key("order")];
+    let span = context.sources.span(member, facts, &group.path, entity.name(), &place);
+    findings.push(match span {
+        Some(span) => finding.at_span(&facts.text, span),
+        None => finding,
+    });
 }
 
-impl<'a> Check<'a> {
+struct Check<'c, 'a> {
+    path: &'c MemberPath,
+    facts: &'c ArrayFacts,
+    header: &'c Header,
+    described: &'c Described<'a>,
+    sources: &'c mut Sources,
+    findings: &'c mut Vec<Finding>,
+}
+
+impl<'a> Check<'_, 'a> {
     fn datatype(&mut self) {
         let datatype = match self.described.entity {
             Entity::Ndarray(ndarray) => &ndarray.datatype,
@@ -75,7 +129,7 @@ impl<'a> Check<'a> {
                 let hint = reason.unwrap_or_else(|| {
                     format!(
                         "if the file is right, write `type: {}`",
-                        written(&element::datatype_of(element))
+                        element::datatype_of(element).to_flow()
                     )
                 });
                 self.push(finding.hint(hint), &[Step::Key("type")]);
@@ -105,10 +159,10 @@ impl<'a> Check<'a> {
 
     fn shape(
         &mut self,
-        shape: &'a [Extent],
+        shape: &[Extent],
         order: Order,
         declared: Option<&[u64]>,
-        coordinates: &mut Coordinates<'_>,
+        coordinates: &mut Coordinates<'a>,
     ) {
         let dims = self.header.dims();
         if shape.is_empty() && dims == [1] {
@@ -122,12 +176,12 @@ impl<'a> Check<'a> {
         let actual = shape_of(dims, order);
         let wanted = self.extents(shape, declared, coordinates);
         if agrees(&wanted, &actual) {
-            for (extent, length) in shape.iter().zip(&actual) {
+            for (axis, (extent, length)) in shape.iter().zip(&actual).enumerate() {
                 if let Extent::Coord(name) = extent
                     && let Resolved::Found { path, .. } =
                         coordinates.resolve(self.path, self.described, name)
                 {
-                    coordinates.used(&path, *length, self.path);
+                    coordinates.used(path, *length, self.path, self.described, axis);
                 }
             }
             if let Some(declared) = declared.filter(|declared| *declared != actual) {
@@ -153,7 +207,8 @@ impl<'a> Check<'a> {
                 }
             }
         } else {
-            "if the file is right, write the shape that it has"
+            "if the file is right, write the shape that it has, or let `ra-pack describe --update` \
+             do it"
         };
         let finding =
             Finding::new(Code::ShapeMismatch, format!("the shape is not that of `{}`", self.path))
@@ -172,10 +227,19 @@ impl<'a> Check<'a> {
         } else {
             Vec::new()
         };
-        match wrong[..] {
-            [axis] => self.push(finding, &[Step::Key("shape"), Step::Index(axis)]),
-            _ => self.push(finding, &[Step::Key("shape")]),
-        }
+        let [axis] = wrong[..] else { return self.push(finding, &[Step::Key("shape")]) };
+        let finding = match shape.get(axis) {
+            Some(Extent::Coord(name)) => match coordinates.resolve(self.path, self.described, name)
+            {
+                Resolved::Found { path, .. } => match coordinates.origin(&path, self.sources) {
+                    Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
+                    None => finding,
+                },
+                Resolved::Nowhere => finding,
+            },
+            _ => finding,
+        };
+        self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
     }
 
     /// The lengths that a shape demands; nothing where it leaves one open.
@@ -298,18 +362,8 @@ impl<'a> Check<'a> {
     /// Adds a finding that points at a key of the entity.
     fn push(&mut self, finding: Finding, place: &[Step<'_>]) {
         let Described { member, facts, group, entity, .. } = *self.described;
-        let source = facts.places();
-        let mut place = place;
-        let span = loop {
-            if let Some(span) = source.entity_span(&group.path, entity.name(), place) {
-                break Some(span);
-            }
-            match place.split_last() {
-                Some((_, shorter)) => place = shorter,
-                None => break None,
-            }
-        };
         let finding = finding.in_member(member);
+        let span = self.sources.span(member, facts, &group.path, entity.name(), place);
         self.findings.push(match span {
             Some(span) => finding.at_span(&facts.text, span),
             None => finding,
@@ -343,28 +397,4 @@ fn shown(shape: &[Extent], wanted: &[Option<u64>]) -> String {
         })
         .collect();
     format!("[{}]", extents.join(", "))
-}
-
-/// A datatype as it is written in a document, on one line.
-fn written(datatype: &Datatype) -> String {
-    match datatype {
-        Datatype::Opaque { size, tag: Some(tag) } => {
-            format!("{{opaque: {{size: {size}, tag: {tag}}}}}")
-        }
-        Datatype::Opaque { size, tag: None } => format!("{{opaque: {{size: {size}}}}}"),
-        Datatype::Enum { base, members } => {
-            let members: Vec<_> =
-                members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-            let base = base.map_or(String::new(), |base| format!("base: {}, ", base.word()));
-            format!("{{enum: {{{base}members: {{{}}}}}}}", members.join(", "))
-        }
-        Datatype::Compound(members) => {
-            let members: Vec<_> = members
-                .iter()
-                .map(|(name, datatype)| format!("{{{name}: {}}}", written(datatype)))
-                .collect();
-            format!("{{compound: [{}]}}", members.join(", "))
-        }
-        other => other.to_string(),
-    }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::inspect::is_pack_document;
+use super::lookup::Sources;
 use super::{
-    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, coordinates, entity_path,
-    group_of,
+    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, entity_path, group_of,
 };
 use crate::finding::{Code, Finding};
 use crate::ndl::{DimCoord, Document, Group, Ndarray, Order};
@@ -78,7 +78,7 @@ impl Contents {
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut coordinates = coordinates::Coordinates::new(self);
+        let mut context = check::Context::new(self);
         if let Some((member, facts)) = &self.pack_document {
             findings.extend(facts.findings.iter().cloned());
             // A document of something else shows as keys that are unknown and nothing that is known.
@@ -98,19 +98,21 @@ impl Contents {
             let before = findings.len();
             let described = self.description(path, &mut findings);
             if let (Some(described), Ok(header)) = (described, &facts.header) {
-                check::array(path, facts, header, &described, &mut coordinates, &mut findings);
+                check::array(path, facts, header, &described, &mut context, &mut findings);
                 // A hand-written document of the whole pack must agree as well.
                 if !described.of_pack
-                    && let Some(described) = self.in_pack_document(path)
+                    && let Some(other) = self.in_pack_document(path)
                 {
-                    check::array(path, facts, header, &described, &mut coordinates, &mut findings);
+                    check::array(path, facts, header, &other, &mut context, &mut findings);
+                    check::agree(path, &described, &other, &mut context, &mut findings);
                 }
             } else if described.is_none() && findings.len() == before {
                 findings.push(undescribed(path));
             }
         }
-        self.missing_arrays(&mut findings);
-        coordinates.findings(&mut findings);
+        self.missing_arrays(&mut context.sources, &mut findings);
+        self.reference_findings(&mut findings);
+        context.findings(&mut findings);
         findings
     }
 
@@ -199,7 +201,7 @@ impl Contents {
     }
 
     /// Arrays that the pack's document describes and that are not there.
-    fn missing_arrays(&self, findings: &mut Vec<Finding>) {
+    fn missing_arrays(&self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         let Some((member, facts)) = &self.pack_document else { return };
         let Some(document) = &facts.document else { return };
         for (group, ndarray) in document.ndarrays() {
@@ -207,16 +209,39 @@ impl Contents {
             let slash = if directory.is_empty() { "" } else { "/" };
             let file = format!("{directory}{slash}{}.ra", ndarray.name);
             if ndarray.value.is_none() && !self.arrays.contains_key(file.as_str()) {
-                findings.push(
-                    Finding::new(
-                        Code::MissingArray,
-                        format!("`{}` is described, but there is no `{file}`", ndarray.name),
-                    )
-                    .in_member(member.as_str()),
-                );
+                let finding = Finding::new(
+                    Code::MissingArray,
+                    format!("`{}` is described, but there is no `{file}`", ndarray.name),
+                )
+                .in_member(member.as_str());
+                let span = sources.span(member, facts, &group.path, &ndarray.name, &[]);
+                findings.push(match span {
+                    Some(span) => finding.at_span(&facts.text, span),
+                    None => finding,
+                });
             }
         }
     }
+}
+
+impl Contents {
+    /// The descriptions that stand beside no array, and yet are meant as descriptions.
+    pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
+        self.descriptions
+            .iter()
+            .filter(|(path, facts)| facts.describes && !has_array(&self.arrays, path))
+    }
+
+    /// Drops the YAML files that are not descriptions.
+    pub(crate) fn forget_ordinary(&mut self) {
+        let arrays = &self.arrays;
+        self.descriptions.retain(|path, facts| facts.describes || has_array(arrays, path));
+    }
+}
+
+fn has_array(arrays: &BTreeMap<MemberPath, ArrayFacts>, description: &MemberPath) -> bool {
+    let array = format!("{}.{}", description.without_extension(), super::ARRAY_EXTENSION);
+    arrays.contains_key(array.as_str())
 }
 
 /// Every ndarray and dimcoord of a document: what can be meant by the file beside it. Dimension

@@ -3,26 +3,34 @@
 use std::collections::BTreeMap;
 
 use super::contents::{Contents, Described, Entity};
-use super::{entity_path, group_of};
+use super::lookup::{Sources, candidates};
+use super::{DescriptionFacts, entity_path, group_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{DimCoord, Document};
+use crate::ndl::{Span, Step};
 use crate::path::MemberPath;
 
 /// Somebody who says how long a coordinate is.
 #[derive(Debug)]
-struct Claim {
+struct Claim<'a> {
     length: u64,
-    /// What says so, for messages.
-    who: String,
-    /// The member to blame.
-    member: String,
+    who: Who<'a>,
+}
+
+#[derive(Debug)]
+enum Who<'a> {
+    /// The coordinate's own array.
+    Header(&'a MemberPath),
+    /// A dimcoord in a document.
+    Stated { member: &'a str, facts: &'a DescriptionFacts, group: &'a str, name: &'a str },
+    /// An array along one of its axes.
+    Axis { array: MemberPath, described: Described<'a>, axis: usize },
 }
 
 /// What is known of the coordinates of a pack.
 pub(super) struct Coordinates<'a> {
     contents: &'a Contents,
     /// Claims by the coordinate's path in the pack.
-    claims: BTreeMap<String, Vec<Claim>>,
+    claims: BTreeMap<String, Vec<Claim<'a>>>,
 }
 
 /// What a name in a shape stands for.
@@ -38,46 +46,39 @@ pub(super) enum Resolved {
 impl<'a> Coordinates<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
         let mut this = Self { contents, claims: BTreeMap::new() };
-        if let Some((member, facts)) = &contents.pack_document
-            && let Some(document) = &facts.document
-        {
-            this.declare("/", member, document);
+        if let Some((member, facts)) = &contents.pack_document {
+            this.declare("/", member, facts);
         }
         for (path, facts) in &contents.descriptions {
             let array = format!("{}.{}", path.without_extension(), super::ARRAY_EXTENSION);
-            if let Some(document) = &facts.document
-                && contents.arrays.contains_key(array.as_str())
-            {
-                this.declare(&group_of(path), path.as_str(), document);
+            if contents.arrays.contains_key(array.as_str()) {
+                this.declare(&group_of(path), path.as_str(), facts);
             }
         }
         this
     }
 
     /// Notes the lengths that a document states, below the group that it lies in.
-    fn declare(&mut self, base: &str, member: &str, document: &Document) {
+    fn declare(&mut self, base: &str, member: &'a str, facts: &'a DescriptionFacts) {
+        let Some(document) = &facts.document else { return };
         for (group, dimcoord) in document.dimcoords() {
+            let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
             if let Some(length) = dimcoord.known_size() {
-                let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
-                let claim = Claim {
-                    length,
-                    who: format!("`{member}` says that `{}` is {length} long", dimcoord.name),
-                    member: member.to_owned(),
-                };
-                // An array's own header speaks first, and is what the others are held against.
-                let claims = self.claims.entry(path.clone()).or_default();
-                if claims.is_empty()
-                    && let Some((file, length)) = self.contents.array_length(&path)
-                {
-                    claims.push(Claim {
-                        length,
-                        who: format!("`{file}` is {length} long"),
-                        member: file.as_str().to_owned(),
-                    });
-                }
-                claims.push(claim);
+                let who = Who::Stated { member, facts, group: &group.path, name: &dimcoord.name };
+                self.claims_of(path).push(Claim { length, who });
             }
         }
+    }
+
+    /// The claims about a coordinate. Its own array speaks first, and is what the others are held
+    /// against.
+    fn claims_of(&mut self, path: String) -> &mut Vec<Claim<'a>> {
+        let contents = self.contents;
+        let own = contents.array_length(&path);
+        self.claims.entry(path).or_insert_with(|| {
+            let own = own.map(|(file, length)| Claim { length, who: Who::Header(file) });
+            own.into_iter().collect()
+        })
     }
 
     /// Finds the coordinate that a name in the shape of a described array stands for.
@@ -91,9 +92,8 @@ impl<'a> Coordinates<'a> {
         if let Some((group, dimcoord)) = described.facts.resolve_coord(&described.group.path, name)
         {
             let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
-            let length = dimcoord
-                .known_size()
-                .or_else(|| self.contents.array_length(&path).map(|(_, length)| length));
+            let own = self.contents.array_length(&path).map(|(_, length)| length);
+            let length = own.or_else(|| dimcoord.known_size());
             return Resolved::Found { path, length };
         }
         // In the pack a directory is a group, and a 1-D array is a coordinate.
@@ -102,48 +102,95 @@ impl<'a> Coordinates<'a> {
         } else {
             join_groups(&base, &described.group.path)
         };
-        let places: Vec<String> = match name.strip_prefix('/') {
-            Some(_) => vec![name.to_owned()],
-            None => ancestors(&home).map(|group| entity_path(group, name)).collect(),
-        };
-        for path in places {
-            if let Some((_, length)) = self.contents.array_length(&path) {
-                return Resolved::Found { path, length: Some(length) };
-            }
-            if let Some(coordinate) = self.contents.declared(&path) {
-                return Resolved::Found { path, length: coordinate.known_size() };
-            }
-        }
-        Resolved::Nowhere
+        self.contents.find_coordinate(&home, name).unwrap_or(Resolved::Nowhere)
     }
 
     /// Notes that an array uses a coordinate along an axis of this length.
-    pub(super) fn used(&mut self, path: &str, length: u64, array: &MemberPath) {
-        self.claims.entry(path.to_owned()).or_default().push(Claim {
-            length,
-            who: format!("`{array}` uses it along an axis of {length}"),
-            member: array.as_str().to_owned(),
-        });
+    pub(super) fn used(
+        &mut self,
+        path: String,
+        length: u64,
+        array: &MemberPath,
+        described: &Described<'a>,
+        axis: usize,
+    ) {
+        let who = Who::Axis { array: array.clone(), described: *described, axis };
+        self.claims_of(path).push(Claim { length, who });
+    }
+
+    /// Who says first how long a coordinate is, in words.
+    pub(super) fn origin(&mut self, path: &str, sources: &mut Sources) -> Option<String> {
+        self.claims_of(path.to_owned()).first().map(|claim| claim.in_words(sources))
     }
 
     /// Everybody who disagrees with the first.
-    pub(super) fn findings(self, findings: &mut Vec<Finding>) {
+    pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         for (path, claims) in self.claims {
             let mut claims = claims.into_iter();
             let Some(first) = claims.next() else { continue };
             for other in claims.filter(|claim| claim.length != first.length) {
-                findings.push(
-                    Finding::new(
-                        Code::CoordinateLength,
-                        format!("the length of the coordinate `{path}` is not the same everywhere"),
-                    )
-                    .in_member(other.member)
-                    .expected(
-                        format!("{} ({})", first.length, first.who),
-                        format!("{} ({})", other.length, other.who),
-                    ),
+                // The array's own check says more about its own description.
+                if let (Who::Header(file), Who::Stated { member, facts, .. }) =
+                    (&first.who, &other.who)
+                    && self.contents.speaks_for(member, facts, file)
+                {
+                    continue;
+                }
+                let finding = Finding::new(
+                    Code::CoordinateLength,
+                    format!("the length of the coordinate `{path}` is not the same everywhere"),
+                )
+                .expected(
+                    format!("{}, because {}", first.length, first.in_words(sources)),
+                    format!("{}, because {}", other.length, other.in_words(sources)),
                 );
+                findings.push(match other.span(sources) {
+                    Some((member, text, span)) => finding.in_member(member).at_span(text, span),
+                    None => finding.in_member(other.member()),
+                });
             }
+        }
+    }
+}
+
+impl<'a> Claim<'a> {
+    fn member(&self) -> &str {
+        match &self.who {
+            Who::Header(file) => file.as_str(),
+            Who::Stated { member, .. } => member,
+            Who::Axis { array, .. } => array.as_str(),
+        }
+    }
+
+    /// The place in a document where it is said.
+    fn span(&self, sources: &mut Sources) -> Option<(&'a str, &'a str, Span)> {
+        let (member, facts, group, name, place) = match &self.who {
+            Who::Header(_) => return None,
+            Who::Stated { member, facts, group, name } => {
+                (*member, *facts, *group, *name, vec![Step::Key("size")])
+            }
+            Who::Axis { described, axis, .. } => {
+                let Described { member, facts, group, entity, .. } = *described;
+                let place = vec![Step::Key("shape"), Step::Index(*axis)];
+                (member, facts, &*group.path, entity.name(), place)
+            }
+        };
+        let span = sources.span(member, facts, group, name, &place)?;
+        Some((member, &facts.text, span))
+    }
+
+    fn in_words(&self, sources: &mut Sources) -> String {
+        let length = self.length;
+        let place = match self.span(sources) {
+            Some((member, _, Span { start, .. })) => {
+                format!("`{member}:{}:{}`", start.line, start.column)
+            }
+            None => format!("`{}`", self.member()),
+        };
+        match &self.who {
+            Who::Header(_) => format!("{place} is {length} long"),
+            Who::Stated { .. } => format!("{place} says so"),
+            Who::Axis { array, .. } => format!("{place} uses it for an axis of `{array}`"),
         }
     }
 }
@@ -159,29 +206,38 @@ impl Contents {
         }
     }
 
-    /// The coordinate that the pack's document declares at a path.
-    fn declared(&self, path: &str) -> Option<&DimCoord> {
-        let (_, facts) = self.pack_document.as_ref()?;
-        facts.resolve_coord("/", path).map(|(_, dimcoord)| dimcoord)
+    /// The coordinate that a name in a shape of the pack's group `home` stands for: a directory is a
+    /// group, and a 1-D array is a coordinate.
+    pub(super) fn find_coordinate(&self, home: &str, name: &str) -> Option<Resolved> {
+        candidates(home, name).into_iter().find_map(|path| {
+            if let Some((_, length)) = self.array_length(&path) {
+                return Some(Resolved::Found { path, length: Some(length) });
+            }
+            let (_, facts) = self.pack_document.as_ref()?;
+            let (_, coordinate) = facts.dimcoord(&path)?;
+            Some(Resolved::Found { path, length: coordinate.known_size() })
+        })
+    }
+
+    /// Whether a document describes the array `file` as a dimcoord, so that its size is checked there.
+    fn speaks_for(&self, member: &str, facts: &DescriptionFacts, file: &MemberPath) -> bool {
+        let same = |described: Described<'_>| {
+            described.member == member
+                && std::ptr::eq(described.facts, facts)
+                && matches!(described.entity, Entity::DimCoord(_))
+        };
+        self.description(file, &mut Vec::new()).is_some_and(same)
+            || self.in_pack_document(file).is_some_and(same)
     }
 }
 
 /// A group of a document that itself lies in a group of the pack.
-fn join_groups(base: &str, group: &str) -> String {
+pub(crate) fn join_groups(base: &str, group: &str) -> String {
     match (base, group) {
         (base, "/") => base.to_owned(),
         ("/", group) => group.to_owned(),
         (base, group) => format!("{base}{group}"),
     }
-}
-
-/// A group, then each group above it, up to the root.
-pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(group), |group| match group.rsplit_once('/') {
-        _ if *group == "/" => None,
-        Some(("", _)) | None => Some("/"),
-        Some((parent, _)) => Some(parent),
-    })
 }
 
 /// The axis length that an entity gives a coordinate named like it, for [`Entity::DimCoord`].
@@ -202,6 +258,5 @@ mod tests {
         assert_eq!(join_groups("/a", "/"), "/a");
         assert_eq!(join_groups("/", "/b"), "/b");
         assert_eq!(join_groups("/a", "/b/c"), "/a/b/c");
-        assert_eq!(ancestors("/a/b").collect::<Vec<_>>(), ["/a/b", "/a", "/"]);
     }
 }

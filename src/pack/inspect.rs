@@ -2,12 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::contents::Entity;
-use super::coordinates::ancestors;
-use super::lookup::Lookup;
-use super::{PACK_DOCUMENT, entity_path, is_array, may_be_description};
+use super::lookup::Places;
+use super::{PACK_DOCUMENT, is_array, may_be_description};
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, DimCoord, Document, Group, Parsed};
+use crate::ndl::{self, CoordReference, Document, Parsed, Step, TargetReference};
 use crate::path::MemberPath;
 use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
@@ -45,17 +43,32 @@ pub(crate) struct DescriptionFacts {
     pub(crate) document: Option<Document>,
     /// What is wrong with the document by itself.
     pub(crate) findings: Vec<Finding>,
-    /// Where everything stands in the text, made when something is wrong.
-    places: OnceLock<ndl::SourceMap>,
-    /// Where each entity stands in the document, made when one is asked for.
-    lookup: OnceLock<Lookup>,
+    /// Whether the document is meant as a description: a YAML file may be anything.
+    pub(crate) describes: bool,
+    /// What the document refers to and does not hold.
+    pub(super) unresolved: Vec<CoordReference>,
+    pub(super) unresolved_targets: Vec<TargetReference>,
+    /// Made when something is looked up.
+    pub(super) places: OnceLock<Places>,
 }
 
 impl DescriptionFacts {
     /// Parses the text of the description that is called `name`.
     pub(crate) fn parse(name: &str, text: &[u8]) -> Self {
-        let Parsed { document, diagnostics, .. } = ndl::parse(text);
+        let Parsed { document, diagnostics, source, unresolved, unresolved_targets } =
+            ndl::parse(text);
         let text = String::from_utf8_lossy(text);
+        let holds_arrays = |at: &[Step<'_>]| {
+            ["ndarrays", "dimcoords"].into_iter().any(|section| {
+                let path: Vec<_> = at.iter().copied().chain([Step::Key(section)]).collect();
+                source.value_span(&path).is_some()
+            })
+        };
+        let describes = holds_arrays(&[])
+            || document.as_ref().is_some_and(|document| {
+                document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
+            });
+        drop(source);
         let findings = diagnostics
             .into_iter()
             .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &text))
@@ -64,41 +77,17 @@ impl DescriptionFacts {
             text: text.into(),
             document,
             findings,
+            describes,
+            unresolved,
+            unresolved_targets,
             places: OnceLock::new(),
-            lookup: OnceLock::new(),
         }
     }
+}
 
-    /// The ndarray or dimcoord at a path of the document.
-    pub(super) fn entity(&self, path: &str) -> Option<(&Group, Entity<'_>)> {
-        let document = self.document.as_ref()?;
-        let lookup = self.lookup.get_or_init(|| Lookup::new(document));
-        let ndarray = lookup.ndarray(document, path);
-        let ndarray = ndarray.map(|(group, ndarray)| (group, Entity::Ndarray(ndarray)));
-        ndarray.or_else(|| {
-            let (group, dimcoord) = lookup.dimcoord(document, path)?;
-            Some((group, Entity::DimCoord(dimcoord)))
-        })
-    }
-
-    /// As [`Document::resolve_coord`], without a look through the whole document each time.
-    pub(super) fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &DimCoord)> {
-        let document = self.document.as_ref()?;
-        let lookup = self.lookup.get_or_init(|| Lookup::new(document));
-        if name.starts_with('/') {
-            return lookup.dimcoord(document, name);
-        }
-        ancestors(group).find_map(|group| lookup.dimcoord(document, &entity_path(group, name)))
-    }
-
-    /// Where everything stands in the text. The document is parsed once more for it, since hardly
-    /// any document needs it, and only once, since one that is wrong may be wrong everywhere.
-    pub(super) fn places(&self) -> &ndl::SourceMap {
-        self.places.get_or_init(|| ndl::parse(self.text.as_bytes()).source)
-    }
-
+impl DescriptionFacts {
     /// What strict reading refuses and ordinary reading does not.
-    pub(super) fn extension_words(&self, name: &str) -> Vec<Finding> {
+    pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
         let options = ndl::ParseOptions { strict: true };
         ndl::parse_with(self.text.as_bytes(), &options)
             .diagnostics

@@ -1,75 +1,135 @@
-//! Looking up the entities of one document many times: where each stands, by its path, so that the
-//! answers can be kept beside the document that they point into.
+//! Entities of a document by path, for packs of a hundred thousand arrays, and the places of what is
+//! said about them.
 
 use std::collections::HashMap;
 
-use super::entity_path;
-use crate::ndl::{DimCoord, Document, Group, Ndarray};
+use super::contents::Entity;
+use super::{DescriptionFacts, entity_path};
+use crate::ndl::{self, DimCoord, Document, Group, SourceMap, Span, Step};
 
-/// A group of the document, and an entity in it.
-type Place = (usize, usize);
-
-/// Positions by path. Only the document that it was made of can be asked with it.
-#[derive(Debug, Clone)]
-pub(super) struct Lookup {
-    ndarrays: HashMap<String, Place>,
-    dimcoords: HashMap<String, Place>,
+/// Where the entities of a document stand in it, by their paths: number of the group, number in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Places {
+    ndarrays: HashMap<String, (usize, usize)>,
+    dimcoords: HashMap<String, (usize, usize)>,
 }
 
-impl Lookup {
-    pub(super) fn new(document: &Document) -> Self {
-        let mut this = Self { ndarrays: HashMap::new(), dimcoords: HashMap::new() };
+impl Places {
+    fn new(document: &Document) -> Self {
+        let mut places = Self::default();
         for (at, group) in document.groups.iter().enumerate() {
-            for (entity, ndarray) in group.ndarrays.iter().enumerate() {
-                let path = entity_path(&group.path, &ndarray.name);
-                this.ndarrays.entry(path).or_insert((at, entity));
-            }
-            for (entity, dimcoord) in group.dimcoords.iter().enumerate() {
-                let path = entity_path(&group.path, &dimcoord.name);
-                this.dimcoords.entry(path).or_insert((at, entity));
-            }
+            let path = |name: &str| entity_path(&group.path, name);
+            let ndarrays = group.ndarrays.iter().enumerate();
+            places.ndarrays.extend(ndarrays.map(|(nth, array)| (path(&array.name), (at, nth))));
+            let dimcoords = group.dimcoords.iter().enumerate();
+            places.dimcoords.extend(dimcoords.map(|(nth, coord)| (path(&coord.name), (at, nth))));
         }
-        this
+        places
+    }
+}
+
+impl DescriptionFacts {
+    fn places(&self) -> Option<(&Document, &Places)> {
+        let document = self.document.as_ref()?;
+        Some((document, self.places.get_or_init(|| Places::new(document))))
     }
 
-    pub(super) fn ndarray<'d>(
-        &self,
-        document: &'d Document,
-        path: &str,
-    ) -> Option<(&'d Group, &'d Ndarray)> {
-        let (group, entity) = *self.ndarrays.get(path)?;
-        let group = document.groups.get(group)?;
-        Some((group, group.ndarrays.get(entity)?))
+    /// The ndarray, or else the dimcoord, at a path of the document.
+    pub(super) fn entity(&self, path: &str) -> Option<(&Group, Entity<'_>)> {
+        let (document, places) = self.places()?;
+        if let Some(&(group, nth)) = places.ndarrays.get(path) {
+            let group = document.groups.get(group)?;
+            return Some((group, Entity::Ndarray(group.ndarrays.get(nth)?)));
+        }
+        self.dimcoord(path).map(|(group, dimcoord)| (group, Entity::DimCoord(dimcoord)))
     }
 
-    pub(super) fn dimcoord<'d>(
-        &self,
-        document: &'d Document,
-        path: &str,
-    ) -> Option<(&'d Group, &'d DimCoord)> {
-        let (group, entity) = *self.dimcoords.get(path)?;
+    /// The dimcoord at a path of the document.
+    pub(super) fn dimcoord(&self, path: &str) -> Option<(&Group, &DimCoord)> {
+        let (document, places) = self.places()?;
+        let &(group, nth) = places.dimcoords.get(path)?;
         let group = document.groups.get(group)?;
-        Some((group, group.dimcoords.get(entity)?))
+        Some((group, group.dimcoords.get(nth)?))
+    }
+
+    /// As [`Document::resolve_coord`], without a search.
+    pub(super) fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &DimCoord)> {
+        candidates(group, name).into_iter().find_map(|path| self.dimcoord(&path))
+    }
+}
+
+/// The paths that a name in a shape of `group` may stand for, nearest first.
+pub(crate) fn candidates(group: &str, name: &str) -> Vec<String> {
+    if name.starts_with('/') {
+        return vec![name.to_owned()];
+    }
+    ancestors(group).map(|group| entity_path(group, name)).collect()
+}
+
+/// A group, then each group above it, up to the root.
+pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(group), |group| match group.rsplit_once('/') {
+        _ if *group == "/" => None,
+        Some(("", _)) | None => Some("/"),
+        Some((parent, _)) => Some(parent),
+    })
+}
+
+/// The places in the texts of documents. A document is parsed once more for them, which is done only
+/// when something is wrong; the pack's own, which may have much to report, not more than once.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    of_pack: Option<SourceMap>,
+    /// The last one of the others.
+    beside: Option<(String, SourceMap)>,
+}
+
+impl Sources {
+    /// The place of something in an entity, or of what is nearest to it; see
+    /// [`SourceMap::entity_span`].
+    pub(super) fn span(
+        &mut self,
+        member: &str,
+        facts: &DescriptionFacts,
+        group: &str,
+        name: &str,
+        place: &[Step<'_>],
+    ) -> Option<Span> {
+        let parse = || ndl::parse(facts.text.as_bytes()).source;
+        let source = if super::inspect::is_pack_document(member) {
+            self.of_pack.get_or_insert_with(parse)
+        } else {
+            if self.beside.as_ref().is_none_or(|(known, _)| known != member) {
+                self.beside = None;
+            }
+            &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
+        };
+        source.entity_span(group, name, place)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ndl;
 
     #[test]
-    fn entities_are_found_as_the_document_itself_finds_them() {
-        let text = b"/:\n  dimcoords:\n    x: {type: int8, size: 2}\n/g:\n  ndarrays:\n    \
-                     a: {shape: [x], type: int8}\n    b: {shape: [], type: int8}\n";
-        let document = ndl::parse(text).document.unwrap();
-        let lookup = Lookup::new(&document);
-        for name in ["a", "b", "c"] {
-            let found = lookup.ndarray(&document, &format!("/g/{name}"));
-            let expected = document.group("/g").unwrap().ndarray(name);
-            assert_eq!(found.map(|(_, ndarray)| ndarray), expected, "{name}");
+    fn names_are_looked_for_upwards_and_paths_from_the_root() {
+        assert_eq!(candidates("/a/b", "t"), ["/a/b/t", "/a/t", "/t"]);
+        assert_eq!(candidates("/", "t"), ["/t"]);
+        assert_eq!(candidates("/a/b", "/c/t"), ["/c/t"]);
+    }
+
+    #[test]
+    fn entities_are_found_as_the_document_finds_them() {
+        let text = "/: {dimcoords: {t: {size: 2, type: int8}}}\n\
+                    /a: {ndarrays: {z: {shape: [t], type: int8}}, dimcoords: {u: {size: 1, type: int8}}}\n";
+        let facts = DescriptionFacts::parse("manifest.yaml", text.as_bytes());
+        let document = facts.document.as_ref().unwrap();
+        for (group, name) in [("/a", "t"), ("/a", "u"), ("/", "u"), ("/", "/a/u"), ("/a", "z")] {
+            let found = facts.resolve_coord(group, name).map(|(_, coord)| coord);
+            assert_eq!(found, document.resolve_coord(group, name).map(|(_, coord)| coord));
         }
-        assert_eq!(lookup.dimcoord(&document, "/x").unwrap().0.path, "/");
-        assert!(lookup.dimcoord(&document, "/g/x").is_none());
+        assert_eq!(facts.entity("/a/z").map(|(group, _)| &*group.path), Some("/a"));
+        assert!(facts.entity("/z").is_none());
     }
 }

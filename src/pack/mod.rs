@@ -17,6 +17,7 @@ mod element;
 mod inspect;
 mod layout;
 mod lookup;
+mod references;
 mod shape;
 
 pub use self::describe::describe;
@@ -24,9 +25,11 @@ pub use self::layout::Layout;
 pub use self::shape::shape_of;
 
 pub(crate) use self::contents::{Contents, Described, Entity};
+pub(crate) use self::coordinates::join_groups;
 pub(crate) use self::document::pack_document;
 pub(crate) use self::inspect::{ArrayFacts, Content, DescriptionFacts, Inspector};
 pub(crate) use self::layout::{BAG_DECLARATION, Placement};
+pub(crate) use self::lookup::candidates;
 
 use crate::digest::Algorithm;
 use crate::path::MemberPath;

@@ -1,0 +1,100 @@
+//! What documents refer to and do not hold: it may be elsewhere in the pack.
+
+use std::ops::Bound;
+
+use super::contents::{Contents, Entity};
+use super::coordinates::join_groups;
+use super::{ARRAY_EXTENSION, DescriptionFacts, group_of};
+use crate::finding::Finding;
+use crate::ndl::{CoordReference, MAX_DIAGNOSTICS};
+
+impl Contents {
+    /// Everything that is wrong with one document by itself, and what it refers to that is neither in
+    /// it nor in the pack. `base` is the group of the pack that the document lies in.
+    pub(crate) fn document_findings(
+        &self,
+        base: &str,
+        member: &str,
+        facts: &DescriptionFacts,
+        findings: &mut Vec<Finding>,
+    ) {
+        findings.extend(facts.findings.iter().cloned());
+        self.unresolved(base, member, facts, |_| true, findings);
+    }
+
+    /// What the documents of arrays refer to in vain, but for the shapes of the arrays themselves,
+    /// which are checked with their headers.
+    pub(super) fn reference_findings(&self, findings: &mut Vec<Finding>) {
+        if let Some((member, facts)) = &self.pack_document {
+            let without_file = |reference: &CoordReference| {
+                let path = super::entity_path(&reference.group, &reference.ndarray);
+                !self.is_array_at(&path)
+            };
+            self.unresolved("/", member, facts, without_file, findings);
+        }
+        for (path, facts) in &self.descriptions {
+            if facts.unresolved.is_empty() && facts.unresolved_targets.is_empty() {
+                continue;
+            }
+            let array = format!("{}.{ARRAY_EXTENSION}", path.without_extension());
+            let Some((array, _)) = self.arrays.get_key_value(array.as_str()) else { continue };
+            let described = self.description(array, &mut Vec::new());
+            let other = |reference: &CoordReference| {
+                described.is_none_or(|described| {
+                    !matches!(described.entity, Entity::Ndarray(ndarray)
+                        if described.group.path == reference.group
+                            && ndarray.name == reference.ndarray)
+                })
+            };
+            self.unresolved(&group_of(path), path.as_str(), facts, other, findings);
+        }
+    }
+
+    fn unresolved(
+        &self,
+        base: &str,
+        member: &str,
+        facts: &DescriptionFacts,
+        counts: impl Fn(&CoordReference) -> bool,
+        findings: &mut Vec<Finding>,
+    ) {
+        let Some(document) = &facts.document else { return };
+        let coords = facts
+            .unresolved
+            .iter()
+            .filter(|reference| {
+                let home = join_groups(base, &reference.group);
+                counts(reference) && self.find_coordinate(&home, &reference.name).is_none()
+            })
+            .take(MAX_DIAGNOSTICS)
+            .map(|reference| {
+                reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
+            });
+        let targets = facts
+            .unresolved_targets
+            .iter()
+            .filter(|reference| !self.holds(&reference.target))
+            .take(MAX_DIAGNOSTICS)
+            .map(|reference| reference.diagnostic([]));
+        let all = coords.chain(targets);
+        findings.extend(all.map(|found| Finding::from_diagnostic(found, member, &facts.text)));
+    }
+
+    /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a
+    /// path of the pack.
+    fn holds(&self, path: &str) -> bool {
+        let below = format!("{}/", path.trim_matches('/'));
+        let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+        let mut after = self.arrays.range::<str, _>(from);
+        let in_directory =
+            after.next().is_some_and(|(array, _)| array.as_str().starts_with(&below));
+        let in_document =
+            self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some());
+        self.is_array_at(path) || in_directory || in_document
+    }
+
+    fn is_array_at(&self, path: &str) -> bool {
+        let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+        self.arrays.contains_key(file.as_str())
+    }
+}
