@@ -468,6 +468,20 @@ impl Drop for PendingFile {
     }
 }
 
+/// The directory of `path`, and each above it up to the working directory, when it lies there; the
+/// directory alone when it does not.
+pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {
+    let parent = parent_of(path);
+    let directory = fs::canonicalize(parent).map_err(Error::io("open", parent))?;
+    let working = fs::canonicalize(".").map_err(Error::io("open", "."))?;
+    let above = directory.ancestors().take_while(|above| above.starts_with(&working));
+    let mut above: Vec<_> = above.map(Path::to_owned).collect();
+    if above.is_empty() {
+        above.push(directory);
+    }
+    Ok(above)
+}
+
 /// The name of `path` below `root`, when it lies there.
 pub(crate) fn name_below(root: &Path, path: &Path) -> Option<String> {
     let directory = fs::canonicalize(parent_of(path)).ok()?;

@@ -205,6 +205,20 @@ impl Archive {
         }
     }
 
+    /// Whether a file is an archive by its name or by its first bytes, and nothing else.
+    pub(crate) fn is_archive(path: &Path) -> Result<bool> {
+        if Container::from_extension(path).is_some() {
+            return Ok(true);
+        }
+        let mut start = [0; 512];
+        let filled = File::open_regular(path)?.read_at(&mut start, 0)?;
+        let start = start.get(..filled).unwrap_or_default();
+        let compression = stream::StreamCompression::detect(start);
+        Ok(compression != stream::StreamCompression::None
+            || has_tar_magic(start)
+            || start.starts_with(b"PK\x03\x04"))
+    }
+
     pub(crate) fn container(&self) -> Container {
         match self {
             Self::Directory(_) => Container::Directory,

@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Describe(Describe),
     Explain(Explain),
     Schema(Schema),
+    Validate(Validate),
 }
 
 /// Check every description, pack, and write both manifests.
@@ -315,6 +316,41 @@ pub(crate) struct Schema {
     pub(crate) name: Option<String>,
 }
 
+/// Check descriptions by themselves, and against the arrays beside them; no data is read.
+///
+/// A file that is named is taken for a description, with the array of its name beside it; an array
+/// with its description. Of a directory or archive, everything is checked that `verify` checks
+/// except digests. Coordinates that a single file names are looked for in its directory and in those
+/// above it, up to the working directory.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack validate run1/temperature.yaml
+  ra-pack validate --strict exp exp.zip
+  ra-pack validate --allow DESC001 --allow DESC010 exp
+  ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
+  ra-pack describe temperature.ra | ra-pack validate -")]
+pub(crate) struct Validate {
+    /// Documents, arrays, directories and archives; `-` is standard input.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Count warnings as errors, and words that are extensions of the language.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Drop findings of this code. Repeatable.
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    pub(crate) allow: Vec<ra_pack::Code>,
+
+    /// The top of the pack that single files belong to.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Threads to use [default: one for each core].
@@ -350,6 +386,17 @@ fn jobs(text: &str) -> Result<usize, String> {
         Ok(jobs) if (1..=MAX_JOBS).contains(&jobs) => Ok(jobs),
         _ => Err(format!("expected a number from 1 to {MAX_JOBS}")),
     }
+}
+
+fn code(text: &str) -> Result<ra_pack::Code, String> {
+    use ra_pack::Code;
+    let of_language = ra_pack::ndl::Code::ALL.iter().copied().map(Code::Ndl);
+    Code::ALL
+        .iter()
+        .copied()
+        .chain(of_language)
+        .find(|code| code.id().eq_ignore_ascii_case(text))
+        .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

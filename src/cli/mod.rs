@@ -11,6 +11,7 @@ mod info;
 mod list;
 mod output;
 mod schema;
+mod validate;
 mod verify;
 
 use std::io;
@@ -83,6 +84,7 @@ pub(crate) fn run() -> Ending {
         Command::Describe(args) => describe::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Schema(args) => schema::run(args, &output),
+        Command::Validate(args) => validate::run(args, &output),
     };
     match result {
         Ok(ending) => ending,

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::glance::{Glance, glance};
+use super::lone::look;
 use super::select::Patterns;
 use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{self, PendingFile};
 use crate::ndl::Document;
-use crate::pack::{self, Contents, Inspector};
+use crate::pack::{self, Contents};
 use crate::parallel;
 use crate::path::MemberPath;
 use crate::ra::Encoding;
@@ -36,22 +37,10 @@ pub fn describe_target(target: &Path) -> Result<String> {
 }
 
 fn describe_file(path: &Path) -> Result<String> {
-    let file = File::open(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let member = MemberPath::new(name.as_str())?;
-    let mut inspector = Inspector::new(&member);
-    let mut buffer = vec![0; 64 * 1024];
-    let mut at = 0;
-    while inspector.wants_more() {
-        let count = file.read_at(&mut buffer, at)?;
-        if count == 0 {
-            break;
-        }
-        inspector.update(buffer.get(..count).unwrap_or_default());
-        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-    }
     let mut contents = Contents::default();
-    contents.add(member.clone(), inspector.finish(&member, file.len()?));
+    contents.add(member.clone(), look(path, &member)?);
     refuse_bad_headers(path, &contents)?;
     let texts = describe_missing(&contents);
     let text = texts.into_values().next().unwrap_or_default();

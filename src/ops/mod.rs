@@ -7,6 +7,7 @@
 //! | [`pack_info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
+//! | [`validate`] | headers and descriptions | nothing |
 //! | [`describe_target`] | headers | the missing descriptions |
 //! | [`get`] | one member | a file |
 //! | [`Pack`] | one member at a time | nothing |
@@ -18,11 +19,13 @@ mod get;
 mod glance;
 mod info;
 mod list;
+mod lone;
 mod manifests;
 mod open;
 mod raw_file;
 mod select;
 mod survey;
+mod validate;
 mod verify;
 
 pub use self::create::{CreateOptions, CreateReport, create};
@@ -33,4 +36,5 @@ pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{MemberInfo, Pack, PackedArray};
 pub use self::select::{InvalidPattern, Patterns};
+pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use self::verify::{VerifyOptions, VerifyReport, verify};

@@ -1,0 +1,82 @@
+//! `ra-pack validate`
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use ra_pack::{Severity, ValidateOptions, ValidateReport, ndl};
+
+use super::args::Validate;
+use super::output::{Output, counted};
+use super::{Ending, Failure, diagnostics};
+
+pub(super) fn run(args: &Validate, output: &Output) -> Result<Ending, Failure> {
+    let options = ValidateOptions {
+        strict: args.strict,
+        allow: args.allow.clone(),
+        root: args.root.clone(),
+        jobs: args.common.jobs,
+    };
+    let mut ending = Ending::Clean;
+    for path in &args.paths {
+        // One path that cannot be read does not keep the others from being checked.
+        let report = match validate(path, &options) {
+            Ok(report) => report,
+            Err(error) => {
+                output.message(&diagnostics::error(&error));
+                ending = Ending::Failed;
+                continue;
+            }
+        };
+        if !report.is_valid() && ending == Ending::Clean {
+            ending = Ending::Findings;
+        }
+        if args.common.json {
+            output.json(&report)?;
+            continue;
+        }
+        for finding in &report.findings {
+            // Beside a single file, findings name files.
+            let file = finding.member.as_deref().filter(|_| report.container.is_none());
+            let target = file.map_or(path.as_path(), Path::new);
+            output.result(&diagnostics::finding(target, finding, output.color_out()))?;
+        }
+        output.result(&summary(&report))?;
+    }
+    Ok(ending)
+}
+
+fn validate(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateReport> {
+    if path != Path::new("-") {
+        return ra_pack::validate(path, options);
+    }
+    // One byte more than a description may have is enough to be refused for it.
+    let limit = u64::try_from(ndl::MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);
+    let mut text = Vec::new();
+    io::stdin().lock().take(limit).read_to_end(&mut text).map_err(|source| ra_pack::Error::Io {
+        action: "read",
+        path: "<stdin>".into(),
+        source,
+    })?;
+    Ok(ra_pack::validate_text(&text, options))
+}
+
+fn summary(report: &ValidateReport) -> String {
+    let count = |severity| {
+        let same = report.findings.iter().filter(|finding| finding.severity == severity);
+        u64::try_from(same.count()).unwrap_or(u64::MAX)
+    };
+    let verdict = match count(Severity::Error) {
+        0 => "valid".to_owned(),
+        errors => format!("NOT VALID, {}", counted(errors, "error")),
+    };
+    let warnings = match count(Severity::Warning) {
+        0 => String::new(),
+        warnings => format!(", {}", counted(warnings, "warning")),
+    };
+    format!(
+        "{}: {verdict}{warnings} ({}, {})\n",
+        ra_pack::escape(&report.target.to_string_lossy()),
+        counted(report.documents, "document"),
+        counted(report.arrays, "array"),
+    )
+}

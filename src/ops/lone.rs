@@ -1,0 +1,226 @@
+//! One document or array by itself, with what belongs to it in the directories around: its partner, the
+//! coordinates that it names, the pack's own document.
+//!
+//! Where the top of the pack is, nobody says. It is taken to be the nearest directory above from which
+//! everything is found that the document refers to; the search ends at the working directory, or at the
+//! document's own directory when that lies elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::{self, File};
+use crate::ndl::{Document, Extent};
+use crate::pack::{
+    self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
+    PACK_DOCUMENT,
+};
+use crate::path::MemberPath;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// A document or array with its surroundings.
+#[derive(Debug)]
+pub(super) struct Lone {
+    /// The directory that names are relative to.
+    pub(super) root: PathBuf,
+    /// The document or array.
+    pub(super) subject: MemberPath,
+    /// It, its partner and what both refer to.
+    pub(super) contents: Contents,
+    /// A document that describes no file, because of its name.
+    unattached: Option<DescriptionFacts>,
+}
+
+/// Reads the document or array at `path`. `root` is the top of its pack, when that is known.
+pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
+    let is_pack_document = path.file_name().is_some_and(|name| name == PACK_DOCUMENT);
+    let roots = match root {
+        Some(root) => vec![root.to_owned()],
+        None => fs::enclosing_directories(path)?,
+    };
+    // A document of a whole pack lies at its top.
+    let count = if is_pack_document && root.is_none() { 1 } else { roots.len() };
+    let mut widest = None;
+    for root in roots.into_iter().take(count) {
+        let Some(name) = fs::name_below(&root, path) else { continue };
+        let lone = Lone::read(root, MemberPath::new(name)?, path)?;
+        if lone.is_complete() {
+            return Ok(lone);
+        }
+        widest = Some(lone);
+    }
+    widest.ok_or_else(|| {
+        let root = root.unwrap_or(Path::new(".")).display();
+        Error::Unsupported(format!("`{}` does not lie below `{root}`", path.display()))
+    })
+}
+
+impl Lone {
+    fn read(root: PathBuf, subject: MemberPath, path: &Path) -> Result<Self> {
+        let mut contents = Contents::default();
+        let mut unattached = None;
+        match look(path, &subject)? {
+            Content::Other => {
+                let text = fs::read_limited(path, crate::ndl::MAX_TEXT.try_into().unwrap_or(0))?;
+                unattached = Some(DescriptionFacts::parse(subject.as_str(), &text));
+            }
+            content => contents.add(subject.clone(), content),
+        }
+        let mut lone = Self { root, subject, contents, unattached };
+        let array = lone.array();
+        if lone.is_attached() {
+            lone.add(&array)?;
+            for extension in DESCRIPTION_EXTENSIONS {
+                lone.add(&format!("{}.{extension}", lone.subject.without_extension()))?;
+            }
+        }
+        lone.add(PACK_DOCUMENT)?;
+        if lone.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes)
+            && !lone.is_pack_document()
+        {
+            lone.contents.pack_document = None;
+        }
+        for name in lone.needed() {
+            lone.add(&name)?;
+        }
+        Ok(lone)
+    }
+
+    /// The array that the subject is or describes.
+    fn array(&self) -> String {
+        format!("{}.{ARRAY_EXTENSION}", self.subject.without_extension())
+    }
+
+    pub(super) fn is_pack_document(&self) -> bool {
+        self.subject.as_str() == PACK_DOCUMENT
+    }
+
+    fn is_attached(&self) -> bool {
+        self.unattached.is_none() && !self.is_pack_document()
+    }
+
+    /// Adds a file when it is there.
+    fn add(&mut self, name: &str) -> Result<()> {
+        let Ok(member) = MemberPath::new(name) else { return Ok(()) };
+        let path = self.root.join(name);
+        if self.contents.arrays.contains_key(&member)
+            || self.contents.descriptions.contains_key(&member)
+            || (name == PACK_DOCUMENT && self.contents.pack_document.is_some())
+            || !fs::is_plain_below(&self.root, name)?
+        {
+            return Ok(());
+        }
+        let content = look(&path, &member)?;
+        self.contents.add(member, content);
+        Ok(())
+    }
+
+    /// The arrays that may be coordinates of the subject; all arrays when it describes a whole pack.
+    fn needed(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let home = pack::group_of(&self.subject);
+        let file = |path: &str| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+        let mut add_shapes = |base: &str, document: &Document| {
+            for (group, ndarray) in document.ndarrays() {
+                let group = pack::join_groups(base, &group.path);
+                for extent in &ndarray.shape {
+                    if let Extent::Coord(name) = extent {
+                        names.extend(pack::candidates(&group, name).iter().map(|path| file(path)));
+                    }
+                }
+            }
+            for (group, dimcoord) in document.dimcoords() {
+                let group = pack::join_groups(base, &group.path);
+                names.push(file(&pack::entity_path(&group, &dimcoord.name)));
+            }
+        };
+        let own = self.contents.descriptions.values().chain(&self.unattached);
+        for document in own.filter_map(|facts| facts.document.as_ref()) {
+            add_shapes(&home, document);
+        }
+        let of_pack = self.contents.pack_document.as_ref();
+        let Some(document) = of_pack.and_then(|(_, facts)| facts.document.as_ref()) else {
+            return names;
+        };
+        if self.is_pack_document() {
+            add_shapes("/", document);
+            let paths = document
+                .ndarrays()
+                .map(|(group, ndarray)| pack::entity_path(&group.path, &ndarray.name));
+            names.extend(paths.map(|path| file(&path)));
+        } else if let Ok(array) = MemberPath::new(self.array())
+            && let Some(described) = self.contents.in_pack_document(&array)
+            && let pack::Entity::Ndarray(ndarray) = described.entity
+        {
+            for extent in &ndarray.shape {
+                if let Extent::Coord(name) = extent {
+                    let paths = pack::candidates(&described.group.path, name);
+                    names.extend(paths.iter().map(|path| file(path)));
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether everything is there that the subject refers to.
+    fn is_complete(&self) -> bool {
+        !self.findings().iter().any(|finding| {
+            matches!(
+                finding.code,
+                Code::UnknownCoordinate
+                    | Code::Undescribed
+                    | Code::Ndl(
+                        crate::ndl::Code::UnresolvedCoord | crate::ndl::Code::UnresolvedTarget
+                    )
+            )
+        })
+    }
+
+    /// Everything that is wrong with the subject and its partner.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let mut findings = self.contents.findings();
+        if !self.is_pack_document() {
+            let stem = self.subject.without_extension();
+            findings.retain(|finding| {
+                let member = finding.member.as_deref().unwrap_or_default();
+                member.rsplit_once('.').is_some_and(|(member, _)| member == stem)
+                    || finding.code == Code::CoordinateLength
+            });
+        }
+        let has_array = self.contents.arrays.contains_key(self.array().as_str());
+        let own = self.contents.descriptions.get(&self.subject).filter(|_| !has_array);
+        for facts in own.into_iter().chain(&self.unattached) {
+            let base = pack::group_of(&self.subject);
+            self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
+        }
+        findings
+    }
+
+    /// Documents that were read on account of the subject itself.
+    pub(super) fn extension_words(&self) -> Vec<Finding> {
+        let mut findings = self.contents.extension_words();
+        findings.retain(|finding| finding.member.as_deref() == Some(self.subject.as_str()));
+        let other = self.unattached.iter();
+        findings.extend(other.flat_map(|facts| facts.extension_words(self.subject.as_str())));
+        findings
+    }
+}
+
+/// Reads the header of an array or the text of a description.
+pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
+    let file = File::open_regular(path)?;
+    let mut inspector = Inspector::new(member);
+    let mut buffer = vec![0; BLOCK];
+    let mut at = 0;
+    while inspector.wants_more() {
+        let count = file.read_at(&mut buffer, at)?;
+        if count == 0 {
+            break;
+        }
+        inspector.update(buffer.get(..count).unwrap_or_default());
+        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+    Ok(inspector.finish(member, file.len()?))
+}

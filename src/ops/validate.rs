@@ -1,0 +1,195 @@
+//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read
+//! and no digest computed.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::glance::{Glance, glance};
+use super::lone;
+use crate::archive::{Archive, Container};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
+use crate::fs;
+use crate::ndl;
+use crate::pack::{self, Contents, DescriptionFacts};
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// What a document that comes without a file is called.
+const UNNAMED: &str = "<stdin>";
+
+/// How to validate.
+#[derive(Debug, Clone, Default)]
+pub struct ValidateOptions {
+    /// Count warnings and extension words as errors.
+    pub strict: bool,
+    /// Findings of these codes do not count and are not reported.
+    pub allow: Vec<Code>,
+    /// The top of the pack that single files belong to. When it is not given, the nearest directory
+    /// above a file is taken in which everything is found that the file refers to, up to the working
+    /// directory.
+    pub root: Option<PathBuf>,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct ValidateReport {
+    /// The file, archive or directory.
+    pub target: PathBuf,
+    /// What kind of archive it is; nothing for a document or an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
+    /// Descriptions that were read.
+    pub documents: u64,
+    /// Arrays that they were held against.
+    pub arrays: u64,
+    /// What is wrong, in the order of the members and of their texts.
+    pub findings: Vec<Finding>,
+}
+
+impl ValidateReport {
+    /// Whether nothing is wrong; warnings do not count.
+    pub fn is_valid(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+
+    fn new(target: &Path, container: Option<Container>) -> Self {
+        Self { target: target.to_owned(), container, documents: 0, arrays: 0, findings: Vec::new() }
+    }
+
+    fn finish(mut self, options: &ValidateOptions) -> Self {
+        self.findings.retain(|finding| !options.allow.contains(&finding.code));
+        // One document can be reached by two ways.
+        let mut seen = HashSet::new();
+        self.findings.retain(|finding| seen.insert(finding.to_string()));
+        if options.strict {
+            for finding in &mut self.findings {
+                finding.severity = Severity::Error;
+            }
+        }
+        finding::sort(&mut self.findings);
+        self
+    }
+}
+
+/// Validates a document or array with what belongs to it, or everything in an archive or directory.
+///
+/// In a directory or archive, a YAML file that neither stands beside an array nor holds `ndarrays` or
+/// `dimcoords` is an ordinary file. A file that is named is always taken for a description, unless it
+/// is an array or an archive.
+///
+/// # Errors
+///
+/// When the target cannot be read. What is wrong with it is in the report.
+///
+/// ```no_run
+/// let report = ra_pack::validate("exp/run1".as_ref(), &Default::default())?;
+/// assert!(report.is_valid());
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn validate(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    let report = if fs::is_directory(target)? || Archive::is_archive(target)? {
+        validate_pack(target, options)?
+    } else {
+        validate_file(target, options)?
+    };
+    Ok(report.finish(options))
+}
+
+/// Validates a text that comes from nowhere, so that it stands by itself.
+pub fn validate_text(text: &[u8], options: &ValidateOptions) -> ValidateReport {
+    let mut report = ValidateReport::new(Path::new(UNNAMED), None);
+    let facts = DescriptionFacts::parse(UNNAMED, text);
+    let contents = Contents::default();
+    contents.document_findings("/", UNNAMED, &facts, &mut report.findings);
+    if options.strict {
+        report.findings.extend(facts.extension_words(UNNAMED));
+    }
+    report.documents = 1;
+    report.finish(options)
+}
+
+fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    let archive = match Archive::open(target) {
+        Ok(archive) => archive,
+        Err(Error::Damaged { finding, .. }) => {
+            let mut report = ValidateReport::new(target, None);
+            report.findings.push(*finding);
+            return Ok(report);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut report = ValidateReport::new(target, Some(archive.container()));
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let Glance { mut contents, findings, .. } = glance(&archive, jobs)?;
+    report.findings = findings;
+    report.findings.extend(contents.findings());
+    for (path, facts) in contents.unattached() {
+        let base = pack::group_of(path);
+        contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
+    }
+    contents.forget_ordinary();
+    report.arrays = wide(contents.arrays.len());
+    report.documents =
+        wide(contents.descriptions.len().saturating_add(contents.pack_document.iter().len()));
+    if options.strict {
+        report.findings.extend(contents.extension_words());
+    }
+    Ok(report)
+}
+
+fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    let mut report = ValidateReport::new(target, None);
+    let lone = match lone::gather(target, options.root.as_deref()) {
+        Ok(lone) => lone,
+        // The text is longer than any description may be.
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::FileTooLarge => {
+            let limit = ndl::MAX_TEXT;
+            report.findings.push(
+                Finding::new(Code::Ndl(ndl::Code::TooLarge), "the document is too large")
+                    .in_member(target.to_string_lossy())
+                    .expected(format!("at most {limit} bytes"), "more"),
+            );
+            return Ok(report);
+        }
+        Err(error) => return Err(error),
+    };
+    report.findings = lone.findings();
+    if options.strict {
+        report.findings.extend(lone.extension_words());
+    }
+    let is_pack = lone.is_pack_document();
+    let stem = lone.subject.without_extension().to_owned();
+    let own = |path: &&MemberPath| is_pack || path.without_extension() == stem;
+    report.arrays = wide(lone.contents.arrays.keys().filter(own).count());
+    report.documents = wide(lone.contents.descriptions.keys().filter(own).count()).max(1);
+    // Whoever named one file wants to read of files, not of members of a pack.
+    for finding in &mut report.findings {
+        if let Some(member) = &mut finding.member {
+            *member = shown(target, &lone.root, lone.subject.as_str(), member);
+        }
+    }
+    Ok(report)
+}
+
+/// The path of a member as somebody who typed `target` would type it.
+fn shown(target: &Path, root: &Path, subject: &str, member: &str) -> String {
+    let directory = |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+    if member == subject {
+        return target.to_string_lossy().into_owned();
+    }
+    let path = if directory(member) == directory(subject) {
+        target.with_file_name(member.rsplit('/').next().unwrap_or(member))
+    } else {
+        root.join(member)
+    };
+    path.to_string_lossy().into_owned()
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
