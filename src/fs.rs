@@ -367,6 +367,24 @@ pub fn remove_unfinished() {
     std::mem::forget(unfinished);
 }
 
+/// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
+/// it since. A link stays one, and the permissions stay what they are.
+pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
+    let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
+    let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
+    let limit = u64::try_from(old.len()).unwrap_or(u64::MAX);
+    let same = read_limited(&target, limit).is_ok_and(|found| found == old);
+    if !same {
+        return Err(File::open(path)?.changed("its content is not what was read"));
+    }
+    let pending = PendingFile::create(&target, true)?;
+    pending.file().write_all_at(new, 0)?;
+    pending.file().inner.set_permissions(permissions).map_err(Error::io("write", path))?;
+    pending.sync()?;
+    pending.persist()?;
+    sync_directory(&target)
+}
+
 /// What the names of temporary files end in.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
 

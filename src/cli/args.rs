@@ -270,12 +270,17 @@ pub(crate) struct Extract {
     pub(crate) common: Common,
 }
 
-/// Print the description that headers imply, or write the missing ones.
+/// Print the description that headers imply, write the missing ones, or update those that are there.
+///
+/// --update brings the shape and type that descriptions state, and `storage` where they state it, in
+/// line with the headers, and changes no other byte. A document in which that cannot be done safely is
+/// left as it is and reported.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack describe run1/temperature.ra
-  ra-pack describe --write exp
+  ra-pack describe --write --dimcoords exp
+  ra-pack describe --update exp/run1/temperature.ra
   ra-pack describe exp.zip")]
 pub(crate) struct Describe {
     /// An array, a directory or an archive; the last two give one document.
@@ -283,8 +288,23 @@ pub(crate) struct Describe {
     pub(crate) target: PathBuf,
 
     /// Write a description beside every array of a directory that has none; touch nothing else.
-    #[arg(long)]
+    #[arg(long, group = "writing")]
     pub(crate) write: bool,
+
+    /// Bring the description of an array, or every description of a directory, in line with the
+    /// header.
+    #[arg(long, group = "writing", conflicts_with = "dimcoords")]
+    pub(crate) update: bool,
+
+    /// Turn undescribed 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth,
+    /// frequency, ...) into dimension coordinates, and let other undescribed arrays name them where
+    /// exactly one is as long as the axis.
+    #[arg(long)]
+    pub(crate) dimcoords: bool,
+
+    /// Print what was written or changed as JSON; needs --write or --update.
+    #[arg(long, requires = "writing")]
+    pub(crate) json: bool,
 }
 
 /// Say what a code of a finding means, with a wrong and a right example.

@@ -253,9 +253,11 @@ impl<'t> Loader<'t, '_, '_> {
                 (Kind::Map(map), tail)
             }
         };
-        // The end of a flow collection is its bracket; that of a block lies somewhere behind it.
+        // The end of a flow collection is its bracket, and what the parser has read behind that does
+        // not count, such as a comment; the end of a block lies somewhere behind it.
         let flow = end.end() > end.start();
-        let stop = if flow { end.end() } else { tail.unwrap_or(frame.at).end() };
+        let stop =
+            if flow { end.start().saturating_add(1) } else { tail.unwrap_or(frame.at).end() };
         let node = Node { at: Range::new(frame.at.start(), stop), kind };
         self.put(node, frame.anchor)
     }

@@ -248,7 +248,7 @@ impl<'a> Plan<'a> {
         let Survey { mut entries, mut contents, mut findings } = survey;
         let mut described = BTreeMap::new();
         if options.describe {
-            described = describe_missing(&contents);
+            described = describe_missing(&contents, false);
             for (path, text) in &described {
                 let facts = DescriptionFacts::parse(path.as_str(), text);
                 contents.descriptions.insert(path.clone(), facts);
@@ -320,7 +320,7 @@ impl<'a> Plan<'a> {
         let mut generated = Generated { writer, plan: &self, options, bytes: 0, files: 0 };
         let text = match &self.pack_document {
             Some(entry) => self.read(entry)?,
-            None => pack::pack_document(&self.contents).into_bytes(),
+            None => pack::pack_document(&self.contents, None).into_bytes(),
         };
         let manifest = match options.layout {
             Layout::Plain => {

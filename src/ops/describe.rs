@@ -14,10 +14,20 @@ use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, PendingFile};
 use crate::ndl::Document;
-use crate::pack::{self, Contents};
+use crate::pack::{self, Contents, Convention};
 use crate::parallel;
 use crate::path::MemberPath;
 use crate::ra::Encoding;
+
+/// How to describe.
+#[derive(Debug, Clone, Default)]
+pub struct DescribeOptions {
+    /// Turn 1-D arrays that have no description and the name of a coordinate, such as `time` or `lat`,
+    /// into dimension coordinates, and name the extents of other arrays that are as long.
+    pub dimcoords: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+}
 
 /// The description of one array file, or of a whole directory or archive as one document.
 ///
@@ -26,23 +36,25 @@ use crate::ra::Encoding;
 /// # Errors
 ///
 /// When the target cannot be read, or a header is at fault.
-pub fn describe_target(target: &Path) -> Result<String> {
+pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<String> {
     if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
-        return describe_file(target);
+        return describe_file(target, options);
     }
     let archive = Archive::open(target)?;
-    let Glance { contents, .. } = glance(&archive, parallel::default_jobs())?;
+    let Glance { contents, .. } =
+        glance(&archive, options.jobs.unwrap_or_else(parallel::default_jobs))?;
     refuse_bad_headers(target, &contents)?;
-    Ok(pack::pack_document(&contents))
+    let convention = options.dimcoords.then(|| Convention::new(&contents));
+    Ok(pack::pack_document(&contents, convention.as_ref()))
 }
 
-fn describe_file(path: &Path) -> Result<String> {
+fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let member = MemberPath::new(name.as_str())?;
     let mut contents = Contents::default();
     contents.add(member.clone(), look(path, &member)?);
     refuse_bad_headers(path, &contents)?;
-    let texts = describe_missing(&contents);
+    let texts = describe_missing(&contents, options.dimcoords);
     let text = texts.into_values().next().unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
@@ -77,14 +89,14 @@ pub struct DescribeReport {
 /// # Errors
 ///
 /// When the system refuses.
-pub fn write_descriptions(target: &Path, jobs: Option<usize>) -> Result<DescribeReport> {
+pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<DescribeReport> {
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
             "`{}` is not a directory; without --write its description is printed",
             crate::path::escape(&target.to_string_lossy())
         )));
     }
-    let jobs = jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let Survey { contents, mut findings, .. } =
         survey(target, &Patterns::default(), &[], false, jobs)?;
     for (path, facts) in &contents.arrays {
@@ -92,7 +104,7 @@ pub fn write_descriptions(target: &Path, jobs: Option<usize>) -> Result<Describe
             facts.findings(path, &mut findings);
         }
     }
-    let missing = describe_missing(&contents);
+    let missing = describe_missing(&contents, options.dimcoords);
     let arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
     let undescribed = u64::try_from(contents.undescribed().count()).unwrap_or(u64::MAX);
     let mut written = Vec::with_capacity(missing.len());
@@ -112,18 +124,29 @@ pub fn write_descriptions(target: &Path, jobs: Option<usize>) -> Result<Describe
 }
 
 /// The text of a description for every array that has none, by the name of its file.
-pub(super) fn describe_missing(contents: &Contents) -> BTreeMap<MemberPath, Vec<u8>> {
+pub(super) fn describe_missing(
+    contents: &Contents,
+    dimcoords: bool,
+) -> BTreeMap<MemberPath, Vec<u8>> {
+    let convention = dimcoords.then(|| Convention::new(contents));
     contents
         .undescribed()
         .filter_map(|(path, facts)| {
             let header = facts.header.as_ref().ok()?;
             let encoding = facts.encoding.unwrap_or(Encoding::Raw);
+            let mut ndarray = pack::describe(path.stem(), header, encoding);
             let mut document = Document::flat();
-            document.groups.first_mut()?.ndarrays.push(pack::describe(
-                path.stem(),
-                header,
-                encoding,
-            ));
+            let group = document.groups.first_mut()?;
+            match &convention {
+                Some(convention) if convention.is_coordinate(path) => {
+                    group.dimcoords.push(pack::as_coordinate(ndarray));
+                }
+                Some(convention) => {
+                    convention.name_extents(path, &mut ndarray);
+                    group.ndarrays.push(ndarray);
+                }
+                None => group.ndarrays.push(ndarray),
+            }
             let name = format!("{}.yaml", path.without_extension());
             Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
         })

@@ -9,6 +9,7 @@
 //! | [`extract`] | a pack | a directory |
 //! | [`validate`] | headers and descriptions | nothing |
 //! | [`describe_target`] | headers | the missing descriptions |
+//! | [`update_descriptions`] | headers and descriptions | changed descriptions |
 //! | [`get`] | one member | a file |
 //! | [`Pack`] | one member at a time | nothing |
 
@@ -25,16 +26,18 @@ mod open;
 mod raw_file;
 mod select;
 mod survey;
+mod update;
 mod validate;
 mod verify;
 
 pub use self::create::{CreateOptions, CreateReport, create};
-pub use self::describe::{DescribeReport, describe_target, write_descriptions};
+pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{MemberInfo, Pack, PackedArray};
 pub use self::select::{InvalidPattern, Patterns};
+pub use self::update::{Change, UpdateReport, update_descriptions};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use self::verify::{VerifyOptions, VerifyReport, verify};

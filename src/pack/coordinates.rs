@@ -81,28 +81,14 @@ impl<'a> Coordinates<'a> {
         })
     }
 
-    /// Finds the coordinate that a name in the shape of a described array stands for.
+    /// See [`Contents::resolve`].
     pub(super) fn resolve(
         &self,
         array: &MemberPath,
         described: &Described<'_>,
         name: &str,
     ) -> Resolved {
-        let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
-        if let Some((group, dimcoord)) = described.facts.resolve_coord(&described.group.path, name)
-        {
-            let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
-            let own = self.contents.array_length(&path).map(|(_, length)| length);
-            let length = own.or_else(|| dimcoord.known_size());
-            return Resolved::Found { path, length };
-        }
-        // In the pack a directory is a group, and a 1-D array is a coordinate.
-        let home = if described.of_pack {
-            described.group.path.clone()
-        } else {
-            join_groups(&base, &described.group.path)
-        };
-        self.contents.find_coordinate(&home, name).unwrap_or(Resolved::Nowhere)
+        self.contents.resolve(array, described, name)
     }
 
     /// Notes that an array uses a coordinate along an axis of this length.
@@ -204,6 +190,30 @@ impl Contents {
             [length] => Some((file, *length)),
             _ => None,
         }
+    }
+
+    /// Finds the coordinate that a name in the shape of a described array stands for.
+    pub(super) fn resolve(
+        &self,
+        array: &MemberPath,
+        described: &Described<'_>,
+        name: &str,
+    ) -> Resolved {
+        let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
+        if let Some((group, dimcoord)) = described.facts.resolve_coord(&described.group.path, name)
+        {
+            let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
+            let own = self.array_length(&path).map(|(_, length)| length);
+            let length = own.or_else(|| dimcoord.known_size());
+            return Resolved::Found { path, length };
+        }
+        // In the pack a directory is a group, and a 1-D array is a coordinate.
+        let home = if described.of_pack {
+            described.group.path.clone()
+        } else {
+            join_groups(&base, &described.group.path)
+        };
+        self.find_coordinate(&home, name).unwrap_or(Resolved::Nowhere)
     }
 
     /// The coordinate that a name in a shape of the pack's group `home` stands for: a directory is a

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents::{Contents, Described, Entity};
+use super::convention::Convention;
 use super::coordinates::{Coordinates, Resolved};
 use super::{describe, entity_path, group_of, shape_of};
 use crate::ndl::{Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
@@ -28,9 +29,10 @@ const HEAD: &str = "\
 /// Describes every array of a pack in one document: a directory is a group, a file's stem a name.
 ///
 /// Arrays without a description are described by their headers. Coordinates that shapes refer to
-/// are dimension coordinates here, so that the document stands by itself.
-pub(crate) fn pack_document(contents: &Contents) -> String {
-    let mut builder = Builder::new(contents);
+/// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
+/// those that have no description and the name of a coordinate.
+pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
+    let mut builder = Builder::new(contents, convention);
     for (path, facts) in &contents.arrays {
         if let Ok(header) = &facts.header {
             builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
@@ -44,15 +46,17 @@ pub(crate) fn pack_document(contents: &Contents) -> String {
 struct Builder<'a> {
     contents: &'a Contents,
     coordinates: Coordinates<'a>,
+    convention: Option<&'a Convention<'a>>,
     groups: BTreeMap<String, Group>,
     /// Paths of the coordinates that shapes refer to.
     referred: BTreeSet<String>,
 }
 
 impl<'a> Builder<'a> {
-    fn new(contents: &'a Contents) -> Self {
+    fn new(contents: &'a Contents, convention: Option<&'a Convention<'a>>) -> Self {
         Self {
             contents,
+            convention,
             coordinates: Coordinates::new(contents),
             groups: BTreeMap::new(),
             referred: BTreeSet::new(),
@@ -68,7 +72,18 @@ impl<'a> Builder<'a> {
         let described = self.contents.description(path, &mut Vec::new());
         let mut ndarray = describe(path.stem(), header, encoding);
         match described {
-            None => self.group(&home).ndarrays.push(ndarray),
+            None => {
+                match self.convention {
+                    Some(convention) if convention.is_coordinate(path) => {
+                        self.referred.insert(entity_path(&home, path.stem()));
+                    }
+                    Some(convention) => {
+                        self.referred.extend(convention.name_extents(path, &mut ndarray));
+                    }
+                    None => {}
+                }
+                self.group(&home).ndarrays.push(ndarray);
+            }
             Some(described) => {
                 let leftover = self.add_shared_attributes(&home, &described);
                 match described.entity {
@@ -185,7 +200,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn as_coordinate(ndarray: Ndarray) -> DimCoord {
+/// A 1-D array as a dimension coordinate.
+pub(crate) fn as_coordinate(ndarray: Ndarray) -> DimCoord {
     let size = match ndarray.shape[..] {
         [Extent::Fixed(length)] => Some(length),
         _ => None,

@@ -44,6 +44,12 @@ impl DescriptionFacts {
         self.dimcoord(path).map(|(group, dimcoord)| (group, Entity::DimCoord(dimcoord)))
     }
 
+    /// Where the ndarray or dimcoord at a path stands: number of the group, number in it.
+    pub(super) fn position(&self, path: &str) -> Option<(usize, usize)> {
+        let (_, places) = self.places()?;
+        places.ndarrays.get(path).or_else(|| places.dimcoords.get(path)).copied()
+    }
+
     /// The dimcoord at a path of the document.
     pub(super) fn dimcoord(&self, path: &str) -> Option<(&Group, &DimCoord)> {
         let (document, places) = self.places()?;

@@ -10,6 +10,7 @@
 
 mod check;
 mod contents;
+mod convention;
 mod coordinates;
 mod describe;
 mod document;
@@ -19,17 +20,20 @@ mod layout;
 mod lookup;
 mod references;
 mod shape;
+mod update;
 
 pub use self::describe::describe;
 pub use self::layout::Layout;
 pub use self::shape::shape_of;
 
 pub(crate) use self::contents::{Contents, Described, Entity};
+pub(crate) use self::convention::Convention;
 pub(crate) use self::coordinates::join_groups;
-pub(crate) use self::document::pack_document;
+pub(crate) use self::document::{as_coordinate, pack_document};
 pub(crate) use self::inspect::{ArrayFacts, Content, DescriptionFacts, Inspector};
 pub(crate) use self::layout::{BAG_DECLARATION, Placement};
 pub(crate) use self::lookup::candidates;
+pub(crate) use self::update::{Update, Updated};
 
 use crate::digest::Algorithm;
 use crate::path::MemberPath;

@@ -10,6 +10,7 @@ mod create; // `ra-pack create`: what goes in, and what is refused
 mod describe; // `ra-pack describe`: what headers imply
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
+mod describe_update; // what `describe --update` changes, and what it must not
 mod experiment; // support: a source directory, written without the library
 #[cfg(unix)] // links, pipes, signals
 mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes elsewhere
@@ -32,3 +33,4 @@ mod sample; // examples/experiment is what its generator writes
 mod schemas;
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named // what --json prints is what schemas/ says
+mod validate; // `validate`, and packs that one hand-written document describes

@@ -1,0 +1,154 @@
+//! Bringing descriptions in line with changed headers, in place.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::lone::{self, Lone};
+use super::select::Patterns;
+use super::survey::{Survey, survey};
+use crate::error::Result;
+use crate::finding::{Finding, count_errors};
+use crate::fs;
+use crate::pack::{Contents, Described, Update, Updated};
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// What was changed, and what could not be.
+#[derive(Debug, Clone, Serialize)]
+pub struct UpdateReport {
+    /// The directory, document or array.
+    pub target: PathBuf,
+    /// What was changed.
+    pub changes: Vec<Change>,
+    /// Documents that say what the headers say, as they stand.
+    pub unchanged: u64,
+    /// What could not be brought in line, and everything else that is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// One change of a description.
+#[derive(Debug, Clone, Serialize)]
+pub struct Change {
+    /// The document.
+    pub document: PathBuf,
+    /// The array, by its name in the pack.
+    pub array: String,
+    /// The line where the change begins, counted from 1.
+    pub line: u32,
+    /// What was changed: `shape`, `type`, `storage.endian`.
+    pub key: String,
+    /// What stood there.
+    pub from: String,
+    /// What stands there now.
+    pub to: String,
+}
+
+impl UpdateReport {
+    /// Whether everything is in line now; warnings do not count.
+    pub fn is_clean(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+}
+
+/// Brings the shape and type that existing descriptions state, and the storage where they state it, in
+/// line with the headers of the arrays. `target` is an array, its description, or a directory.
+///
+/// Nothing else in a description changes, not a byte. A document in which that cannot be done for every
+/// one of its arrays is left as it is, and the report says why. Arrays without description stay so.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub fn update_descriptions(target: &Path, jobs: Option<usize>) -> Result<UpdateReport> {
+    let mut report = UpdateReport {
+        target: target.to_owned(),
+        changes: Vec::new(),
+        unchanged: 0,
+        findings: Vec::new(),
+    };
+    if fs::is_directory(target)? {
+        let jobs = jobs.unwrap_or_else(parallel::default_jobs);
+        let Survey { contents, findings, .. } =
+            survey(target, &Patterns::default(), &[], false, jobs)?;
+        report.findings = findings;
+        update(target, &contents, |_| true, &mut report)?;
+    } else {
+        let Lone { root, subject, contents, .. } = lone::gather(target, None)?;
+        let stem = subject.without_extension().to_owned();
+        let is_pack_document = subject.as_str() == crate::pack::PACK_DOCUMENT;
+        let counts = |path: &MemberPath| is_pack_document || path.without_extension() == stem;
+        update(&root, &contents, counts, &mut report)?;
+    }
+    Ok(report)
+}
+
+fn update(
+    root: &Path,
+    contents: &Contents,
+    counts: impl Fn(&MemberPath) -> bool,
+    report: &mut UpdateReport,
+) -> Result<()> {
+    // Every document with the arrays that it describes.
+    let mut documents: BTreeMap<&str, Vec<(&MemberPath, Described<'_>)>> = BTreeMap::new();
+    for (path, facts) in contents.arrays.iter().filter(|(path, _)| counts(path)) {
+        if facts.header.is_err() {
+            facts.findings(path, &mut report.findings);
+            continue;
+        }
+        let mut findings = Vec::new();
+        let described = contents.description(path, &mut findings);
+        report.findings.extend(findings);
+        let of_pack = match described {
+            Some(described) if described.of_pack => None,
+            _ => contents.in_pack_document(path),
+        };
+        for described in described.into_iter().chain(of_pack) {
+            documents.entry(described.member).or_default().push((path, described));
+        }
+    }
+    for (member, arrays) in documents {
+        match update_document(contents, &arrays) {
+            Err(findings) => report.findings.extend(findings),
+            Ok(Updated { text: None, .. }) => report.unchanged = report.unchanged.saturating_add(1),
+            Ok(Updated { text: Some(text), edits }) => {
+                let Some((_, described)) = arrays.first() else { continue };
+                let document = root.join(member);
+                let old = &described.facts.text;
+                fs::replace(&document, old.as_bytes(), text.as_bytes())?;
+                report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
+                    document: document.clone(),
+                    array: array.as_str().to_owned(),
+                    line: edit.line,
+                    key: edit.key,
+                    from: old.get(edit.span).unwrap_or_default().to_owned(),
+                    to: edit.text,
+                }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The new text of a document, or why it cannot have one.
+fn update_document(
+    contents: &Contents,
+    arrays: &[(&MemberPath, Described<'_>)],
+) -> Result<Updated, Vec<Finding>> {
+    let Some((_, first)) = arrays.first() else { return Ok(Updated::default()) };
+    // The findings of a document beside an array are reported with it.
+    let Some(mut update) = Update::new(contents, first) else {
+        return Err(if first.of_pack { first.facts.findings.clone() } else { Vec::new() });
+    };
+    let mut refused = Vec::new();
+    for (path, described) in arrays {
+        let Some(facts) = contents.arrays.get(*path) else { continue };
+        let Ok(header) = &facts.header else { continue };
+        refused.extend(update.add(path, header, facts.encoding, described).err().map(|why| *why));
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    update.finish().map_err(|why| vec![*why])
+}
