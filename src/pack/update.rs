@@ -80,7 +80,7 @@ impl<'a> Update<'a> {
             Entity::Ndarray(ndarray) => entity.shape(ndarray, datatype.as_ref())?,
             Entity::DimCoord(dimcoord) => entity.size(dimcoord.size)?,
         };
-        let storage = entity.storage(encoding, stored)?;
+        let storage = entity.storage(encoding, &stored);
         let edits = std::mem::take(&mut entity.edits);
         if edits.is_empty() {
             return Ok(());
@@ -282,32 +282,28 @@ impl Editor<'_, '_> {
     }
 
     /// Edits what is stated under `storage`; what is not stated stays so.
-    fn storage(
-        &mut self,
-        encoding: Option<Encoding>,
-        extents: Vec<u64>,
-    ) -> Result<Option<Storage>, Box<Finding>> {
+    fn storage(&mut self, encoding: Option<Encoding>, extents: &[u64]) -> Option<Storage> {
         let stated = match self.described.entity {
             Entity::Ndarray(ndarray) => ndarray.storage.as_ref(),
             Entity::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
         };
-        let Some(stated) = stated else { return Ok(None) };
+        let stated = stated?;
         let mut new = stated.clone();
         let at = |key| [Step::Key("storage"), Step::Key(key)];
-        if let Some(shape) = stated.shape.as_ref().filter(|shape| **shape != extents) {
+        if let Some(shape) = stated.shape.as_ref().filter(|shape| **shape != *extents) {
             if shape.len() == extents.len() {
-                for (axis, (old, length)) in shape.iter().zip(&extents).enumerate() {
+                for (axis, (old, length)) in shape.iter().zip(extents).enumerate() {
                     if old != length {
                         let [storage, key] = at("shape");
                         self.replace(&[storage, key, Step::Index(axis)], length.to_string());
                     }
                 }
             } else {
-                self.replace_list(&at("shape"), &extents);
+                self.replace_list(&at("shape"), extents);
             }
-            new.shape = Some(extents.clone());
+            new.shape = Some(extents.to_vec());
         }
-        if let (Some(size), [length]) = (stated.size, &*extents)
+        if let (Some(size), [length]) = (stated.size, extents)
             && size != *length
         {
             self.replace(&at("size"), length.to_string());
@@ -331,7 +327,7 @@ impl Editor<'_, '_> {
             self.replace(&at("filter"), word.map_or("[]".to_owned(), |word| format!("[{word}]")));
             new.filter = word.into_iter().map(Value::from).collect();
         }
-        Ok((new != *stated).then_some(new))
+        (new != *stated).then_some(new)
     }
 
     /// Replaces the value at a path of the entity.
@@ -379,7 +375,7 @@ impl Editor<'_, '_> {
         let shape = [Step::Key("shape"), Step::Index(axis.unwrap_or_default())];
         let place = if axis.is_some() { &shape[..] } else { shape.get(..1).unwrap_or_default() };
         let finding = Finding::new(Code::ShapeMismatch, message)
-            .expected(format!("the dims {:?} of the header", actual), "another shape")
+            .expected(format!("the dims {actual:?} of the header"), "another shape")
             .hint("change the description by hand, and its coordinates if they are wrong")
             .in_member(member);
         let span = self.update.source.entity_span(&group.path, entity.name(), place);
