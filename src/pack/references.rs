@@ -28,7 +28,7 @@ impl Contents {
         if let Some((member, facts)) = &self.pack_document {
             let without_file = |reference: &CoordReference| {
                 let path = super::entity_path(&reference.group, &reference.ndarray);
-                !self.is_array_at(&path)
+                !self.is_array_at(&path) || facts.entity(&path).is_none()
             };
             self.unresolved("/", member, facts, without_file, findings);
         }

@@ -8,9 +8,9 @@ mod bytes; // support: archives and digests made by hand
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod describe; // `ra-pack describe`: what headers imply
+mod describe_update; // what `describe --update` changes, and what it must not
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
-mod describe_update; // what `describe --update` changes, and what it must not
 mod experiment; // support: a source directory, written without the library
 #[cfg(unix)] // links, pipes, signals
 mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes elsewhere
@@ -31,6 +31,6 @@ mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 mod schemas;
+mod validate;
 #[cfg(unix)] // links, pipes, signals
-mod verify; // `ra-pack verify`: every kind of damage is found and named // what --json prints is what schemas/ says
-mod validate; // `validate`, and packs that one hand-written document describes
+mod verify; // `ra-pack verify`: every kind of damage is found and named // what --json prints is what schemas/ says // `validate`, and packs that one hand-written document describes

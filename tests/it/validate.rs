@@ -260,10 +260,19 @@ fn references_of_entities_without_a_file_are_followed_over_the_pack() {
             "run1/refs.yaml",
             "ndarrays:\n  good: {shape: [], type: objref, value: /run1/a}\n  \
              bad: {shape: [], type: objref, value: /run1/b}\n  \
-             worse: {shape: [nowhere], type: int8, storage: {shape: [1]}, value: [1]}\n",
+             worse: {shape: [nowhere], type: int8, storage: {shape: [1]}, value: [1]}\n  \
+             worst: {shape: [nowhere], type: nope}\n",
         );
     let report = &reports(source.path(), &["."], 1)[0];
-    assert_eq!(findings(report), ["NDL074 run1/refs.yaml:3:41", "NDL063 run1/refs.yaml:4:19"]);
+    assert_eq!(
+        findings(report),
+        [
+            "NDL074 run1/refs.yaml:3:41",
+            "NDL063 run1/refs.yaml:4:19",
+            "NDL063 run1/refs.yaml:5:19",
+            "NDL040 run1/refs.yaml:5:35"
+        ]
+    );
 }
 
 #[test]

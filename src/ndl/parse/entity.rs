@@ -215,10 +215,14 @@ impl<'n> Reader<'n, '_, '_> {
         let attributes = self.attributes(attributes, place);
         let site = Site { group, key, shape: shape_node?, value, storage };
         let value = match value {
-            None => None,
-            Some(node) => Some(self.value(node, place)?),
+            None => Some(None),
+            Some(node) => self.value(node, place).map(Some),
         };
-        let (shape, datatype, true) = (shape?, datatype?, named) else { return None };
+        let shape = shape?;
+        let (Some(datatype), Some(value), true) = (datatype, value, named) else {
+            self.stray.push((site, shape));
+            return None;
+        };
         let name = key.text.clone().into_string();
         Some((Ndarray { name, shape, datatype, value, attributes, storage: stored }, site))
     }

@@ -8,7 +8,7 @@ mod storage;
 
 pub(super) use self::storage::{child, count};
 use super::diagnostic::{Code, Place, Sink, quote};
-use super::model::{Document, Form, Group, Value};
+use super::model::{Document, Extent, Form, Group, Value};
 use super::node::{Key, Kind, Map, Node, Range};
 use super::suggest;
 use super::validate::Target;
@@ -23,6 +23,8 @@ pub(super) struct Reader<'n, 'k, 's> {
     pub(super) strict: bool,
     /// For each ndarray of the document, in its order.
     pub(super) sites: Vec<Site<'n>>,
+    /// Shapes of ndarrays that could not be read otherwise.
+    pub(super) stray: Vec<(Site<'n>, Vec<Extent>)>,
     /// References to objects, in values.
     pub(super) targets: Vec<Target<'n>>,
     /// Group and name of dimcoords that could not be read: who refers to them is not to blame.
@@ -47,7 +49,8 @@ impl<'n> Site<'n> {
 
 impl<'n, 'k, 's> Reader<'n, 'k, 's> {
     pub(super) fn new(sink: &'k mut Sink<'s>, strict: bool) -> Self {
-        Self { sink, strict, sites: Vec::new(), targets: Vec::new(), broken: Vec::new() }
+        let (sites, stray) = (Vec::new(), Vec::new());
+        Self { sink, strict, sites, stray, targets: Vec::new(), broken: Vec::new() }
     }
 
     /// Reads the document; `None` when it is no mapping.

@@ -239,3 +239,21 @@ fn findings_read_as_one_line() {
         ]
     );
 }
+
+#[test]
+fn a_collection_in_brackets_ends_at_its_bracket() {
+    for text in [
+        "ndarrays: {z: {shape: [ 1, é ] # why\r\n, type: int8}}",
+        "ndarrays:\n  z:\n    shape: [ 1, é ]   # why\n    type: int8\n",
+        "ndarrays:\n  z:\n    type: int8\n    shape: [ 1, é ]# no comment",
+        "ndarrays:\r\n  z:\r\n    type: int8\r\n    shape: [ 1, é ]\r\n\r\n# end\r\n",
+    ] {
+        let source = parse(text.as_bytes()).source;
+        let path = ["ndarrays", "z", "shape"].map(Step::Key);
+        if let Some(span) = source.value_span(&path) {
+            assert_eq!(&text[span.start.offset..span.end.offset], "[ 1, é ]", "{text:?}");
+        } else {
+            assert!(text.contains("]#"), "{text:?}");
+        }
+    }
+}

@@ -42,13 +42,7 @@ pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unre
             if let (Extent::Coord(name), None) = (extent, coord)
                 && !is_broken(&broken, &group.path, name)
             {
-                unresolved.coords.push(CoordReference {
-                    group: group.path.clone(),
-                    ndarray: ndarray.name.clone(),
-                    axis,
-                    name: name.clone(),
-                    span: reader.sink.span(child(site.shape, axis)),
-                });
+                unresolved.coords.push(reader.coord_reference(site, axis, name));
             }
             reader.check_bound(ndarray, site, axis, known);
             // Only what cannot grow bounds its chunks.
@@ -60,6 +54,17 @@ pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unre
             extents.push(known);
         }
         reader.ndarray_value(ndarray, site, extents);
+    }
+    // What is wrong with an ndarray otherwise does not hide its references.
+    for (site, shape) in std::mem::take(&mut reader.stray) {
+        for (axis, extent) in shape.iter().enumerate() {
+            if let Extent::Coord(name) = extent
+                && index.resolve_coord(site.group, name).is_none()
+                && !is_broken(&broken, site.group, name)
+            {
+                unresolved.coords.push(reader.coord_reference(site, axis, name));
+            }
+        }
     }
     reader.references(document, &index, &broken, &mut unresolved);
     unresolved
@@ -76,6 +81,16 @@ fn is_broken(broken: &HashSet<(&str, &str)>, group: &str, name: &str) -> bool {
 }
 
 impl<'n> Reader<'n, '_, '_> {
+    fn coord_reference(&self, site: Site<'n>, axis: usize, name: &str) -> CoordReference {
+        CoordReference {
+            group: site.group.to_owned(),
+            ndarray: site.key.text.clone().into_string(),
+            axis,
+            name: name.to_owned(),
+            span: self.sink.span(child(site.shape, axis)),
+        }
+    }
+
     fn check_bound(&mut self, ndarray: &Ndarray, site: Site<'n>, axis: usize, bound: Option<u64>) {
         let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_ref()?.get(axis));
         let (Some(bound), Some(&stored)) = (bound, stored) else { return };
