@@ -447,9 +447,9 @@ mod tests {
 
     #[test]
     fn an_excerpt_knows_every_line_end_and_leaves_out_a_byte_order_mark() {
-        let excerpt = Excerpt::cut("a\rb\r\nc: d\re", 6, 7).unwrap();
+        let excerpt = Excerpt::cut("a\rb\r\nc: d\re", 3, 6, 7).unwrap();
         assert_eq!((excerpt.first_line, &*excerpt.text, excerpt.span), (3, "c: d", 1..2));
-        let excerpt = Excerpt::cut("\u{feff}a: b", 6, 7).unwrap();
+        let excerpt = Excerpt::cut("\u{feff}a: b", 1, 6, 7).unwrap();
         assert_eq!((&*excerpt.text, excerpt.span), ("a: b", 3..4));
     }
 

@@ -12,7 +12,7 @@ use super::survey::{SourceEntry, Survey, survey};
 use crate::archive::{ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
-use crate::finding::{Finding, Severity, count_errors};
+use crate::finding::{Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{
@@ -246,6 +246,30 @@ impl<'a> Plan<'a> {
         options: &CreateOptions,
     ) -> Result<Self> {
         let Survey { mut entries, mut contents, mut findings } = survey;
+        let mut take = |name: &str| {
+            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
+            Some(entries.remove(index))
+        };
+        if take(BAG_DECLARATION).is_some() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
+                 packed",
+                source.display()
+            )));
+        }
+        let manifest = take(&pack::manifest_name(Algorithm::Sha256));
+        for algorithm in Algorithm::ALL {
+            // It would not list what is added here, and nobody has held the files against it.
+            if let Some(entry) = take(&pack::manifest_name(algorithm)) {
+                let message = "the manifest is not packed: the archive has one of its own";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint(format!("check the files with `{}sum -c` first", algorithm.name())),
+                );
+            }
+        }
+        let pack_document = take(PACK_DOCUMENT);
         let mut described = BTreeMap::new();
         if options.describe {
             described = describe_missing(&contents, false);
@@ -264,19 +288,6 @@ impl<'a> Plan<'a> {
         if count_errors(&findings) > 0 {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
-        let mut take = |name: &str| {
-            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
-            Some(entries.remove(index))
-        };
-        if take(BAG_DECLARATION).is_some() {
-            return Err(Error::Unsupported(format!(
-                "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
-                 packed",
-                source.display()
-            )));
-        }
-        let manifest = take(&pack::manifest_name(Algorithm::Sha256));
-        let pack_document = take(PACK_DOCUMENT);
         let placement = match options.layout {
             Layout::Plain => Placement::plain(),
             Layout::BagIt => Placement::bag(&top_directory(archive)?),

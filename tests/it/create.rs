@@ -664,8 +664,8 @@ fn users_of_one_coordinate_who_disagree_are_named() {
         "`/x`",
         "a.ra",
         "b.ra",
-        "axis of 2",
-        "axis of 3",
+        "expected: 2, because `manifest.yaml:4:15` uses it",
+        "found: 3, because `manifest.yaml:5:15` uses it",
     ]);
 }
 
@@ -745,4 +745,14 @@ fn values_of_an_array_keep_their_bytes() {
         let raw = ra("get", &[&archive], &["v.ra", "--format", "raw"]).exits(0);
         assert_eq!(raw.out, values);
     }
+}
+
+#[test]
+fn a_manifest_by_another_algorithm_is_left_out_and_said_so() {
+    let experiment = Experiment::standard().file("manifest-md5.txt", "0123  stale\n");
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.zip");
+    let ran = create(experiment.path(), &archive, &[]).exits(0);
+    ran.says(&["ARC011", "manifest-md5.txt", "md5sum -c"]);
+    ra("verify", &[&archive], &[]).exits(0);
 }

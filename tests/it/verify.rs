@@ -221,7 +221,8 @@ fn a_cut_off_archive_is_found_at_every_length() {
         for (length, report) in lengths.iter().zip(reports(ending, cut)) {
             let findings = &report["findings"];
             // Without its last zeros a tar still holds everything, which is worth a warning only.
-            let only_end = ending == ".tar" && findings[0]["code"] == "ARC009";
+            let only_end =
+                !has_error(&report) && ending == ".tar" && findings[0]["code"] == "ARC009";
             assert!(has_error(&report) || only_end, "{ending} at {length}: {report}");
             if only_end {
                 assert!(sound.len() - length <= 1024, "{length}");
