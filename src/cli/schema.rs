@@ -5,7 +5,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 8] = [
+const SCHEMAS: [(&str, &str); 12] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -14,6 +14,10 @@ const SCHEMAS: [(&str, &str); 8] = [
     ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
     ("get", include_str!("../../schemas/get.schema.json")),
     ("extract", include_str!("../../schemas/extract.schema.json")),
+    ("validate", include_str!("../../schemas/validate.schema.json")),
+    ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
+    ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
+    ("explain", include_str!("../../schemas/explain.schema.json")),
 ];
 
 /// What the argument can be.

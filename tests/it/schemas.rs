@@ -329,6 +329,19 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     outputs.check("verify", 1, ra_pack().arg("verify").arg(broken.path()));
     outputs.check("list", 0, ra_pack().arg("list").arg(broken.path()));
     outputs.check("info-pack", 1, ra_pack().arg("info").arg(broken.path()));
+    outputs.check("validate", 1, ra_pack().arg("validate").arg(broken.path()).arg(&archive));
+
+    // Descriptions written, and one that its header has left behind.
+    let stale = Experiment::new()
+        .array("a.ra", UINT8, &[2], &[1, 2])
+        .describe("a.yaml", "[3]", "uint8")
+        .array("b.ra", UINT8, &[1], &[3]);
+    let mut describe = ra_pack();
+    outputs.check("describe-write", 0, describe.arg("describe").arg("--write").arg(stale.path()));
+    let mut describe = ra_pack();
+    outputs.check("describe-update", 0, describe.arg("describe").arg("--update").arg(stale.path()));
+    outputs.check("explain", 0, ra_pack().arg("explain").arg("NDL040"));
+    outputs.check("explain", 0, ra_pack().arg("explain").arg("NAME001"));
     let none = home.join("none.zip");
     fs::write(&none, "PK, it said").unwrap();
     outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
