@@ -13,9 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::manifests::{self, MAX_MANIFEST};
+use super::manifests::{self, MAX_MANIFEST, beside, data_finding};
 use super::select::Patterns;
-use super::verify::{beside, data_finding};
 use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};

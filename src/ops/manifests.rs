@@ -1,9 +1,10 @@
 //! What a pack's manifests prove: each file held against each list of digests.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
-use std::path::Path;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
 
+use crate::archive::DataFault;
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
@@ -31,10 +32,7 @@ pub(super) fn digest_file(file: &File) -> Result<Digest> {
 }
 
 /// Reads `reader` to its end and gives the digest of what it held.
-pub(super) fn digest_reader(
-    reader: &mut dyn BufRead,
-    algorithm: Algorithm,
-) -> std::io::Result<Digest> {
+pub(super) fn digest_reader(reader: &mut dyn BufRead, algorithm: Algorithm) -> io::Result<Digest> {
     let mut hasher = Hasher::new(algorithm);
     loop {
         let block = reader.fill_buf()?;
@@ -165,4 +163,23 @@ pub(super) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     crate::fs::read_limited(path, MAX_MANIFEST).map(Some)
+}
+
+/// The path of a file beside another.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// What an error while reading a member says about it.
+pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
+    let (code, message) = match DataFault::of(error) {
+        Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
+        Some(fault) => (Code::BadMemberData, fault.to_string()),
+        None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
+    };
+    Finding::new(code, message)
+        .in_member(member)
+        .hint("the archive is damaged here; other members may be whole. Take it from another copy")
 }

@@ -10,8 +10,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::glance::place;
-use super::manifests::{self, MAX_MANIFEST, NamedManifest};
-use crate::archive::{Archive, Container, DataFault, Member, MemberKind};
+use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside, data_finding};
+use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -108,7 +108,7 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
     let mut report = VerifyReport::new(target);
     match Archive::open(target) {
-        Ok(archive) => Verification::new(&archive, options)?.run(&mut report)?,
+        Ok(archive) => Verification::new(&archive, options).run(&mut report)?,
         Err(Error::Damaged { finding, .. }) => report.findings.push(*finding),
         Err(error) => return Err(error),
     }
@@ -140,10 +140,9 @@ struct Visited {
 }
 
 impl<'a> Verification<'a> {
-    #[expect(clippy::unnecessary_wraps, reason = "opening may fail in more ways later")]
-    fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Result<Self> {
+    fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
         let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-        Ok(Self { archive, options, jobs, kept: AtomicU64::new(0) })
+        Self { archive, options, jobs, kept: AtomicU64::new(0) }
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
@@ -413,13 +412,6 @@ fn too_long(member: &str) -> Finding {
     .in_member(member)
 }
 
-/// The path of a file beside another.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 /// Files whose text is needed: manifests and the declaration of a bag.
 fn keeps_text(path: &MemberPath) -> bool {
     // At the top, or in the one directory that may hold everything.
@@ -430,18 +422,6 @@ fn keeps_text(path: &MemberPath) -> bool {
     pack::manifest_algorithm(name).is_some()
         || pack::tag_manifest_algorithm(name).is_some()
         || name == BAG_DECLARATION
-}
-
-/// What an error while reading a member says about it.
-pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
-    let (code, message) = match DataFault::of(error) {
-        Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
-        Some(fault) => (Code::BadMemberData, fault.to_string()),
-        None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
-    };
-    Finding::new(code, message)
-        .in_member(member)
-        .hint("the archive is damaged here; other members may be whole. Take it from another copy")
 }
 
 /// How the manifests of a bag write names, by the version that it declares.

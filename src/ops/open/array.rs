@@ -1,0 +1,364 @@
+//! One array of an opened pack.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
+
+use super::super::manifests::data_finding;
+use super::Pack;
+use crate::archive::{Member, MemberReader, Method};
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+use crate::ndl::{Ndarray, Order};
+use crate::pack;
+use crate::ra::{self, AnyArray, FIXED_LEN, Header, RawArray, ReadError, checked_slice};
+
+/// One array of a pack.
+///
+/// Whole arrays are held against the manifest of the pack, if it has one by SHA-256, and one that
+/// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
+///
+/// Indices are in the order of the header's `dims`, first index fastest, as every reader of RawArray
+/// sees them. For an array whose description says `storage: {order: row}`,
+/// [`in_shape_order`](Self::in_shape_order) gives them in the order of its `shape`; for all others
+/// both are the same.
+#[derive(Debug, Clone)]
+pub struct PackedArray<'a> {
+    pack: &'a Pack,
+    name: String,
+    member: Member,
+    verify: bool,
+    order: Order,
+}
+
+impl<'a> PackedArray<'a> {
+    pub(super) fn new(pack: &'a Pack, name: &str, member: Member) -> Self {
+        Self { pack, name: name.to_owned(), member, verify: true, order: Order::Column }
+    }
+
+    /// The name that it was asked for by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads without holding the content against the manifest. The container's own checksum is still
+    /// checked where a whole member is read.
+    #[must_use]
+    pub fn unverified(mut self) -> Self {
+        self.verify = false;
+        self
+    }
+
+    /// Takes indices in the order of the description's `shape` from here on. This reads the
+    /// description.
+    ///
+    /// # Errors
+    ///
+    /// When the description is at fault.
+    pub fn in_shape_order(mut self) -> Result<Self> {
+        let description = self.pack.description(&self.name)?;
+        self.order = description.map_or(Order::Column, |ndarray| ndarray.order());
+        Ok(self)
+    }
+
+    /// The header; for a stored member nothing else is read.
+    ///
+    /// # Errors
+    ///
+    /// When the member cannot be read, or is no RawArray.
+    pub fn header(&self) -> Result<Header> {
+        let mut reader = self.pack.archive.read(&self.member)?;
+        let mut prefix = Vec::new();
+        let mut wanted = FIXED_LEN;
+        while prefix.len() < wanted {
+            let missing = u64::try_from(wanted.saturating_sub(prefix.len())).unwrap_or(0);
+            let count = (&mut reader)
+                .take(missing)
+                .read_to_end(&mut prefix)
+                .map_err(|error| self.pack.damaged(data_finding(&self.name, &error)))?;
+            if count == 0 {
+                break;
+            }
+            wanted = Header::len_from_prefix(&prefix).map_err(|error| self.undecodable(error))?;
+        }
+        let header = Header::parse(&prefix).map_err(|error| self.undecodable(error))?;
+        header.check_file_len(self.member.size).map_err(|error| self.undecodable(error))?;
+        Ok(header)
+    }
+
+    /// The description.
+    ///
+    /// # Errors
+    ///
+    /// When it is at fault.
+    pub fn description(&self) -> Result<Option<Ndarray>> {
+        self.pack.description(&self.name)
+    }
+
+    /// The extents, in the order that indices are taken in.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::header`].
+    pub fn shape(&self) -> Result<Vec<u64>> {
+        Ok(pack::shape_of(self.header()?.dims(), self.order))
+    }
+
+    /// Bytes of the whole array file.
+    pub fn file_size(&self) -> u64 {
+        self.member.size
+    }
+
+    /// How the container keeps it.
+    pub fn method(&self) -> Method {
+        self.member.method
+    }
+
+    /// The SHA-256 digest that the manifest gives for it.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest is damaged.
+    pub fn listed_digest(&self) -> Result<Option<Digest>> {
+        self.pack.listed_digest(&self.member)
+    }
+
+    /// Where the data begins in the archive file, for a stored member: `offset` of the header, and of
+    /// the first element.
+    ///
+    /// # Errors
+    ///
+    /// When the member cannot be read.
+    pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
+        let Some(start) = self.pack.archive.data_offset(&self.member)? else { return Ok(None) };
+        Ok(Some((start, start.saturating_add(self.header()?.header_len()))))
+    }
+
+    /// The whole array. Its elements are not copied on the way from the file, and lie in memory as in
+    /// the file, first index fastest.
+    ///
+    /// # Errors
+    ///
+    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise.
+    pub fn read<T: Pod>(&self) -> Result<ArrayD<T>> {
+        let array = ArrayD::try_from(self.read_raw::<T>()?)
+            .map_err(|error| self.mismatch(error.to_string()))?;
+        Ok(self.ordered(array))
+    }
+
+    /// The whole array with its dims and trailing metadata, as it stands in the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`].
+    pub fn read_raw<T: Pod>(&self) -> Result<RawArray<T>> {
+        self.read_with(|reader, len| match len {
+            Some(len) => RawArray::read_sized(reader, len),
+            None => RawArray::read_from(reader),
+        })
+    }
+
+    /// The whole array, of whatever type the file says.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`].
+    pub fn read_any(&self) -> Result<AnyArray> {
+        self.read_with(|reader, len| match len {
+            Some(len) => AnyArray::read_sized(reader, len),
+            None => AnyArray::read_from(reader),
+        })
+    }
+
+    /// Reads the elements into `out`, first index of the file fastest.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`], and when `out` has another length than the array.
+    pub fn read_into<T: Pod>(&self, out: &mut [T]) -> Result<()> {
+        let header = self.header()?;
+        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let expected = header.elements();
+        if u64::try_from(out.len()).ok() != Some(expected) {
+            let found = out.len();
+            return Err(self.mismatch(format!(
+                "the array has {expected} elements, the slice to read into {found}"
+            )));
+        }
+        if header.is_encoded() {
+            let array = self.read_raw::<T>()?;
+            out.copy_from_slice(array.data());
+            return Ok(());
+        }
+        self.read_with(|reader, _| {
+            let header = Header::read(reader)?;
+            let bytes = bytemuck::cast_slice_mut(out);
+            reader.read_exact(bytes)?;
+            header.swap_to_native(bytes)?;
+            Ok(())
+        })
+    }
+
+    /// A part of the array, by [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). Of a stored member
+    /// only the bytes of the slice are read, so they are not held against the manifest.
+    ///
+    /// # Errors
+    ///
+    /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
+    pub fn slice<T: Pod>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
+        let slice = self.in_file_order(slice.as_ref());
+        let header = self.header()?;
+        let array = match self.stored(&header)? {
+            Some((file, data)) => {
+                let read_at =
+                    |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
+                ra::read_slice(&header, self.member.size, &slice, read_at)
+                    .map_err(|error| self.unreadable(error))?
+            }
+            None => {
+                let whole = ArrayD::<T>::try_from(self.read_raw::<T>()?)
+                    .map_err(|error| self.mismatch(error.to_string()))?;
+                let part = checked_slice(&whole, &slice)
+                    .map_err(|error| self.mismatch(error.to_string()))?;
+                fortran(&part)
+            }
+        };
+        Ok(self.ordered(array))
+    }
+
+    /// A part of the array, of whatever type the file says, in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::slice`].
+    pub fn slice_any(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<AnyArray> {
+        let slice = self.in_file_order(slice.as_ref());
+        let header = self.header()?;
+        match self.stored(&header)? {
+            Some((file, data)) => {
+                let read_at =
+                    |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
+                AnyArray::read_slice(&header, self.member.size, &slice, read_at)
+                    .map_err(|error| self.unreadable(error))
+            }
+            None => {
+                self.read_any()?.slice(&slice).map_err(|error| self.mismatch(error.to_string()))
+            }
+        }
+    }
+
+    /// The array where it lies in a [mapped](Pack::map) archive, without reading or copying it. It is
+    /// not held against the manifest.
+    ///
+    /// # Errors
+    ///
+    /// When the pack is not mapped, the member is compressed, or its elements are not of type `T`, in
+    /// this machine's byte order and aligned. In archives that ra-pack makes, stored arrays are
+    /// aligned to 64 bytes.
+    pub fn view<T: Pod>(&self) -> Result<ArrayViewD<'a, T>> {
+        let pack: &'a Pack = self.pack;
+        let Some(map) = &pack.map else {
+            return Err(Error::Unsupported(
+                "a view needs a pack that is opened by `Pack::map`".to_owned(),
+            ));
+        };
+        let Some(start) = pack.archive.data_offset(&self.member)? else {
+            return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
+        };
+        let end = start.saturating_add(self.member.size);
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let bytes = range.and_then(|(start, end)| map.bytes().get(start..end));
+        let bytes = bytes.ok_or_else(|| {
+            let finding = Finding::new(Code::BadMemberData, "the archive became shorter");
+            pack.damaged(finding.in_member(self.name.clone()))
+        })?;
+        let view = ra::view(bytes).map_err(|error| self.undecodable(error))?;
+        Ok(if self.order == Order::Row { view.reversed_axes() } else { view })
+    }
+
+    /// The elements in the order of the shape: reversing the axes moves no element.
+    fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
+        if self.order == Order::Row { array.reversed_axes() } else { array }
+    }
+
+    fn in_file_order(&self, slice: &[SliceInfoElem]) -> Vec<SliceInfoElem> {
+        let mut slice = slice.to_vec();
+        if self.order == Order::Row {
+            slice.reverse();
+        }
+        slice
+    }
+
+    /// The file that holds the elements as they are, and where the first one lies.
+    fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
+        if header.is_encoded() {
+            return Ok(None);
+        }
+        let stored = self.pack.archive.stored(&self.member)?;
+        Ok(stored.map(|(file, start)| (file, start.saturating_add(header.header_len()))))
+    }
+
+    /// Reads the whole member by `read`, which gets the length of the file where it is more than a
+    /// claim, and holds what passed against the manifest.
+    fn read_with<R>(
+        &self,
+        read: impl FnOnce(&mut Hashing, Option<u64>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        let inner = self.pack.archive.read(&self.member)?;
+        let hasher = self.verify.then(|| Hasher::new(Algorithm::Sha256));
+        let mut reader = Hashing { inner, hasher };
+        let len = (self.member.method == Method::Stored).then_some(self.member.size);
+        let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;
+        // The rest is read too: the container checks its sum at the end.
+        io::copy(&mut reader, &mut io::sink())
+            .map_err(|error| self.pack.damaged(data_finding(&self.name, &error)))?;
+        if let Some(hasher) = reader.hasher {
+            self.pack.must_vouch(&self.member, &hasher.finish())?;
+        }
+        Ok(result)
+    }
+
+    fn unreadable(&self, error: ReadError) -> Error {
+        match error {
+            ReadError::Decode(source) => self.undecodable(source),
+            ReadError::Slice(error) => self.mismatch(error.to_string()),
+            ReadError::Io(error) => self.pack.damaged(data_finding(&self.name, &error)),
+        }
+    }
+
+    fn undecodable(&self, source: ra::DecodeError) -> Error {
+        Error::Array { name: self.name.clone(), source }
+    }
+
+    fn mismatch(&self, reason: String) -> Error {
+        Error::Mismatch { name: self.name.clone(), reason }
+    }
+}
+
+/// A copy with the first index fastest, as everything else that is read.
+fn fortran<T: Clone>(part: &ArrayViewD<'_, T>) -> ArrayD<T> {
+    let elements = part.t().iter().cloned().collect();
+    let reversed: Vec<usize> = part.shape().iter().rev().copied().collect();
+    ArrayD::from_shape_vec(reversed, elements)
+        .map_or_else(|_| part.to_owned(), ArrayD::reversed_axes)
+}
+
+/// Hashes what is read through it.
+struct Hashing {
+    inner: MemberReader,
+    hasher: Option<Hasher>,
+}
+
+impl Read for Hashing {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(out)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(out.get(..count).unwrap_or_default());
+        }
+        Ok(count)
+    }
+}
