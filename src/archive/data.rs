@@ -178,14 +178,19 @@ impl Read for Positioned {
 
 impl Seek for Positioned {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
-            SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(offset) => self.len.checked_add_signed(offset),
-            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
-        };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        self.position = moved(self.position, self.len, to)?;
         Ok(self.position)
     }
+}
+
+/// Where a seek leads from `position` in a file of `len` bytes.
+pub(super) fn moved(position: u64, len: u64, to: SeekFrom) -> io::Result<u64> {
+    let position = match to {
+        SeekFrom::Start(position) => Some(position),
+        SeekFrom::End(offset) => len.checked_add_signed(offset),
+        SeekFrom::Current(offset) => position.checked_add_signed(offset),
+    };
+    position.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// [`Read::read`] by way of [`BufRead`].

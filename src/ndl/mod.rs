@@ -61,6 +61,7 @@ pub use self::source::{Position, SourceMap, Span, Step};
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{Place, Sink};
+pub(crate) use self::model::ancestors;
 use self::model::split_path;
 use self::node::{Node, Range};
 use self::parse::Reader;

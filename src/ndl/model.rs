@@ -407,7 +407,7 @@ pub(super) fn split_path(path: &str) -> Option<(&str, &str)> {
 }
 
 /// A group's path and those of the groups above it, nearest first, `/` last.
-pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(group), |path| match path.rsplit_once('/') {
         _ if *path == "/" => None,
         Some(("", _)) | None => Some("/"),

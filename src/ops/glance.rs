@@ -35,14 +35,8 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
 fn look(member: &Member, content: &mut dyn BufRead) -> Content {
     let Ok(path) = MemberPath::new(member.name.as_str()) else { return Content::Other };
     let mut inspector = Inspector::new(&path);
-    while inspector.wants_more() {
-        // A member that cannot be read is shown as far as it can.
-        let block = content.fill_buf().ok().filter(|block| !block.is_empty());
-        let Some(block) = block else { break };
-        inspector.update(block);
-        let count = block.len();
-        content.consume(count);
-    }
+    // A member that cannot be read is shown as far as it can.
+    let _ = inspector.read(content);
     inspector.finish(&path, member.size)
 }
 

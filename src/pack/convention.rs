@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents::Contents;
 use super::coordinates::Resolved;
-use super::lookup::ancestors;
 use super::{entity_path, group_of};
-use crate::ndl::{Extent, Ndarray};
+use crate::ndl::{Extent, Ndarray, ancestors};
 use crate::path::MemberPath;
 
 /// Names that coordinates have by convention, mostly those of the CF conventions and their common

@@ -1,5 +1,6 @@
 //! A look at one file while its bytes pass: the header of an array, the text of a description.
 
+use std::io::{self, BufRead};
 use std::sync::OnceLock;
 
 use super::lookup::Places;
@@ -125,6 +126,20 @@ impl Inspector {
             Wanted::Nothing
         };
         Self { wanted, kept: Vec::new(), len: 0 }
+    }
+
+    /// Takes as many bytes of a file as tell something, from its beginning.
+    pub(crate) fn read(&mut self, reader: &mut dyn BufRead) -> io::Result<()> {
+        while self.wants_more() {
+            let block = reader.fill_buf()?;
+            if block.is_empty() {
+                break;
+            }
+            self.update(block);
+            let count = block.len();
+            reader.consume(count);
+        }
+        Ok(())
     }
 
     /// Whether more bytes would tell more.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::contents::Entity;
 use super::{DescriptionFacts, entity_path};
-use crate::ndl::{self, DimCoord, Document, Group, SourceMap, Span, Step};
+use crate::ndl::{self, DimCoord, Document, Group, SourceMap, Span, Step, ancestors};
 
 /// Where the entities of a document stand in it, by their paths: number of the group, number in it.
 #[derive(Debug, Clone, Default)]
@@ -70,15 +70,6 @@ pub(crate) fn candidates(group: &str, name: &str) -> Vec<String> {
         return vec![name.to_owned()];
     }
     ancestors(group).map(|group| entity_path(group, name)).collect()
-}
-
-/// A group, then each group above it, up to the root.
-pub(super) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(group), |group| match group.rsplit_once('/') {
-        _ if *group == "/" => None,
-        Some(("", _)) | None => Some("/"),
-        Some((parent, _)) => Some(parent),
-    })
 }
 
 /// The places in the texts of documents. A document is parsed once more for them, which is done only

@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use zip::read::{ArchiveOffset, Config};
 use zip::unstable::read::ZipIterable;
 
+use super::super::data::moved;
 use super::directory;
 use super::write::ZipLayout;
 use crate::error::{Error, Result};
@@ -94,12 +95,7 @@ impl Read for Windows<'_> {
 
 impl Seek for Windows<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
-            SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(offset) => self.len.checked_add_signed(offset),
-            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
-        };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        self.position = moved(self.position, self.len, to)?;
         Ok(self.position)
     }
 }

@@ -261,16 +261,7 @@ impl Pack {
         let path = MemberPath::new(name)?;
         let mut inspector = Inspector::new(&path);
         let mut reader = self.archive.read(&member)?;
-        while inspector.wants_more() {
-            let block =
-                reader.fill_buf().map_err(|error| self.damaged(data_finding(name, &error)))?;
-            if block.is_empty() {
-                break;
-            }
-            inspector.update(block);
-            let count = block.len();
-            reader.consume(count);
-        }
+        inspector.read(&mut reader).map_err(|error| self.damaged(data_finding(name, &error)))?;
         contents.add(path.clone(), inspector.finish(&path, member.size));
         Ok(true)
     }
