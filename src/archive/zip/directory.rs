@@ -259,7 +259,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    fn new(header: &CentralHeader<'_>) -> Self {
+    pub(super) fn new(header: &CentralHeader<'_>) -> Self {
         let (mut name, legacy) = decode_name(header.name);
         let ends_in_slash = name.ends_with('/');
         if ends_in_slash {

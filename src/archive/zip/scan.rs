@@ -82,15 +82,14 @@ pub(super) fn scan<T: Send>(
 fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
     let offset = zip.end.directory_offset;
     let mut entries = Vec::new();
-    for (header, entry) in
-        directory::headers(&zip.directory, offset).zip(directory::entries(&zip.directory, offset))
-    {
-        match (header, entry) {
-            (Ok(header), Ok(entry)) => {
+    for header in directory::headers(&zip.directory, offset) {
+        match header {
+            Ok(header) => {
+                let entry = Entry::new(&header);
                 check_central(&header, &entry, findings);
                 entries.push(entry);
             }
-            (Err(finding), _) | (_, Err(finding)) => findings.push(*finding),
+            Err(finding) => findings.push(*finding),
         }
     }
     let counted = u64::try_from(entries.len()).unwrap_or(u64::MAX);
