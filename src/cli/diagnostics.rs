@@ -26,11 +26,21 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     if let Some(found) = &finding.found {
         group = group.element(Level::NOTE.with_name("found").message(clean(found)));
     }
+    if let Some(array) = unsaid_array(finding) {
+        group = group.element(Level::NOTE.with_name("array").message(clean(array)));
+    }
     if let Some(hint) = &finding.hint {
         group = group.element(Level::HELP.message(clean(hint)));
     }
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// The array that a finding concerns, when neither its member nor its message names it.
+fn unsaid_array(finding: &Finding) -> Option<&str> {
+    let array = finding.array.as_deref()?;
+    let said = finding.member.as_deref() == Some(array) || finding.message.contains(array);
+    (!said).then_some(array)
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.

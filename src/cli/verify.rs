@@ -1,10 +1,18 @@
 //! `ra-pack verify`
 
-use ra_pack::{Severity, VerifyOptions, VerifyReport};
+use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 
 use super::args::Verify;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
+
+/// How many targets came to which end.
+#[derive(Default)]
+struct Tally {
+    sound: u64,
+    unsound: u64,
+    unread: u64,
+}
 
 pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
@@ -13,20 +21,19 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
         jobs: args.common.jobs,
         manifest: args.manifest.clone(),
     };
-    let mut ending = Ending::Clean;
+    let mut tally = Tally::default();
     for target in &args.targets {
         // One target that cannot be read does not keep the others from being checked.
         let report = match ra_pack::verify(target, &options) {
             Ok(report) => report,
             Err(error) => {
                 output.message(&diagnostics::error(&error));
-                ending = Ending::Failed;
+                tally.unread += 1;
                 continue;
             }
         };
-        if !report.is_sound() && ending == Ending::Clean {
-            ending = Ending::Findings;
-        }
+        let count = if report.is_sound() { &mut tally.sound } else { &mut tally.unsound };
+        *count += 1;
         if args.common.json {
             output.json(&report)?;
             continue;
@@ -36,33 +43,98 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
         }
         output.result(&summary(&report))?;
     }
-    Ok(ending)
+    if args.targets.len() > 1 && !args.common.json {
+        output.result(&tally.summary(args.fast))?;
+    }
+    Ok(tally.ending())
 }
 
+impl Tally {
+    fn ending(&self) -> Ending {
+        match self {
+            Self { unread: 1.., .. } => Ending::Failed,
+            Self { unsound: 1.., .. } => Ending::Findings,
+            _ => Ending::Clean,
+        }
+    }
+
+    fn summary(&self, fast: bool) -> String {
+        let verdict = if fast { "without a fault, contents not read" } else { "valid" };
+        let all = self.sound.saturating_add(self.unsound).saturating_add(self.unread);
+        let ends = [
+            (self.sound, verdict),
+            (self.unsound, "NOT VALID"),
+            (self.unread, "could not be read"),
+        ];
+        let ends = ends.iter().filter(|(count, _)| *count > 0);
+        let ends: Vec<_> = ends.map(|(count, end)| format!("{count} {end}")).collect();
+        format!("{}: {}", counted(all, "target"), ends.join(", "))
+    }
+}
+
+/// The verdict on one target. That of a sound one is one line; that of another goes on with what is
+/// still whole and what to do next.
 fn summary(report: &VerifyReport) -> String {
-    let errors = report.findings.iter().filter(|finding| finding.is_error()).count();
-    let warnings =
-        report.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
-    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let count = |severity| {
+        let findings = report.findings.iter().filter(|finding| finding.severity == severity);
+        u64::try_from(findings.count()).unwrap_or(u64::MAX)
+    };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let verdict = match (errors, report.contents_read) {
         (0, true) => "valid".to_owned(),
         (0, false) => "no fault found, contents not read".to_owned(),
-        (errors, _) => format!("NOT VALID, {}", counted(wide(errors), "error")),
+        (errors, _) => format!("NOT VALID, {}", counted(errors, "error")),
     };
     let warnings = match warnings {
         0 => String::new(),
-        count => format!(", {}", counted(wide(count), "warning")),
+        count => format!(", {}", counted(count, "warning")),
     };
     let manifests = match report.manifests.len() {
         0 => String::new(),
         _ => format!(" by {}", report.manifests.join(", ")),
     };
-    format!(
-        "{}: {verdict}{warnings} ({}, {}, {}{manifests}, {:.1} s)\n",
-        ra_pack::escape(&report.target.to_string_lossy()),
+    let mut text = format!(
+        "{}: {verdict}{warnings} ({}, {}, {}{}, {:.1} s)\n",
+        escape(&report.target.to_string_lossy()),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
         human_bytes(report.bytes),
+        escape(&manifests),
         report.seconds,
+    );
+    if errors > 0 {
+        text.push_str(&remains(report));
+    }
+    text
+}
+
+/// What of a damaged target can still be used, and what to do.
+fn remains(report: &VerifyReport) -> String {
+    let Some(intact) = &report.intact else {
+        let why = if report.container.is_none() {
+            "it cannot be opened"
+        } else if report.manifests.is_empty() {
+            "no manifest vouches for them"
+        } else {
+            "they were not read"
+        };
+        return format!("  intact: nothing is known of the contents, because {why}\n");
+    };
+    let next = match (intact.members, report.container) {
+        (0, _) => "take the pack from another copy".to_owned(),
+        (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
+        (_, _) => format!(
+            "take what is named above from another copy; `ra-pack extract {}` unpacks the rest",
+            escape(&report.target.to_string_lossy())
+        ),
+    };
+    format!(
+        "  intact: {} of {}, {} of {}, {} of {}\n  next: {next}\n",
+        intact.arrays,
+        counted(report.arrays, "array"),
+        intact.members,
+        counted(report.members, "file"),
+        human_bytes(intact.bytes),
+        human_bytes(report.bytes),
     )
 }

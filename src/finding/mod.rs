@@ -33,6 +33,9 @@ pub struct Finding {
     /// The member that it is about; as found, so not always a valid name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+    /// The array that the member is, describes or holds the description of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// Where in that member, or in the archive when there is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
@@ -124,6 +127,7 @@ impl Finding {
             code,
             severity: code.severity(),
             member: None,
+            array: None,
             place: None,
             message: message.into(),
             expected: None,
@@ -137,6 +141,13 @@ impl Finding {
     #[must_use]
     pub fn in_member(mut self, member: impl Into<String>) -> Self {
         self.member = Some(member.into());
+        self
+    }
+
+    /// Names the array that it concerns.
+    #[must_use]
+    pub fn about_array(mut self, array: impl Into<String>) -> Self {
+        self.array = Some(array.into());
         self
     }
 

@@ -19,6 +19,7 @@ mod extract;
 mod get;
 mod glance;
 mod info;
+mod intact;
 mod list;
 mod lone;
 mod manifests;
@@ -35,6 +36,7 @@ pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
+pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{MemberInfo, Pack, PackedArray};
 pub use self::select::{InvalidPattern, Patterns};

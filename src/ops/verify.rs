@@ -10,6 +10,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::glance::place;
+use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside, data_finding};
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -57,6 +58,9 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Manifests that the files were held against.
     pub manifests: Vec<String>,
+    /// What is still whole; nothing when contents were not read or no manifest vouches for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intact: Option<Intact>,
     /// Seconds that it took.
     pub seconds: f64,
     /// What is wrong; in the order of members.
@@ -74,6 +78,7 @@ impl VerifyReport {
             arrays: 0,
             bytes: 0,
             manifests: Vec::new(),
+            intact: None,
             seconds: 0.0,
             findings: Vec::new(),
         }
@@ -146,9 +151,10 @@ impl<'a> Verification<'a> {
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
-        let scan = self.archive.scan(self.jobs, &|member, content| self.visit(member, content))?;
+        let mut scan =
+            self.archive.scan(self.jobs, &|member, content| self.visit(member, content))?;
         let findings = &mut report.findings;
-        findings.extend(scan.findings);
+        findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
 
         let names = || scan.members.iter().map(|(member, _)| member.name.as_str());
@@ -180,16 +186,29 @@ impl<'a> Verification<'a> {
                 ),
             }
         }
+        rename(findings, |name| placement.shown(name));
+        let before = findings.len();
         self.check_manifests(&placement, &digests, &texts, report)?;
+        let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
+        rename(of_manifests, |name| placement.shown_relative(name));
         let mut contents = Contents::default();
-        for (member, visited) in scan.members {
-            let content = visited.map_or(Content::Other, |visited| visited.content);
-            place(&placement, &member, content, &mut contents);
+        for (member, visited) in &mut scan.members {
+            let content = visited.take().map_or(Content::Other, |visited| visited.content);
+            place(&placement, member, content, &mut contents);
         }
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
         report.findings.extend(contents.findings());
         if self.options.strict {
             report.findings.extend(contents.extension_words());
+        }
+        for finding in report.findings.iter_mut().filter(|finding| finding.array.is_none()) {
+            let array = finding.member.as_deref().and_then(|member| contents.array_of(member));
+            finding.array = array.map(str::to_owned);
+        }
+        if report.contents_read {
+            let files = scan.members.iter().filter(|(member, _)| member.kind == MemberKind::File);
+            let files = files.map(|(member, _)| (placement.shown(&member.name), member.size));
+            report.intact = Some(Intact::count(files, &contents, &report.findings));
         }
         Ok(())
     }
@@ -401,6 +420,16 @@ impl<'a> Verification<'a> {
 impl Visited {
     fn nothing() -> Self {
         Self { digest: None, content: Content::Other, text: None, fault: None }
+    }
+}
+
+/// Calls the members of findings by another name.
+fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
+    for member in findings.iter_mut().filter_map(|finding| finding.member.as_mut()) {
+        let name = shown(member);
+        if name.len() != member.len() {
+            *member = name.to_owned();
+        }
     }
 }
 

@@ -68,11 +68,25 @@ impl Contents {
             Content::Description(facts) if is_pack_document(path.as_str()) => {
                 self.pack_document = Some((path.as_str().to_owned(), *facts));
             }
-            Content::Description(facts) => {
+            Content::Description(mut facts) => {
+                // It was read under its name in the archive.
+                for finding in &mut facts.findings {
+                    finding.member = Some(path.as_str().to_owned());
+                }
                 self.descriptions.insert(path, *facts);
             }
             Content::Other => {}
         }
+    }
+
+    /// The array that a payload file is, or that the document stands beside.
+    pub(crate) fn array_of(&self, member: &str) -> Option<&str> {
+        let array = |name: &str| self.arrays.get_key_value(name).map(|(path, _)| path.as_str());
+        array(member).or_else(|| {
+            let (stem, extension) = member.rsplit_once('.')?;
+            let describes = DESCRIPTION_EXTENSIONS.contains(&extension);
+            describes.then(|| array(&format!("{stem}.{}", super::ARRAY_EXTENSION)))?
+        })
     }
 
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
@@ -94,6 +108,7 @@ impl Contents {
             }
         }
         for (path, facts) in &self.arrays {
+            let first = findings.len();
             facts.findings(path, &mut findings);
             let before = findings.len();
             let described = self.description(path, &mut findings);
@@ -108,6 +123,9 @@ impl Contents {
                 }
             } else if described.is_none() && findings.len() == before {
                 findings.push(undescribed(path));
+            }
+            for finding in findings.iter_mut().skip(first) {
+                finding.array.get_or_insert_with(|| path.as_str().to_owned());
             }
         }
         self.missing_arrays(&mut context.sources, &mut findings);

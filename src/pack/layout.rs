@@ -82,6 +82,21 @@ impl Placement {
         }
     }
 
+    /// What a member is called towards people: its payload name, which every command takes; else its
+    /// name in the pack; of what lies outside of the pack, its whole name.
+    pub(crate) fn shown<'a>(&self, name: &'a str) -> &'a str {
+        self.payload(name).or_else(|| self.relative(name)).unwrap_or(name)
+    }
+
+    /// The same of a name relative to the pack's own root.
+    pub(crate) fn shown_relative<'a>(&self, name: &'a str) -> &'a str {
+        let payload = match self.layout {
+            Layout::Plain => None,
+            Layout::BagIt => name.strip_prefix(BAG_PAYLOAD),
+        };
+        payload.filter(|name| !name.is_empty()).unwrap_or(name)
+    }
+
     /// The name in the archive of a payload file.
     pub(crate) fn place_payload(&self, path: &str) -> String {
         match self.layout {
@@ -130,5 +145,11 @@ mod tests {
         }
         assert_eq!(Placement::bag("exp").payload("exp/bagit.txt"), None);
         assert_eq!(Placement::bag("exp").relative("exp/bagit.txt"), Some("bagit.txt"));
+        let shown = |name| Placement::bag("exp").shown(name);
+        assert_eq!(shown("exp/data/a.ra"), "a.ra");
+        assert_eq!(shown("exp/bagit.txt"), "bagit.txt");
+        assert_eq!(shown("other"), "other");
+        assert_eq!(Placement::bag("exp").shown_relative("data/data/a.ra"), "data/a.ra");
+        assert_eq!(Placement::plain().shown_relative("data/a.ra"), "data/a.ra");
     }
 }

@@ -533,3 +533,53 @@ fn verify_changes_nothing() {
     verify(&archive, &[]).exits(0);
     assert!(read_tree(scratch.path()) == before);
 }
+
+#[test]
+fn what_is_still_whole_is_counted_and_the_array_at_fault_is_named() {
+    for (name, options) in [("x.zip", &[][..]), ("x.tar", &["--layout=bagit"])] {
+        let scratch = TempDir::new().unwrap();
+        let experiment = Experiment::new()
+            .array("a.ra", UINT8, &[2, 3], &[1; 6])
+            .describe("a.yaml", "[2, 3]", "uint8")
+            .array("deep/b.ra", UINT8, &[4], &[2; 4])
+            .describe("deep/b.yaml", "[4]", "uint8")
+            .file("notes.txt", "a note that is found again\n");
+        let archive = pack(&experiment, scratch.path(), name, options);
+        let whole = ra("verify", &[&archive], &["--json"]).exits(0).json();
+        assert_eq!(whole["intact"]["members"], whole["members"]);
+        assert_eq!(whole["intact"]["bytes"], whole["bytes"]);
+        assert_eq!(whole["intact"]["arrays"], 2);
+        let fast = ra("verify", &[&archive], &["--json", "--fast"]).exits(0).json();
+        assert!(fast["intact"].is_null());
+
+        let mut bytes = fs::read(&archive).unwrap();
+        let text = fs::read(experiment.path().join("deep/b.yaml")).unwrap();
+        let at = memchr::memmem::find(&bytes, &text).unwrap();
+        bytes[at] ^= 1;
+        fs::write(&archive, bytes).unwrap();
+        let ran = ra("verify", &[&archive], &["--json"]).exits(1);
+        let report = ran.json();
+        assert_eq!(report["intact"]["members"].as_u64(), whole["members"].as_u64().map(|n| n - 1));
+        assert_eq!(report["intact"]["arrays"], 1, "{}", ran.said());
+        for finding in report["findings"].as_array().unwrap() {
+            assert_eq!(finding["member"], "deep/b.yaml");
+            assert_eq!(finding["array"], "deep/b.ra");
+        }
+        ra("verify", &[&archive], &[]).exits(1).says(&["intact: 1 of 2 arrays", "next: take"]);
+    }
+}
+
+#[test]
+fn several_targets_end_in_one_line_that_counts_them() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let broken = scratch.path().join("y.zip");
+    fs::write(&broken, "no archive").unwrap();
+    let absent = scratch.path().join("z.zip");
+    ra("verify", &[&archive, &broken, &absent], &[])
+        .exits(2)
+        .says(&["3 targets: 1 valid, 1 NOT VALID, 1 could not be read"]);
+    ra("verify", &[&archive, &archive], &["--fast"])
+        .exits(0)
+        .says(&["2 targets: 2 without a fault, contents not read"]);
+}
