@@ -1,0 +1,178 @@
+//! One open file, read and written by position, and what it looked like.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::error::{Error, Result};
+
+/// A file and its path. Reads and writes say where, so that several threads can share it.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(super) inner: fs::File,
+    pub(super) path: PathBuf,
+}
+
+impl File {
+    /// Opens a file for reading.
+    pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        match fs::File::open(&path) {
+            Ok(inner) => Ok(Self { inner, path }),
+            Err(source) => Err(Error::Io { action: "open", path, source }),
+        }
+    }
+
+    /// Opens an ordinary file: a pipe or a device has no length, and opening one may wait for ever.
+    pub(crate) fn open_regular(path: &Path) -> Result<Self> {
+        let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
+        if !metadata.is_file() {
+            return Err(Error::io("open", path)(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is not an ordinary file",
+            )));
+        }
+        Self::open(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its length in bytes at this moment.
+    pub(crate) fn len(&self) -> Result<u64> {
+        Ok(self.inner.metadata().map_err(Error::io("look at", &self.path))?.len())
+    }
+
+    /// What the file looks like at this moment.
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
+        let metadata = self.inner.metadata().map_err(Error::io("look at", &self.path))?;
+        Ok(Stamp { len: metadata.len(), modified: metadata.modified().ok() })
+    }
+
+    /// The error that says that it is no longer what it was.
+    pub(crate) fn changed(&self, what: impl Into<String>) -> Error {
+        Error::Changed { path: self.path.clone(), what: what.into() }
+    }
+
+    /// Reads at `offset` until `buffer` is full or the file ends; gives the bytes read.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let at = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
+            match positional::read(&self.inner, rest, at) {
+                Ok(0) => break,
+                Ok(count) => filled = filled.saturating_add(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("read", &self.path)(error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Fills `buffer` from `offset`; a file that ends before that is an error.
+    pub(crate) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        if self.read_at(buffer, offset)? == buffer.len() {
+            return Ok(());
+        }
+        Err(Error::io("read", &self.path)(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the file became shorter while it was read",
+        )))
+    }
+
+    /// Writes all of `buffer` at `offset`.
+    pub(crate) fn write_all_at(&self, buffer: &[u8], offset: u64) -> Result<()> {
+        positional::write_all(&self.inner, buffer, offset).map_err(Error::io("write", &self.path))
+    }
+
+    /// A second handle of the same open file.
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
+        Ok(Self { inner, path: self.path.clone() })
+    }
+}
+
+/// What a file looked like at some moment. When it looks the same later, nobody wrote to it between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Time of the last change, in seconds since 1970 UTC, not before 0.
+    pub(crate) fn modified(&self) -> u64 {
+        let since = self.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_secs())
+    }
+}
+
+impl Read for File {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer)
+    }
+}
+
+/// Reads and writes at an offset without moving a shared position.
+#[cfg(unix)]
+mod positional {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt;
+
+    pub(super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        file.read_at(buffer, offset)
+    }
+
+    pub(super) fn write_all(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(buffer, offset)
+    }
+}
+
+/// Reads and writes at an offset; the position that moves with it is not used by anybody.
+#[cfg(windows)]
+mod positional {
+    use std::fs::File;
+    use std::io;
+    use std::os::windows::fs::FileExt;
+
+    pub(super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        file.seek_read(buffer, offset)
+    }
+
+    pub(super) fn write_all(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
+        while !buffer.is_empty() {
+            let count = file.seek_write(buffer, offset)?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            buffer = buffer.get(count..).unwrap_or_default();
+            offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a whole file that may not be longer than `limit` bytes.
+pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&file.inner)
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(Error::io("read", path))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(Error::io("read", path)(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than {limit} bytes"),
+        )));
+    }
+    Ok(bytes)
+}

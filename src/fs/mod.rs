@@ -1,0 +1,97 @@
+//! The only door to the file system: every message names the path, every new file is whole or absent.
+
+mod directory;
+mod file;
+mod map;
+mod pending;
+mod walk;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) use self::directory::{create_directories, create_root};
+pub(crate) use self::file::{File, Stamp, read_limited};
+pub(crate) use self::map::Map;
+pub use self::pending::remove_unfinished;
+pub(crate) use self::pending::{
+    PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, scratch_file,
+};
+pub(crate) use self::walk::{Kind, walk};
+
+use self::walk::member_path;
+use crate::error::{Error, Result};
+
+/// Whether something of that name is there, a dangling link too.
+pub(crate) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether it is a directory, through links.
+pub(crate) fn is_directory(path: &Path) -> Result<bool> {
+    Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
+}
+
+/// Whether a directory holds nothing.
+pub(crate) fn is_empty_directory(path: &Path) -> Result<bool> {
+    Ok(fs::read_dir(path).map_err(Error::io("read", path))?.next().is_none())
+}
+
+/// Whether `below` is an ordinary file below `root`, reached through ordinary directories only.
+pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
+    let mut path = root.to_owned();
+    let mut parts = below.split('/').peekable();
+    while let Some(part) = parts.next() {
+        path.push(part);
+        let kind = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(false),
+            Err(error) => return Err(Error::io("look at", &path)(error)),
+        };
+        let last = parts.peek().is_none();
+        if (last && !kind.is_file()) || (!last && !kind.is_dir()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The directory of `path`, and each above it up to the working directory, when it lies there; the
+/// directory alone when it does not.
+pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {
+    let parent = parent_of(path);
+    let directory = fs::canonicalize(parent).map_err(Error::io("open", parent))?;
+    let working = fs::canonicalize(".").map_err(Error::io("open", "."))?;
+    let above = directory.ancestors().take_while(|above| above.starts_with(&working));
+    let mut above: Vec<_> = above.map(Path::to_owned).collect();
+    if above.is_empty() {
+        above.push(directory);
+    }
+    Ok(above)
+}
+
+/// The name of `path` below `root`, when it lies there.
+pub(crate) fn name_below(root: &Path, path: &Path) -> Option<String> {
+    let directory = fs::canonicalize(parent_of(path)).ok()?;
+    let below = directory.join(path.file_name()?);
+    let root = fs::canonicalize(root).ok()?;
+    Some(member_path(below.strip_prefix(root).ok()?).ok()?.as_str().to_owned())
+}
+
+/// Writes the names in the directory of `path` to the disk, so that a rename survives a power cut.
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let directory = parent_of(path);
+        let file = fs::File::open(directory).map_err(Error::io("open", directory))?;
+        file.sync_all().map_err(Error::io("write", directory))?;
+    }
+    Ok(())
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,207 @@
+//! New files, which get their names only when they are complete.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{File, exists, parent_of, read_limited, sync_directory};
+use crate::error::{Error, Result};
+
+/// Paths of files that are being written under a temporary name.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of every unfinished write of this process.
+///
+/// For a program that is about to stop at once, such as on Ctrl-C: [`create`](crate::create) and
+/// [`extract`](crate::extract) remove theirs themselves when they return. From here on, whoever begins
+/// or ends such a write waits for the end of the process.
+pub fn remove_unfinished() {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
+        // Nobody is left to tell, and the next run explains a file that stayed.
+        let _ = fs::remove_file(path);
+    }
+    // Other threads still run: without this they would go on to begin files that nobody removes.
+    std::mem::forget(unfinished);
+}
+
+/// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
+/// it since. A link stays one, and the permissions stay what they are.
+pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
+    let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
+    let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
+    let limit = u64::try_from(old.len()).unwrap_or(u64::MAX);
+    let same = read_limited(&target, limit).is_ok_and(|found| found == old);
+    if !same {
+        return Err(File::open(path)?.changed("its content is not what was read"));
+    }
+    let pending = PendingFile::create(&target, true)?;
+    pending.file().write_all_at(new, 0)?;
+    pending.file().inner.set_permissions(permissions).map_err(Error::io("write", path))?;
+    pending.sync()?;
+    pending.persist()?;
+    sync_directory(&target)
+}
+
+/// What the names of temporary files end in.
+pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
+
+/// Most bytes of a target's name in its temporary name, so that a name of 255 bytes, the longest that
+/// most file systems allow, leaves room for what makes it temporary.
+const MAX_TEMPORARY_STEM: usize = 200;
+
+/// What the names of the temporary files of `target` begin with.
+fn temporary_prefix(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.get(..name.floor_char_boundary(MAX_TEMPORARY_STEM)).unwrap_or_default();
+    format!(".{stem}.")
+}
+
+/// A new file that has its name only when it is complete.
+#[derive(Debug)]
+pub(crate) struct PendingFile {
+    file: File,
+    temporary: Option<tempfile::TempPath>,
+    target: PathBuf,
+    replace: bool,
+}
+
+impl PendingFile {
+    /// Begins a file beside `target`, under a temporary name; `target` itself is not touched.
+    pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
+        if !replace && exists(target) {
+            return Err(Error::AlreadyExists { path: target.to_owned() });
+        }
+        if fs::symlink_metadata(target).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(Error::io("write", target)(io::ErrorKind::IsADirectory.into()));
+        }
+        let directory = parent_of(target);
+        let mut builder = tempfile::Builder::new();
+        let prefix = temporary_prefix(target);
+        builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
+        #[cfg(unix)]
+        {
+            // Ordinary permissions, which the umask restricts, instead of a temporary file's 0600.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        // Held from before the file is there, so that no file is without its entry.
+        let mut unfinished = unfinished();
+        let named = builder.tempfile_in(directory).map_err(Error::io("write in", directory))?;
+        let (inner, temporary) = named.into_parts();
+        unfinished.insert(temporary.to_path_buf());
+        drop(unfinished);
+        let file = File { inner, path: target.to_owned() };
+        Ok(Self { file, temporary: Some(temporary), target: target.to_owned(), replace })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where it lies until it is complete.
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref()
+    }
+
+    /// Writes the file from its beginning on.
+    pub(crate) fn writer(&self) -> Result<impl io::Write + '_> {
+        self.file.inner.try_clone().map_err(Error::io("write", &self.target))
+    }
+
+    /// Takes back everything from `len` on.
+    pub(crate) fn set_len(&self, len: u64) -> Result<()> {
+        self.file.inner.set_len(len).map_err(Error::io("write", &self.target))
+    }
+
+    /// Writes everything to the disk before the file gets its name.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.inner.sync_all().map_err(Error::io("write", &self.target))
+    }
+
+    /// Gives the file its name, in one step.
+    pub(crate) fn persist(mut self) -> Result<()> {
+        let Some(temporary) = self.temporary.take() else { return Ok(()) };
+        let name = temporary.to_path_buf();
+        let result = if self.replace {
+            temporary.persist(&self.target)
+        } else {
+            temporary.persist_noclobber(&self.target)
+        };
+        unfinished().remove(&name);
+        result.map_err(|failed| match failed.error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
+            _ => Error::io("rename into place", &self.target)(failed.error),
+        })
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            unfinished().remove(&*temporary);
+        }
+    }
+}
+
+/// Temporary files beside `target` that an interrupted run left.
+pub(crate) fn leftovers(target: &Path) -> Vec<PathBuf> {
+    leftovers_in(parent_of(target), &temporary_prefix(target))
+}
+
+/// Temporary files in `directory` that an interrupted run left and whose names begin with `prefix`.
+pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let running = unfinished();
+    entries
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX)
+        })
+        .map(|entry| entry.path())
+        .filter(|path| !running.contains(path))
+        .collect()
+}
+
+/// A temporary file without a name in the directory of `target`, gone when it is closed.
+pub(crate) fn scratch_file(target: &Path) -> Result<File> {
+    let directory = parent_of(target);
+    let inner = tempfile::tempfile_in(directory).map_err(Error::io("write in", directory))?;
+    Ok(File { inner, path: directory.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pending_file_has_no_name_until_it_is_persisted() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a.zip");
+        let pending = PendingFile::create(&target, false).unwrap();
+        pending.file().write_all_at(b"abc", 0).unwrap();
+        assert!(!exists(&target));
+        drop(pending);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+
+        let pending = PendingFile::create(&target, false).unwrap();
+        pending.file().write_all_at(b"abc", 0).unwrap();
+        fs::write(&target, "somebody was faster").unwrap();
+        assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "somebody was faster");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+
+        let pending = PendingFile::create(&target, true).unwrap();
+        pending.file().write_all_at(b"abc", 0).unwrap();
+        pending.persist().unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "abc");
+    }
+}

@@ -1,0 +1,88 @@
+//! Everything below a directory.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::path::{InvalidPath, MemberPath};
+
+/// What a directory entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    Link,
+    Special,
+}
+
+/// An entry below a directory that was walked.
+#[derive(Debug, Clone)]
+pub(crate) struct Walked {
+    /// The name below the root, or the reason why no member can be called so.
+    pub(crate) path: Result<MemberPath, InvalidPath>,
+    pub(crate) kind: Kind,
+}
+
+/// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
+///
+/// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
+pub(crate) fn walk(root: &Path, follow: bool) -> Result<Vec<Walked>> {
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(root).min_depth(1).follow_links(follow) {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(root).to_owned();
+            Error::io("read", path)(error.into())
+        })?;
+        let kind = entry.file_type();
+        let kind = if kind.is_file() {
+            Kind::File
+        } else if kind.is_dir() {
+            Kind::Directory
+        } else if kind.is_symlink() {
+            Kind::Link
+        } else {
+            Kind::Special
+        };
+        let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        found.push(Walked { path: member_path(below), kind });
+    }
+    found.sort_by(|a, b| name_of(a).cmp(name_of(b)));
+    Ok(found)
+}
+
+fn name_of(walked: &Walked) -> &str {
+    match &walked.path {
+        Ok(path) => path.as_str(),
+        Err(invalid) => &invalid.path,
+    }
+}
+
+/// A path of this system below a root as the name of a member.
+pub(super) fn member_path(below: &Path) -> Result<MemberPath, InvalidPath> {
+    if cfg!(windows) {
+        let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+        return MemberPath::new(parts.join("/"));
+    }
+    MemberPath::from_bytes(below.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_walk_is_sorted_by_whole_paths() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("a")).unwrap();
+        for name in ["a/b", "a.x", "Z"] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        let names: Vec<_> = walk(directory.path(), false)
+            .unwrap()
+            .into_iter()
+            .map(|walked| walked.path.unwrap().as_str().to_owned())
+            .collect();
+        assert_eq!(names, ["Z", "a", "a.x", "a/b"]);
+    }
+}
