@@ -65,6 +65,7 @@ Examples:
   ra-pack create exp -o exp.zip
   ra-pack create exp -o exp.tar.zst --exclude '*.tmp' --exclude scratch
   ra-pack create exp -o exp.zip --describe --compression zstd:9
+  ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
 
 Environment:
   SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
@@ -113,6 +114,10 @@ pub(crate) struct Create {
     /// Also write ARCHIVE.sha256, the digest of the archive file itself.
     #[arg(long)]
     pub(crate) archive_digest: bool,
+
+    /// Sign the manifest beside the archive: a shell command that takes its path as last argument.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_external_manifest")]
+    pub(crate) sign_with: Option<String>,
 
     /// Keep the files' times of modification; the archive then depends on them.
     #[arg(long)]

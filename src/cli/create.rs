@@ -22,6 +22,7 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         jobs: args.common.jobs,
         no_external_manifest: args.no_external_manifest,
         archive_digest: args.archive_digest,
+        sign_with: args.sign_with.clone(),
         preserve_mtime: args.preserve_mtime,
         timestamp: timestamp()?,
     };
@@ -53,6 +54,9 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
             "keep {} in another place: it proves what was packed",
             manifest.display()
         ));
+    }
+    if let Some(signature) = &report.signature {
+        output.note(&format!("signed by {}", signature.display()));
     }
     Ok(Ending::Clean)
 }

@@ -102,6 +102,10 @@ fn summary(report: &VerifyReport) -> String {
         escape(&manifests),
         report.seconds,
     );
+    for signature in &report.signatures {
+        let name = escape(signature);
+        text = format!("{text}  signature: {name} (not checked: ra-pack knows no keys)\n");
+    }
     if errors > 0 {
         text.push_str(&remains(report));
     }

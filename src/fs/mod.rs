@@ -27,6 +27,16 @@ pub(crate) fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
+/// Removes a file; one that is not there is no error.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether it is a directory, through links.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())

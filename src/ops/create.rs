@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::describe::describe_missing;
 use super::manifests;
 use super::select::Patterns;
+use super::signatures;
 use super::survey::{SourceEntry, Survey, survey};
 use crate::archive::{ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember};
 use crate::digest::{Algorithm, Digest};
@@ -52,6 +53,9 @@ pub struct CreateOptions {
     pub no_external_manifest: bool,
     /// Also write the SHA-256 digest of the archive file itself beside it.
     pub archive_digest: bool,
+    /// A shell command that signs the manifest beside the archive, once everything is written. The
+    /// path of the manifest is put behind it, and it has to leave the signature beside the manifest.
+    pub sign_with: Option<String>,
     /// Keep the files' own times of modification, which makes the archive depend on them.
     pub preserve_mtime: bool,
     /// The time of every member, in seconds since 1970 UTC; 1980-01-01 when not given.
@@ -81,6 +85,9 @@ pub struct CreateReport {
     /// The manifest beside the archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_manifest: Option<PathBuf>,
+    /// The signature of that manifest, when one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<PathBuf>,
     /// Descriptions that were made from headers.
     pub described: Vec<String>,
     /// Files beside the archive that an interrupted run left.
@@ -115,6 +122,12 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
     }
     let companions = Companions::new(archive);
+    if options.sign_with.is_some() && options.no_external_manifest {
+        return Err(Error::Unsupported(
+            "what is signed is the manifest beside the archive, and none is to be written"
+                .to_owned(),
+        ));
+    }
     let pending = Outputs::begin(&companions, options)?;
     let own: Vec<_> = companions
         .all()
@@ -127,6 +140,9 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let plan = Plan::new(source, archive, survey, options)?;
     let mut report = plan.write(archive, container, jobs, options, pending)?;
     report.leftovers = fs::leftovers(archive);
+    if let Some(command) = &options.sign_with {
+        report.signature = Some(signatures::sign(&companions.manifest, command)?);
+    }
     Ok(report)
 }
 
@@ -173,6 +189,8 @@ struct Outputs {
     archive: PendingFile,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
+    /// Signatures of the manifest that is replaced.
+    stale: Vec<PathBuf>,
 }
 
 impl Outputs {
@@ -197,10 +215,14 @@ impl Outputs {
             )));
         }
         let archive = begin(&companions.archive)?;
+        let stale = signatures::of(&companions.manifest);
+        if let Some(path) = stale.first().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path: path.clone() });
+        }
         let manifest =
             (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
-        Ok(Self { archive, manifest, digest })
+        Ok(Self { archive, manifest, digest, stale })
     }
 
     /// The temporary names, which may lie in the source.
@@ -214,6 +236,9 @@ impl Outputs {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             file.sync()?;
+        }
+        for signature in &self.stale {
+            fs::remove(signature)?;
         }
         for file in files.into_iter().flatten() {
             file.persist()?;
@@ -269,6 +294,22 @@ impl<'a> Plan<'a> {
                 );
             }
         }
+        entries.retain(|entry| {
+            let is_signature = pack::is_signature(entry.path.as_str());
+            if is_signature {
+                let message = "the signature is not packed: it is of a manifest that is made anew";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
+                );
+            }
+            !is_signature
+        });
+        let mut take = |name: &str| {
+            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
+            Some(entries.remove(index))
+        };
         let pack_document = take(PACK_DOCUMENT);
         let mut described = BTreeMap::new();
         if options.describe {
@@ -398,6 +439,7 @@ impl<'a> Plan<'a> {
             archive_bytes,
             archive_sha256: archive_sha256.map(|digest| digest.to_string()),
             external_manifest,
+            signature: None,
             described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
             leftovers: Vec::new(),
             findings: self.findings,

@@ -26,6 +26,7 @@ mod manifests;
 mod open;
 mod raw_file;
 mod select;
+mod signatures;
 mod survey;
 mod update;
 mod validate;

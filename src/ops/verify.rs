@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::glance::place;
 use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside, data_finding};
+use super::signatures;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
@@ -58,6 +59,9 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Manifests that the files were held against.
     pub manifests: Vec<String>,
+    /// Signatures of the manifests, beside the archive or in it. They are not checked: keys are the
+    /// business of the program that made them.
+    pub signatures: Vec<String>,
     /// What is still whole; nothing when contents were not read or no manifest vouches for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
@@ -78,6 +82,7 @@ impl VerifyReport {
             arrays: 0,
             bytes: 0,
             manifests: Vec::new(),
+            signatures: Vec::new(),
             intact: None,
             seconds: 0.0,
             findings: Vec::new(),
@@ -290,6 +295,7 @@ impl<'a> Verification<'a> {
                 tags.push(parse(algorithm));
             }
         }
+        report.signatures = self.signatures(digests.keys().copied());
         payload.extend(self.external_manifest(&payload, names, &mut report.findings)?);
         self.check_archive_digest(&mut report.findings)?;
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
@@ -309,7 +315,7 @@ impl<'a> Verification<'a> {
             Some(_) => {}
         }
         let is_payload = |name: &str| match placement.layout {
-            Layout::Plain => pack::manifest_algorithm(name).is_none(),
+            Layout::Plain => pack::manifest_algorithm(name).is_none() && !pack::is_signature(name),
             Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),
         };
         // A bag may be without payload, and then its manifest lists nothing.
@@ -359,19 +365,32 @@ impl<'a> Verification<'a> {
     }
 
     /// The manifest beside the archive, or where the caller says; it must agree with the inner one.
+    /// The path of the manifest that lies outside, if there is one.
+    fn external_path(&self) -> PathBuf {
+        let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        self.options.manifest.clone().unwrap_or_else(beside)
+    }
+
+    /// The signatures in the pack and outside.
+    fn signatures<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+        let outside = signatures::of(&self.external_path());
+        names
+            .filter(|name| pack::is_signature(name))
+            .map(str::to_owned)
+            .chain(outside.iter().map(|path| path.to_string_lossy().into_owned()))
+            .collect()
+    }
+
     fn external_manifest(
         &self,
         inner: &[NamedManifest],
         names: NameEncoding,
         findings: &mut Vec<Finding>,
     ) -> Result<Option<NamedManifest>> {
-        let (path, text) = match &self.options.manifest {
-            Some(path) => (path.clone(), Some(crate::fs::read_limited(path, MAX_MANIFEST)?)),
-            None => {
-                let path = beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
-                let text = manifests::read_beside(&path)?;
-                (path, text)
-            }
+        let path = self.external_path();
+        let text = match &self.options.manifest {
+            Some(path) => Some(crate::fs::read_limited(path, MAX_MANIFEST)?),
+            None => manifests::read_beside(&path)?,
         };
         let Some(text) = text else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();

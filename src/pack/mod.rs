@@ -49,6 +49,10 @@ pub(crate) const EXTERNAL_MANIFEST_SUFFIX: &str = ".manifest-sha256.txt";
 /// What is appended to the name of an archive for the digest of the archive itself.
 pub(crate) const ARCHIVE_DIGEST_SUFFIX: &str = ".sha256";
 
+/// What programs that sign a file put behind its name, after a dot, for the signature: minisign,
+/// `OpenSSH` and signify, `GnuPG`, Sigstore.
+pub(crate) const SIGNATURE_EXTENSIONS: [&str; 4] = ["minisig", "sig", "asc", "sigstore.json"];
+
 /// The name of a manifest.
 pub(crate) fn manifest_name(algorithm: Algorithm) -> String {
     format!("manifest-{}.txt", algorithm.name())
@@ -62,6 +66,14 @@ pub(crate) fn manifest_algorithm(name: &str) -> Option<Algorithm> {
 /// The algorithm of the tag manifest of that name.
 pub(crate) fn tag_manifest_algorithm(name: &str) -> Option<Algorithm> {
     manifest_algorithm(name.strip_prefix("tag")?)
+}
+
+/// Whether a file is the signature of a manifest by its name. No manifest can list it.
+pub(crate) fn is_signature(name: &str) -> bool {
+    SIGNATURE_EXTENSIONS.iter().any(|extension| {
+        let manifest = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
+        manifest.and_then(manifest_algorithm).is_some()
+    })
 }
 
 /// Whether a file is an array by its name.

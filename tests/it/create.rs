@@ -756,3 +756,64 @@ fn a_manifest_by_another_algorithm_is_left_out_and_said_so() {
     ran.says(&["ARC011", "manifest-md5.txt", "md5sum -c"]);
     ra("verify", &[&archive], &[]).exits(0);
 }
+
+#[test]
+fn the_manifest_is_signed_by_a_command_and_a_stale_signature_never_stays() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.zip");
+    let signature = scratch.path().join("x.zip.manifest-sha256.txt.sig");
+    // The path of the manifest is the last argument, whatever is in it.
+    let sign = r#"--sign-with=sh -c 'sha256sum < "$1" > "$1.sig"' sign"#;
+    create(experiment.path(), &archive, &[sign])
+        .exits(0)
+        .says(&["signed by", "x.zip.manifest-sha256.txt.sig"]);
+    let first = fs::read(&signature).unwrap();
+    ra("verify", &[&archive], &[]).exits(0).says(&[
+        "valid",
+        "signature: ",
+        "x.zip.manifest-sha256.txt.sig",
+        "not checked",
+    ]);
+
+    let experiment = experiment.file("more.txt", "more");
+    fs::remove_file(&archive).unwrap();
+    fs::remove_file(scratch.path().join("x.zip.manifest-sha256.txt")).unwrap();
+    create(experiment.path(), &archive, &[sign]).exits(2).says(&["x.zip.manifest-sha256.txt.sig"]);
+    assert_eq!(fs::read(&signature).unwrap(), first, "it is not ours to remove without --force");
+    create(experiment.path(), &archive, &["--force"]).exits(0);
+    assert!(!signature.exists(), "it would be taken for one of the new manifest");
+    let report = create(experiment.path(), &archive, &["--force", "--json", sign]).exits(0).json();
+    assert_eq!(report["signature"].as_str(), signature.to_str());
+    assert_ne!(fs::read(&signature).unwrap(), first);
+}
+
+#[test]
+fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_says_so() {
+    let experiment = Experiment::standard();
+    for (command, said) in [("false", "exit status"), ("true", "left no signature")] {
+        let scratch = TempDir::new().unwrap();
+        let archive = scratch.path().join("x.zip");
+        create(experiment.path(), &archive, &["--sign-with", command])
+            .exits(2)
+            .says(&["the archive is whole, but its manifest is not signed", said]);
+        ra("verify", &[&archive], &[]).exits(0);
+    }
+}
+
+#[test]
+fn the_signature_of_a_manifest_that_is_made_anew_is_left_out() {
+    let experiment = Experiment::standard()
+        .file("manifest-sha256.txt.minisig", "of an older manifest")
+        .file("deep/manifest-sha256.txt.minisig", "of another pack's");
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.zip");
+    create(experiment.path(), &archive, &[]).exits(0).says(&["the signature is not packed"]);
+    ra("list", &[&archive, "*minisig".as_ref()], &[]).exits(0).says(&["deep/manifest-sha256"]);
+    let unpacked = scratch.path().join("unpacked");
+    extract(&archive, &unpacked, &[]).exits(0);
+    assert!(!unpacked.join("manifest-sha256.txt.minisig").exists());
+    // Signed in the directory, as anybody can who has no ra-pack.
+    fs::write(unpacked.join("manifest-sha256.txt.asc"), "a signature").unwrap();
+    ra("verify", &[&unpacked], &[]).exits(0).says(&["signature: manifest-sha256.txt.asc"]);
+}

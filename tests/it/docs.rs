@@ -5,6 +5,7 @@ use std::fs;
 use ra_pack::ndl;
 
 use crate::experiment::ra_pack;
+use crate::foreign::installed;
 use crate::page::{Home, blocks, read};
 
 #[path = "../../examples/make_ocean.rs"]
@@ -57,6 +58,14 @@ fn the_tutorial_shows_what_happens() {
         }
     }
     assert!(documents > 10 && wrong > 3 && commands > 3, "{documents} {wrong} {commands}");
+}
+
+#[test]
+#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
+fn the_recipes_for_keeping_a_pack_work() {
+    if installed(&["minisign", "ssh-keygen", "par2", "sha256sum"]) {
+        assert!(Home::with_sample().run_all("docs/keeping.md") > 15);
+    }
 }
 
 #[test]
