@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
+pub(crate) use self::names::check_portable;
 pub use self::write::Compression;
 pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember};
 

@@ -107,6 +107,10 @@ pub(crate) struct Create {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Refuse names that Windows, macOS or a common file system cannot write or tells apart otherwise.
+    #[arg(long)]
+    pub(crate) portable: bool,
+
     /// Write no manifest beside the archive.
     #[arg(long)]
     pub(crate) no_external_manifest: bool,

@@ -19,6 +19,7 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         dereference: args.dereference,
         force: args.force,
         strict: args.strict,
+        portable: args.portable,
         jobs: args.common.jobs,
         no_external_manifest: args.no_external_manifest,
         archive_digest: args.archive_digest,

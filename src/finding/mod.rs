@@ -336,6 +336,10 @@ codes! {
     ControlInName = "NAME008" Warning,
     /// A name that some system cannot write.
     UnportableName = "NAME009" Warning,
+    /// Two names that are one on systems that compose letters and accents.
+    NormalizationTwins = "NAME010" Warning,
+    /// A name whose letters and accents are not composed.
+    DecomposedName = "NAME011" Warning,
 
     /// The file is not what its kind of archive must be, or is cut off.
     NotAnArchive = "ARC001" Error,

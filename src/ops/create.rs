@@ -10,7 +10,9 @@ use super::manifests;
 use super::select::Patterns;
 use super::signatures;
 use super::survey::{SourceEntry, Survey, survey};
-use crate::archive::{ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember};
+use crate::archive::{
+    ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember, check_portable,
+};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Severity, count_errors};
@@ -47,6 +49,8 @@ pub struct CreateOptions {
     pub force: bool,
     /// Refuse warnings and extension words too.
     pub strict: bool,
+    /// Refuse names that cannot be used on every system, instead of warning of them.
+    pub portable: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
     /// Write no manifest beside the archive.
@@ -320,6 +324,11 @@ impl<'a> Plan<'a> {
             }
         }
         findings.extend(contents.findings());
+        let placement = match options.layout {
+            Layout::Plain => Placement::plain(),
+            Layout::BagIt => Placement::bag(&top_directory(archive)?),
+        };
+        findings.extend(unportable_names(&entries, &described, &placement, options.portable));
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -329,10 +338,6 @@ impl<'a> Plan<'a> {
         if count_errors(&findings) > 0 {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
-        let placement = match options.layout {
-            Layout::Plain => Placement::plain(),
-            Layout::BagIt => Placement::bag(&top_directory(archive)?),
-        };
         Ok(Self {
             source,
             placement,
@@ -553,6 +558,26 @@ impl<'a> Plan<'a> {
         !fs::exists(&self.source.join(path))
             || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
     }
+}
+
+/// What is wrong with the names that the payload will have in the archive; errors when they have to be
+/// portable.
+fn unportable_names(
+    entries: &[SourceEntry],
+    described: &BTreeMap<MemberPath, Vec<u8>>,
+    placement: &Placement,
+    portable: bool,
+) -> Vec<Finding> {
+    let payload = entries.iter().map(|entry| &entry.path).chain(described.keys());
+    let names: Vec<String> = payload.map(|path| placement.place_payload(path.as_str())).collect();
+    let mut findings = Vec::new();
+    check_portable(names.iter().map(String::as_str), &mut findings);
+    if portable {
+        for finding in &mut findings {
+            finding.severity = Severity::Error;
+        }
+    }
+    findings
 }
 
 /// Where a member comes from.

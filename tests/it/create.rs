@@ -798,6 +798,33 @@ fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_sa
             .exits(2)
             .says(&["the archive is whole, but its manifest is not signed", said]);
         ra("verify", &[&archive], &[]).exits(0);
+fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() {
+    let names = ["aux.txt", "Twin.txt", "twin.txt", "e\u{301}.txt", "\u{e9}.txt", "blank "];
+    let codes = ["NAME006", "NAME009", "NAME009", "NAME010", "NAME011"];
+    let experiment = names.iter().fold(Experiment::standard(), |all, name| all.file(name, "x"));
+    let scratch = TempDir::new().unwrap();
+    for layout in ["plain", "bagit"] {
+        for ending in ENDINGS {
+            let archive = scratch.path().join(format!("{layout}{ending}"));
+            let options = ["--layout", layout];
+            let portable = [&options[..], &["--portable"]].concat();
+            let ran = create(experiment.path(), &archive, &portable).exits(1);
+            for code in codes {
+                assert!(ran.err.contains(&format!("error[{code}]")), "{code}: {}", ran.err);
+            }
+            assert!(!archive.exists());
+            let ran = create(experiment.path(), &archive, &[&options[..], &["--json"]].concat());
+            let ran = ran.exits(0);
+            let mut found: Vec<_> = ran.findings().into_iter().map(|(code, _)| code).collect();
+            found.sort();
+            assert_eq!(found, codes, "{layout} {ending}");
+            // What is warned of is what verify would say of the archive.
+            let mut verified: Vec<_> = ra("verify", &[&archive], &["--json"]).exits(0).findings();
+            let mut found = ran.findings();
+            verified.sort();
+            found.sort();
+            assert_eq!(found, verified, "{layout} {ending}");
+        }
     }
 }
 
@@ -816,4 +843,14 @@ fn the_signature_of_a_manifest_that_is_made_anew_is_left_out() {
     // Signed in the directory, as anybody can who has no ra-pack.
     fs::write(unpacked.join("manifest-sha256.txt.asc"), "a signature").unwrap();
     ra("verify", &[&unpacked], &[]).exits(0).says(&["signature: manifest-sha256.txt.asc"]);
+fn portable_names_pass_and_the_place_in_a_bag_counts() {
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.zip");
+    create(Experiment::standard().path(), &archive, &["--portable"]).exits(0);
+    // 252 characters as they lie, but in a bag `x/data/` comes before them.
+    let name = ["d".repeat(126), "n".repeat(125)].join("/");
+    let experiment = Experiment::new().file(&name, "x");
+    create(experiment.path(), &archive, &["--portable", "--force"]).exits(0);
+    let options = ["--portable", "--force", "--layout", "bagit"];
+    create(experiment.path(), &archive, &options).exits(1).says(&["NAME009", "x/data/d"]);
 }

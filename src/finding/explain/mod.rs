@@ -41,6 +41,8 @@ impl Code {
             Self::LegacyNameEncoding => names::LEGACY_NAME_ENCODING,
             Self::ControlInName => names::CONTROL_IN_NAME,
             Self::UnportableName => names::UNPORTABLE_NAME,
+            Self::NormalizationTwins => names::NORMALIZATION_TWINS,
+            Self::DecomposedName => names::DECOMPOSED_NAME,
             Self::NotAnArchive => container::NOT_AN_ARCHIVE,
             Self::StrayBytes => container::STRAY_BYTES,
             Self::BadDirectory => container::BAD_DIRECTORY,

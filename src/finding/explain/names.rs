@@ -44,7 +44,8 @@ pub(super) const SPECIAL_FILE: Explanation = sketch(
 pub(super) const CASE_TWINS: Explanation = sketch(
     "ra-pack",
     "On systems that ignore case the two names are one, and the \
-     second file unpacked replaces the first.",
+     second file unpacked replaces the first, or lands in the first one's directory. Names are \
+     compared by Unicode's simple mapping to lower case.",
     "run1/A.ra\nrun1/a.ra\n",
     "run1/a1.ra\nrun1/a2.ra\n",
 );
@@ -68,8 +69,28 @@ pub(super) const CONTROL_IN_NAME: Explanation = sketch(
 pub(super) const UNPORTABLE_NAME: Explanation = sketch(
     "Windows, file systems",
     "Some system cannot write a file of this name: Windows keeps names such as `aux` and `con.txt` \
-     for devices, forbids some characters and a dot or blank at the end, and most file systems \
-     allow 255 bytes for one part of a path. The pack is sound, but cannot be unpacked everywhere.",
+     for devices, forbids some characters and a dot or blank at the end, many of its programs \
+     allow 260 characters for a whole path, and most file systems 255 bytes for one part of it. \
+     The pack is sound, but cannot be unpacked everywhere. `create --portable` refuses such names.",
     "run1/aux.txt\n",
     "run1/auxiliary.txt\n",
+);
+
+pub(super) const NORMALIZATION_TWINS: Explanation = sketch(
+    "Unicode Standard Annex #15",
+    "Unicode can write `é` as one character or as `e` and an accent. The two names look the same; \
+     some systems, macOS among them, take them for one, so that the second file unpacked replaces \
+     the first. Names are compared in composed form (NFC), by Unicode's simple mapping to lower \
+     case.",
+    "run1/\\u{e9}.ra\nrun1/e\\u{301}.ra\n",
+    "run1/e1.ra\nrun1/e2.ra\n",
+);
+
+pub(super) const DECOMPOSED_NAME: Explanation = sketch(
+    "Unicode Standard Annex #15",
+    "The name holds a letter and its accent as two characters, as older systems of macOS write \
+     them. It is sound, but another string than the same name typed on Windows or Linux, which is \
+     then not found. One warning stands for all such names of a pack.",
+    "run1/gro\\u{308}sse.ra\n",
+    "run1/gr\\u{f6}sse.ra\n",
 );

@@ -1,6 +1,8 @@
 //! What can be wrong with the names of members, in any container.
 
-use std::collections::HashMap;
+mod portable;
+
+pub(crate) use self::portable::check_portable;
 
 use super::{Member, MemberKind};
 use crate::finding::{Code, Finding};
@@ -25,7 +27,9 @@ pub(super) fn check<T>(members: &[(Member, Option<T>)], findings: &mut Vec<Findi
         }
     }
     check_files_as_directories(&sorted, findings);
-    check_case_twins(&sorted, findings);
+    let mut names: Vec<&str> = sorted.iter().map(|member| member.name.as_str()).collect();
+    names.dedup();
+    check_portable(names, findings);
 }
 
 fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
@@ -52,25 +56,6 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
         ),
         MemberKind::File | MemberKind::Directory => {}
     }
-    if MemberPath::new(member.name.as_str()).is_ok()
-        && let Some(reason) = unportable(&member.name)
-    {
-        findings.push(
-            Finding::new(
-                Code::UnportableName,
-                format!("the name cannot be used everywhere: {reason}"),
-            )
-            .in_member(name())
-            .hint("rename the file, so that the pack can be unpacked on every system"),
-        );
-    }
-    if crate::path::escape(&member.name).to_string() != member.name {
-        findings.push(
-            Finding::new(Code::ControlInName, "the name has invisible or control characters")
-                .in_member(name())
-                .hint("it is shown escaped; rename the file"),
-        );
-    }
 }
 
 /// A file `a` beside a member `a/b` cannot be unpacked.
@@ -93,58 +78,6 @@ fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) 
                 .expected("a directory", "a file")
                 .hint("only one of them can be unpacked; make the archive anew"),
             );
-        }
-    }
-}
-
-/// Longest part of a name that common file systems take, in bytes.
-const MAX_PART: usize = 255;
-
-/// Why some system cannot write a file of this name.
-fn unportable(name: &str) -> Option<String> {
-    /// Names of devices on Windows, whatever their extension.
-    const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
-    /// The same, followed by a digit.
-    const NUMBERED: [&str; 2] = ["com", "lpt"];
-    name.split('/').find_map(|part| {
-        let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
-        let numbered = NUMBERED.iter().filter_map(|device| stem.strip_prefix(device));
-        if DEVICES.contains(&stem.as_str())
-            || numbered.clone().any(|digit| matches!(digit.as_bytes(), [b'1'..=b'9']))
-        {
-            return Some(format!("`{stem}` is a device on Windows"));
-        }
-        if part.ends_with(['.', ' ']) {
-            return Some("Windows drops a dot or blank at the end of a name".to_owned());
-        }
-        if let Some(character) = part.chars().find(|character| "<>:\"|?*".contains(*character)) {
-            return Some(format!("Windows allows no `{character}` in a name"));
-        }
-        (part.len() > MAX_PART).then(|| {
-            format!("a part of it is {} bytes long, most systems allow {MAX_PART}", part.len())
-        })
-    })
-}
-
-/// Names that differ only by case are one file on many systems.
-fn check_case_twins(sorted: &[&Member], findings: &mut Vec<Finding>) {
-    let mut folded: HashMap<String, &str> = HashMap::with_capacity(sorted.len());
-    for member in sorted {
-        match folded.entry(member.name.to_lowercase()) {
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(&member.name);
-            }
-            std::collections::hash_map::Entry::Occupied(taken) if *taken.get() != member.name => {
-                findings.push(
-                    Finding::new(
-                        Code::CaseTwins,
-                        format!("the name differs from `{}` only by case", taken.get()),
-                    )
-                    .in_member(member.name.clone())
-                    .hint("on Windows and macOS one would replace the other; rename one"),
-                );
-            }
-            std::collections::hash_map::Entry::Occupied(_) => {}
         }
     }
 }
@@ -186,17 +119,5 @@ mod tests {
         assert_eq!(codes(&[("../a", File)]), [Code::InvalidName]);
         assert_eq!(codes(&[("l", Link), ("p", Special)]), [Code::Link, Code::SpecialFile]);
         assert_eq!(codes(&[("a\u{1b}", File)]), [Code::ControlInName]);
-    }
-
-    #[test]
-    fn names_that_windows_cannot_write_are_found() {
-        for name in ["aux", "AUX.txt", "d/Com1.ra", "nul .x", "a.", "a ", "10:30", "a|b", "d?/x"] {
-            assert!(unportable(name).is_some(), "{name}");
-        }
-        assert!(unportable(&"n".repeat(256)).is_some());
-        for name in ["auxiliary", "com", "com0", "com10", "a.b", ".a", "a b", "lpt/x"] {
-            assert_eq!(unportable(name), None, "{name}");
-        }
-        assert_eq!(unportable(&"n".repeat(255)), None);
     }
 }

@@ -1,0 +1,292 @@
+//! Names that are sound, but not everywhere: two that become one, and those that some system refuses.
+//!
+//! `verify` warns of them whatever the container, and `create` before it makes one.
+//!
+//! Two names are taken for one when they have the same letters after Unicode's canonical composition
+//! (NFC) and its simple mapping to lower case ([`char::to_lowercase`]). File systems fold a little more
+//! or less than that, each in its own way; no table fits them all.
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use crate::finding::{Code, Finding};
+use crate::path::{MemberPath, escape};
+
+/// Longest part of a name that common file systems take, in bytes. Those that count in UTF-16 allow as
+/// many units, of which no name has more than it has bytes.
+const MAX_PART: usize = 255;
+
+/// Longest path that every Windows program takes, in units of UTF-16: 260 with a drive, its colon and
+/// backslash before, and a NUL behind.
+const MAX_WINDOWS_PATH: usize = 260 - 3 - 1;
+
+/// A name, and what it is compared by: folded, with a separator that orders before every letter, so
+/// that whatever lies in a directory stands together.
+struct Named<'a> {
+    key: String,
+    name: &'a str,
+}
+
+/// Warns of every one of `names` that cannot be used everywhere. What is wrong with a directory is said
+/// once, of the first member in it.
+pub(crate) fn check_portable<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut sorted = Vec::new();
+    for name in names {
+        if MemberPath::new(name).is_ok() {
+            sorted.push(Named { key: fold(name).replace('/', "\0"), name });
+        } else {
+            check_characters(name, name, findings);
+        }
+    }
+    sorted.sort_unstable_by(|a, b| (&a.key, a.name).cmp(&(&b.key, b.name)));
+    let mut before = "";
+    for Named { name, .. } in &sorted {
+        let fresh = without_shared_parts(before, name);
+        check_characters(name, fresh, findings);
+        if let Some(reason) = unportable(name, fresh) {
+            findings.push(
+                Finding::new(
+                    Code::UnportableName,
+                    format!("the name cannot be used everywhere: {reason}"),
+                )
+                .in_member(*name)
+                .hint("rename the file, so that the pack can be unpacked on every system"),
+            );
+        }
+        before = name;
+    }
+    let pairs = sorted.windows(2).filter_map(|pair| match pair {
+        [one, other] => twins(one, other),
+        _ => None,
+    });
+    // Where two directories are twins, members of one and of the other may follow each other in turn.
+    let mut told = std::collections::HashSet::new();
+    for twins in pairs {
+        if told.insert((twins.one, twins.other)) && told.insert((twins.other, twins.one)) {
+            findings.push(twins.finding());
+        }
+    }
+    check_composition(&sorted, findings);
+}
+
+/// The name as a system sees it that neither knows case nor how a letter is composed.
+fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    name.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// What of `name` follows the whole parts that it shares with `before`.
+fn without_shared_parts<'a>(before: &str, name: &'a str) -> &'a str {
+    let mut shared = 0;
+    for (one, other) in before.split_inclusive('/').zip(name.split_inclusive('/')) {
+        if one != other {
+            break;
+        }
+        shared += other.len();
+    }
+    name.get(shared..).unwrap_or(name)
+}
+
+fn check_characters(name: &str, fresh: &str, findings: &mut Vec<Finding>) {
+    let is_plain = fresh.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain || escape(fresh).to_string() == fresh {
+        return;
+    }
+    findings.push(
+        Finding::new(Code::ControlInName, "the name has invisible or control characters")
+            .in_member(name)
+            .hint("it is shown escaped; rename the file"),
+    );
+}
+
+/// Why some system cannot write a file of this name, of which the parts in `fresh` are not yet checked.
+fn unportable(name: &str, fresh: &str) -> Option<String> {
+    fresh.split('/').find_map(unportable_part).or_else(|| {
+        let units = name.encode_utf16().count();
+        (units > MAX_WINDOWS_PATH).then(|| {
+            format!("it is {units} characters long, many Windows programs allow {MAX_WINDOWS_PATH}")
+        })
+    })
+}
+
+fn unportable_part(part: &str) -> Option<String> {
+    /// Names of devices on Windows, whatever their extension.
+    const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+    /// The same, followed by one of [`DIGITS`].
+    const NUMBERED: [&str; 2] = ["com", "lpt"];
+    const DIGITS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"];
+    let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
+    let mut numbered = NUMBERED.iter().filter_map(|device| stem.strip_prefix(device));
+    if DEVICES.contains(&stem.as_str()) || numbered.any(|digit| DIGITS.contains(&digit)) {
+        return Some(format!("`{stem}` is a device on Windows"));
+    }
+    if part.ends_with(['.', ' ']) {
+        return Some("Windows drops a dot or blank at the end of a name".to_owned());
+    }
+    if let Some(character) = part.chars().find(|character| "<>:\"|?*".contains(*character)) {
+        return Some(format!("Windows allows no `{character}` in a name"));
+    }
+    (part.len() > MAX_PART).then(|| {
+        format!("a part of it is {} bytes long, most systems allow {MAX_PART}", part.len())
+    })
+}
+
+/// Two names, of members or of directories that members lie in, that are one when folded.
+struct Twins<'a> {
+    one: &'a str,
+    other: &'a str,
+    /// The member that the second is the name of, or lies in it.
+    member: &'a str,
+}
+
+/// The topmost twins among two neighbours and the directories that they lie in.
+fn twins<'a>(one: &Named<'a>, other: &Named<'a>) -> Option<Twins<'a>> {
+    let (mut one_len, mut other_len) = (0_usize, 0_usize);
+    let keys = one.key.split('\0').zip(other.key.split('\0'));
+    let parts = one.name.split('/').zip(other.name.split('/'));
+    for ((one_key, other_key), (one_part, other_part)) in keys.zip(parts) {
+        if one_key != other_key {
+            return None;
+        }
+        one_len = one_len.saturating_add(one_part.len());
+        other_len = other_len.saturating_add(other_part.len());
+        if one_part != other_part {
+            return Some(Twins {
+                one: one.name.get(..one_len)?,
+                other: other.name.get(..other_len)?,
+                member: other.name,
+            });
+        }
+        one_len = one_len.saturating_add(1);
+        other_len = other_len.saturating_add(1);
+    }
+    None
+}
+
+impl Twins<'_> {
+    fn finding(&self) -> Finding {
+        let Self { one, other, member } = self;
+        let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+        let by_case = lower(one) == lower(other);
+        let (code, how, where_) = if by_case {
+            (Code::CaseTwins, "only by case", "Windows and macOS")
+        } else if one.nfc().eq(other.nfc()) {
+            (Code::NormalizationTwins, "only in how its letters are composed", "macOS")
+        } else {
+            (Code::NormalizationTwins, "only by case and in how its letters are composed", "macOS")
+        };
+        let what = if other == member { "the name" } else { "the directory's name" };
+        Finding::new(code, format!("{what} differs from `{one}` {how}"))
+            .in_member(*member)
+            .hint(format!("on {where_} one would take the place of the other; rename one"))
+    }
+}
+
+/// Names as macOS writes them, letter and accent apart: sound, but another string than what is typed
+/// elsewhere. They come by the thousand, so one warning stands for all of them.
+fn check_composition(names: &[Named<'_>], findings: &mut Vec<Finding>) {
+    let is_composed = |name: &str| match is_nfc_quick(name.chars()) {
+        IsNormalized::Yes => true,
+        IsNormalized::No => false,
+        IsNormalized::Maybe => name.nfc().eq(name.chars()),
+    };
+    let mut apart = names.iter().filter(|named| !named.name.is_ascii() && !is_composed(named.name));
+    let Some(first) = apart.next() else { return };
+    let message = match apart.count() {
+        0 => "the name is not in Unicode's composed form (NFC)".to_owned(),
+        others => {
+            format!(
+                "the names of this and {others} other members are not in Unicode's composed form (NFC)"
+            )
+        }
+    };
+    findings.push(
+        Finding::new(Code::DecomposedName, message)
+            .in_member(first.name)
+            .hint("who types the name on another system will not find it; macOS writes such names"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(names: &[&str]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        check_portable(names.iter().copied(), &mut findings);
+        findings
+    }
+
+    fn codes(names: &[&str]) -> Vec<Code> {
+        findings(names).into_iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn names_that_windows_cannot_write_are_found() {
+        for name in [
+            "aux",
+            "AUX.txt",
+            "d/Com1.ra",
+            "nul .x",
+            "a.",
+            "a ",
+            "10:30",
+            "a|b",
+            "d?/x",
+            "com².x",
+            "CONIN$",
+        ] {
+            assert_eq!(codes(&[name]), [Code::UnportableName], "{name}");
+        }
+        for name in ["auxiliary", "com", "com0", "com10", "a.b", ".a", "a b", "lpt/x", "con$"] {
+            assert_eq!(codes(&[name]), [], "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_too_long_for_some_system_are_found() {
+        assert_eq!(codes(&[&"n".repeat(255)]), []);
+        assert_eq!(codes(&[&"n".repeat(256)]), [Code::UnportableName]);
+        // 129 letters, but 258 bytes.
+        assert_eq!(codes(&[&"é".repeat(129)]), [Code::UnportableName]);
+        let path = |last: usize| format!("{}/{}", "d".repeat(200), "n".repeat(last));
+        assert_eq!(codes(&[&path(55)]), []);
+        assert_eq!(codes(&[&path(56)]), [Code::UnportableName]);
+    }
+
+    #[test]
+    fn names_that_become_one_are_found_and_which_way() {
+        use Code::{CaseTwins, DecomposedName, NormalizationTwins};
+        assert_eq!(codes(&["A", "a"]), [CaseTwins]);
+        assert_eq!(codes(&["É", "é"]), [CaseTwins]);
+        assert_eq!(codes(&["\u{e9}", "e\u{301}"]), [NormalizationTwins, DecomposedName]);
+        assert_eq!(codes(&["\u{c9}", "e\u{301}"]), [NormalizationTwins, DecomposedName]);
+        // Several ways to write one letter, none of them composed.
+        assert_eq!(codes(&["\u{1e69}", "s\u{323}\u{307}", "s\u{307}\u{323}"]).len(), 3);
+        assert_eq!(codes(&["ss", "ß", "a/B", "b/A", "ab"]), []);
+    }
+
+    #[test]
+    fn twins_among_directories_are_found_once() {
+        assert_eq!(codes(&["D/a", "d/b", "D/c", "d/d", "D/e"]), [Code::CaseTwins]);
+        // A file that is in the way of a directory.
+        assert_eq!(codes(&["d", "D/a"]), [Code::CaseTwins]);
+        assert_eq!(codes(&["d", "d-", "D/a"]), [Code::CaseTwins]);
+        let twin = findings(&["x/D/a", "x/d/a"]).remove(0);
+        assert_eq!(twin.member.as_deref(), Some("x/d/a"));
+        assert!(twin.message.contains("`x/D`"), "{twin}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_directory_is_said_once() {
+        assert_eq!(codes(&["aux/a", "aux/b", "aux/c/d"]), [Code::UnportableName]);
+        assert_eq!(codes(&["a\u{1b}/a", "a\u{1b}/b"]), [Code::ControlInName]);
+        let apart = findings(&["e\u{301}/a", "e\u{301}/b", "c"]);
+        assert_eq!(apart.len(), 1);
+        assert!(apart[0].message.contains("1 other"), "{}", apart[0]);
+    }
+}
