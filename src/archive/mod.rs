@@ -193,7 +193,8 @@ impl Archive {
         }
         // What is none of the others must be a zip, which is known by its end.
         match Container::from_extension(path) {
-            Some(Container::Tar) if !start.starts_with(b"PK") => {
+            // An empty file is no archive of any kind, which the zip says of it.
+            Some(Container::Tar) if !start.is_empty() && !start.starts_with(b"PK") => {
                 Ok(Self::Tar(Tarball::open(file, compression)?))
             }
             Some(container @ (Container::TarGz | Container::TarZst)) => Err(Error::damaged(

@@ -137,8 +137,15 @@ impl Tarball {
     /// What a fault of the compressed stream says; an error of the file itself is an error.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
-            Some(fault) => Ok(Finding::new(Code::NotAnArchive, fault.to_string())
-                .hint("members before that place may be whole; compare with another copy")),
+            Some(fault) => {
+                let code = match fault {
+                    StreamFault::CutOff { .. } => Code::NotAnArchive,
+                    StreamFault::Damaged { .. } => Code::DamagedStream,
+                    StreamFault::Trailing { .. } => Code::TrailingCompressed,
+                };
+                Ok(Finding::new(code, fault.to_string())
+                    .hint("members before that place may be whole; compare with another copy"))
+            }
             None => Err(Error::io("read", self.path())(error)),
         }
     }
@@ -275,15 +282,24 @@ fn finding(fault: &TarFault) -> Finding {
     use TarFaultKind as Kind;
     let code = match fault.kind {
         Kind::NoEndMark | Kind::LoneZeroBlock => Code::MissingEndMark,
-        Kind::Padding => Code::OddContainer,
-        Kind::AfterEnd | Kind::SecondArchive => Code::StrayBytes,
+        Kind::Padding => Code::DirtyPadding,
+        Kind::AfterEnd => Code::TrailingBytes,
+        Kind::SecondArchive => Code::HiddenMember,
         Kind::Checksum { .. } => Code::BadChecksum,
         Kind::BlockCutOff { .. } | Kind::DataCutOff { .. } | Kind::PaddingCutOff { .. } => {
             Code::NotAnArchive
         }
         Kind::Sparse => Code::Unsupported,
         Kind::UnexpectedData { .. } => Code::DirectoryWithData,
-        _ => Code::BadDirectory,
+        Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
+            Code::HeadersDisagree
+        }
+        Kind::Magic { .. } | Kind::Size(_) => Code::BadTarHeader,
+        Kind::ExtensionTooLong { .. }
+        | Kind::ExtensionRepeated { .. }
+        | Kind::ExtensionDangling { .. }
+        | Kind::Pax(_)
+        | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
     };
     let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);
     let finding = match &fault.member {

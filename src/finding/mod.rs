@@ -343,7 +343,7 @@ codes! {
 
     /// The file is not what its kind of archive must be, or is cut off.
     NotAnArchive = "ARC001" Error,
-    /// Bytes that belong to no member.
+    /// Bytes between the members that belong to none.
     StrayBytes = "ARC002" Error,
     /// The directory of the archive contradicts itself.
     BadDirectory = "ARC003" Error,
@@ -355,7 +355,7 @@ codes! {
     BadChecksum = "ARC006" Error,
     /// The member's bytes cannot be decoded, or are more or fewer than declared.
     BadMemberData = "ARC007" Error,
-    /// A compression method, encryption or feature that is not supported.
+    /// A feature of the container that is not supported.
     Unsupported = "ARC008" Error,
     /// The end of the tar is not marked as it should be.
     MissingEndMark = "ARC009" Warning,
@@ -363,6 +363,42 @@ codes! {
     DirectoryWithData = "ARC010" Error,
     /// A peculiarity of the container that harms nothing.
     OddContainer = "ARC011" Warning,
+    /// Bytes before the archive.
+    PrependedBytes = "ARC012" Error,
+    /// Bytes after the end of the archive.
+    TrailingBytes = "ARC013" Error,
+    /// A member that the archive does not list.
+    HiddenMember = "ARC014" Error,
+    /// The zip64 records and the others disagree.
+    Zip64Mismatch = "ARC015" Error,
+    /// The record behind a member's data is missing or wrong.
+    BadDescriptor = "ARC016" Error,
+    /// An encrypted member.
+    Encrypted = "ARC017" Error,
+    /// A compression method that is not supported.
+    UnknownMethod = "ARC018" Error,
+    /// One part of an archive that is spread over several files.
+    SplitArchive = "ARC019" Error,
+    /// More than one end record.
+    SecondEndRecord = "ARC020" Error,
+    /// An extra field of a zip that is malformed or there twice.
+    BadExtraField = "ARC021" Error,
+    /// A comment that looks like a part of the archive.
+    SignatureInComment = "ARC022" Error,
+    /// Padding that is not zero.
+    DirtyPadding = "ARC023" Warning,
+    /// Bytes after the end of compressed data.
+    TrailingCompressed = "ARC024" Error,
+    /// The compressed stream is damaged.
+    DamagedStream = "ARC025" Error,
+    /// A header of a tar that readers would understand differently.
+    BadTarHeader = "ARC026" Error,
+    /// An extended header of a tar that is malformed or describes nothing.
+    BadExtendedHeader = "ARC027" Error,
+    /// Time or version of a member differ between its header and the directory.
+    LesserFieldsDiffer = "ARC028" Warning,
+    /// An extra field of a kind that nobody knows.
+    UnknownExtraField = "ARC029" Warning,
 
     /// There is no manifest, so nothing can be proved.
     NoManifest = "MAN001" Error,

@@ -180,7 +180,14 @@ impl Plan {
 
 /// The members of which programs disagree what they are, so that none of it is to be written.
 fn ambiguous(findings: &[Finding]) -> HashSet<String> {
-    let codes = [Code::DuplicateName, Code::FileAndDirectory, Code::HeadersDisagree, Code::Overlap];
+    let codes = [
+        Code::DuplicateName,
+        Code::FileAndDirectory,
+        Code::HeadersDisagree,
+        Code::Overlap,
+        Code::Zip64Mismatch,
+        Code::BadDescriptor,
+    ];
     let about = findings.iter().filter(|finding| codes.contains(&finding.code));
     about.filter_map(|finding| finding.member.clone()).collect()
 }

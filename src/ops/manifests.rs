@@ -176,6 +176,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     let (code, message) = match DataFault::of(error) {
         Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
+        Some(fault @ DataFault::Unused { .. }) => (Code::TrailingCompressed, fault.to_string()),
         Some(fault) => (Code::BadMemberData, fault.to_string()),
         None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
     };

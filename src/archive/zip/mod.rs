@@ -1,6 +1,8 @@
 //! Zip files: read by their directory, checked byte by byte, written by position.
 
+mod agree;
 mod directory;
+mod end;
 pub(super) mod read_back;
 mod record;
 mod scan;
@@ -9,7 +11,8 @@ pub(super) mod write;
 use std::path::Path;
 use std::sync::Arc;
 
-use self::directory::{EndOfArchive, Entry};
+use self::directory::Entry;
+use self::end::EndOfArchive;
 use self::record::{
     FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD,
@@ -155,15 +158,15 @@ impl ZipArchive {
 
 /// What forbids reading a member at all.
 fn unsupported(name: &str, flags: u16, method: Method) -> Option<Finding> {
-    let what = if flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION) != 0 {
-        "the member is encrypted, which is not supported".to_owned()
+    let (code, what) = if flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION) != 0 {
+        (Code::Encrypted, "the member is encrypted, which is not supported".to_owned())
     } else if let Method::Other(number) = method {
-        format!("compression method {number} is not supported")
+        (Code::UnknownMethod, format!("compression method {number} is not supported"))
     } else {
         return None;
     };
     Some(
-        Finding::new(Code::Unsupported, what)
+        Finding::new(code, what)
             .in_member(name)
             .hint("unpack the archive with the tool that made it, then pack it anew"),
     )

@@ -1,15 +1,14 @@
 //! A pass over every byte of a zip: the spans of its members tile it, and both headers of each agree.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::data::{BLOCK, Packed, Stretch, ZipData};
 use super::super::{Member, MemberKind, Scan, Visit};
+use super::agree::check_central;
+pub(super) use super::agree::check_local;
 use super::directory::{self, Entry};
-use super::record::{
-    CentralHeader, DESCRIPTOR, EXTRA_UNICODE_PATH, ExtraFields, FLAG_MASKED, Fields, LOCAL_LEN,
-    LocalHeader, METHOD_STORED,
-};
+use super::end;
+use super::record::{DESCRIPTOR, FLAG_MASKED, Fields, LOCAL_LEN, LocalHeader, METHOD_STORED};
 use super::{ZipArchive, has_descriptor, member, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -19,6 +18,8 @@ use crate::path::MemberPath;
 
 /// Members that one job takes at a time: enough to read many small ones at once.
 const STEP: usize = 128;
+/// How many stray bytes are searched for the header of a hidden member.
+const SEARCHED: usize = 64 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
 const WHOLE: u64 = 1024 * 1024;
 
@@ -28,7 +29,7 @@ pub(super) fn scan<T: Send>(
     visit: &Visit<'_, T>,
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
-    findings.extend(directory::rival_end(&zip.file, zip.len)?);
+    findings.extend(end::rival_end(&zip.file, zip.len)?);
     let entries = read_directory(zip, &mut findings);
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
@@ -37,11 +38,7 @@ pub(super) fn scan<T: Send>(
     // The members' spans, from each local header to the next, tile the file up to the directory.
     let first = order.first().map_or(zip.end.directory_offset, |index| local(*index));
     if first > 0 {
-        findings.push(
-            Finding::new(Code::StrayBytes, format!("{first} bytes precede the first member"))
-                .at_byte(0)
-                .hint("the archive may have been glued to another file; keep only its own bytes"),
-        );
+        findings.push(before_the_first(zip, first)?);
     }
     let next = |position: usize| match order.get(position.saturating_add(1)) {
         Some(index) => local(*index).min(zip.end.directory_offset),
@@ -79,6 +76,29 @@ pub(super) fn scan<T: Send>(
     Ok(Scan { members, findings })
 }
 
+/// The `length` bytes that no record speaks of, at the front of the file.
+fn before_the_first(zip: &ZipArchive, length: u64) -> Result<Finding> {
+    let mut start = vec![0; usize::try_from(length).unwrap_or(SEARCHED).min(SEARCHED)];
+    let filled = zip.file.read_at(&mut start, 0)?;
+    Ok(match hidden_header(start.get(..filled).unwrap_or_default()) {
+        Some(at) => Finding::new(
+            Code::HiddenMember,
+            "a member that the directory does not list precedes the first one that it does",
+        )
+        .at_byte(at),
+        None => {
+            Finding::new(Code::PrependedBytes, format!("{length} bytes precede the first member"))
+                .at_byte(0)
+        }
+    }
+    .hint("the archive may have been glued to another file; keep only its own bytes"))
+}
+
+/// Where the header of a member begins in bytes that should not be there.
+fn hidden_header(bytes: &[u8]) -> Option<u64> {
+    memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
+}
+
 fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
     let offset = zip.end.directory_offset;
     let mut entries = Vec::new();
@@ -102,112 +122,6 @@ fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
         );
     }
     entries
-}
-
-fn check_central(header: &CentralHeader<'_>, entry: &Entry, findings: &mut Vec<Finding>) {
-    let name = || entry.name.clone();
-    if header.disk != 0 && header.disk != u16::MAX {
-        findings.push(
-            Finding::new(Code::Unsupported, "the member lies in another file of a split archive")
-                .in_member(name()),
-        );
-    }
-    if entry.has_legacy_name() {
-        findings.push(
-            Finding::new(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
-                .in_member(name())
-                .hint("tools will disagree about its letters; make the archive anew"),
-        );
-    }
-    if header.comment.windows(2).any(|pair| pair == b"PK") {
-        findings.push(
-            Finding::new(Code::StrayBytes, "the member's comment looks like a part of a zip")
-                .in_member(name()),
-        );
-    }
-    check_extra(header.extra, header.name, &entry.name, findings);
-}
-
-/// Extra fields are whole, each there once, and give the member no second name.
-fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
-    let mut seen = BTreeSet::new();
-    for field in ExtraFields(extra) {
-        let Some((id, content)) = field else {
-            findings.push(
-                Finding::new(Code::BadDirectory, "the extra field of the header is cut off")
-                    .in_member(name),
-            );
-            continue;
-        };
-        if !seen.insert(id) {
-            findings.push(
-                Finding::new(
-                    Code::BadDirectory,
-                    format!("the extra field {id:#06x} is there twice"),
-                )
-                .in_member(name),
-            );
-            // One of them says enough, and there can be sixteen thousand.
-            return;
-        }
-        // Version and checksum, then the name (Info-ZIP's Unicode Path).
-        if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
-            findings.push(
-                Finding::new(
-                    Code::HeadersDisagree,
-                    "the extra field gives the member another name",
-                )
-                .in_member(name),
-            );
-        }
-    }
-}
-
-/// Compares a local header with the directory; gives the header's length when it is one.
-pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<u64> {
-    let finding = |code, message: &str| {
-        Finding::new(code, message).in_member(entry.name.clone()).at_byte(entry.local)
-    };
-    let Some(header) = LocalHeader::read(bytes) else {
-        findings.push(finding(
-            Code::BadDirectory,
-            "the directory points to something that is not a member",
-        ));
-        return None;
-    };
-    let mut differ = |what: &str, central: String, local: String| {
-        findings.push(
-            finding(
-                Code::HeadersDisagree,
-                &format!("the member's header and the directory disagree about its {what}"),
-            )
-            .expected(format!("{central} as in the directory"), local)
-            .hint("programs would read different things; make the archive anew"),
-        );
-    };
-    let (central, local) = (&entry.facts, &header.facts);
-    if !entry.is_named(header.name) {
-        differ("name", entry.name.clone(), String::from_utf8_lossy(header.name).into_owned());
-    }
-    if central.flags != local.flags {
-        differ("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
-    }
-    if central.method != local.method {
-        differ("method", central.method.to_string(), local.method.to_string());
-    }
-    // With a descriptor the local header may leave these to it.
-    let absent = has_descriptor(local.flags);
-    if central.crc != local.crc && !(absent && local.crc == 0) {
-        differ("CRC-32", format!("{:08x}", central.crc), format!("{:08x}", local.crc));
-    }
-    if central.packed_size != local.packed_size && !(absent && local.packed_size == 0) {
-        differ("packed size", central.packed_size.to_string(), local.packed_size.to_string());
-    }
-    if central.size != local.size && !(absent && local.size == 0) {
-        differ("size", central.size.to_string(), local.size.to_string());
-    }
-    check_extra(header.extra, header.name, &entry.name, findings);
-    u64::try_from(bytes.len()).ok()
 }
 
 /// The bytes from a member's local header to whatever comes next.
@@ -331,24 +245,38 @@ impl Span<'_> {
             match found {
                 Some(descriptor) => stray = length.saturating_sub(descriptor),
                 None => {
-                    findings.push(self.finding(
-                        Code::HeadersDisagree,
-                        "the record behind the data does not repeat its checksum and sizes",
-                    ));
+                    findings.push(
+                        self.finding(
+                            Code::BadDescriptor,
+                            "the record behind the data does not repeat its checksum and sizes",
+                        )
+                        .hint("programs would read different things; make the archive anew"),
+                    );
                     return Ok(());
                 }
             }
         }
         if stray > 0 {
             let at = self.end.saturating_sub(stray);
-            findings.push(
-                Finding::new(
+            let searched = usize::try_from(stray).unwrap_or(SEARCHED).min(SEARCHED);
+            let hidden = window.get(at, searched)?.and_then(hidden_header);
+            let (code, at, message) = match hidden {
+                Some(header) => (
+                    Code::HiddenMember,
+                    at.saturating_add(header),
+                    "a member that the directory does not list follows this one".to_owned(),
+                ),
+                None => (
                     Code::StrayBytes,
+                    at,
                     format!("{stray} bytes follow the member and belong to nothing"),
-                )
-                .in_member(self.entry.name.clone())
-                .at_byte(at)
-                .hint("a member may be hidden there; make the archive anew"),
+                ),
+            };
+            findings.push(
+                Finding::new(code, message)
+                    .in_member(self.entry.name.clone())
+                    .at_byte(at)
+                    .hint("nobody checks what stands there; make the archive anew"),
             );
         }
         Ok(())

@@ -18,6 +18,31 @@ pub(super) const STRAY_BYTES: Explanation = sketch(
     "exp.zip that begins with its first member\n",
 );
 
+pub(super) const TRAILING_BYTES: Explanation = sketch(
+    "the zip and tar formats",
+    "The archive is whole, and something stands behind its end: a line end that a transfer added, \
+     another file, or what somebody wants to carry along unseen. Nobody checks it.",
+    "exp.zip, then a line end\n",
+    "exp.zip that ends with its end record\n",
+);
+
+pub(super) const HIDDEN_MEMBER: Explanation = sketch(
+    "the zip and tar formats",
+    "A member that most programs do not show: one without a record in the directory of a zip, or \
+     another archive behind the end mark of a tar. Programs that read from the front, or go on \
+     behind the mark, unpack it.",
+    "a.ra and evil.ra, and a directory that lists a.ra\n",
+    "a.ra, and a directory that lists a.ra\n",
+);
+
+pub(super) const DIRTY_PADDING: Explanation = sketch(
+    "POSIX ustar; the extra field 0xd935 of a zip",
+    "Padding fills up to a boundary and is written as zeros. Other bytes there are remains of \
+     memory, damage, or something hidden; no manifest covers them.",
+    "12 bytes of data, then 500 bytes of something\n",
+    "12 bytes of data, then 500 zeros\n",
+);
+
 pub(super) const BAD_DIRECTORY: Explanation = sketch(
     "the zip specification (APPNOTE)",
     "Counts, sizes or offsets of the archive's directory cannot all be true.",
@@ -59,10 +84,10 @@ pub(super) const BAD_MEMBER_DATA: Explanation = sketch(
 
 pub(super) const UNSUPPORTED: Explanation = sketch(
     "ra-pack",
-    "Encrypted members, zips in several parts, and methods other than stored, deflate and \
-     Zstandard are not read.",
-    "zip -e exp.zip a.ra\n",
-    "zip exp.zip a.ra\n",
+    "Some features of zip and tar are not read, because few programs agree about them: masked \
+     headers and patches in a zip, sparse files in a tar.",
+    "tar --sparse -cf exp.tar exp\n",
+    "tar -cf exp.tar exp\n",
 );
 
 pub(super) const MISSING_END_MARK: Explanation = sketch(
@@ -83,8 +108,8 @@ pub(super) const DIRECTORY_WITH_DATA: Explanation = sketch(
 pub(super) const ODD_CONTAINER: Explanation = sketch(
     "the zip and tar formats",
     "Something about the container is uncommon but \
-     loses nothing: a comment that no manifest covers, padding that is not zero, a file that an \
-     interrupted run left. It is named because another program may mind.",
+     loses nothing: a comment that no manifest covers, an attribute that no file has, a file that \
+     an interrupted run left. It is named because another program may mind.",
     "a zip with a comment\n",
     "a zip as ra-pack writes it\n",
 );

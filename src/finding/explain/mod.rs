@@ -5,6 +5,8 @@ mod container;
 mod descriptions;
 mod manifests;
 mod names;
+mod tar;
+mod zip;
 
 use std::fmt;
 use std::str::FromStr;
@@ -54,6 +56,24 @@ impl Code {
             Self::MissingEndMark => container::MISSING_END_MARK,
             Self::DirectoryWithData => container::DIRECTORY_WITH_DATA,
             Self::OddContainer => container::ODD_CONTAINER,
+            Self::PrependedBytes => zip::PREPENDED_BYTES,
+            Self::TrailingBytes => container::TRAILING_BYTES,
+            Self::HiddenMember => container::HIDDEN_MEMBER,
+            Self::Zip64Mismatch => zip::ZIP64_MISMATCH,
+            Self::BadDescriptor => zip::BAD_DESCRIPTOR,
+            Self::Encrypted => zip::ENCRYPTED,
+            Self::UnknownMethod => zip::UNKNOWN_METHOD,
+            Self::SplitArchive => zip::SPLIT_ARCHIVE,
+            Self::SecondEndRecord => zip::SECOND_END_RECORD,
+            Self::BadExtraField => zip::BAD_EXTRA_FIELD,
+            Self::SignatureInComment => zip::SIGNATURE_IN_COMMENT,
+            Self::DirtyPadding => container::DIRTY_PADDING,
+            Self::TrailingCompressed => tar::TRAILING_COMPRESSED,
+            Self::DamagedStream => tar::DAMAGED_STREAM,
+            Self::BadTarHeader => tar::BAD_TAR_HEADER,
+            Self::BadExtendedHeader => tar::BAD_EXTENDED_HEADER,
+            Self::LesserFieldsDiffer => zip::LESSER_FIELDS_DIFFER,
+            Self::UnknownExtraField => zip::UNKNOWN_EXTRA_FIELD,
             Self::NoManifest => manifests::NO_MANIFEST,
             Self::BadManifestLine => manifests::BAD_MANIFEST_LINE,
             Self::DigestMismatch => manifests::DIGEST_MISMATCH,

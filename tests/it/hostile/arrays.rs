@@ -112,12 +112,12 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("NDL021"),
         ),
         case("132 a bomb of aliases", "a.zip", with_yaml(alias_bomb()), Reject("NDL008")),
-        case("133 nested 20000 deep", "a.zip", with_yaml("[".repeat(20_000)), Reject("NDL")),
+        case("133 nested 20000 deep", "a.zip", with_yaml("[".repeat(20_000)), Reject("NDL003")),
         case(
             "133 nested 20000 deep by blocks",
             "a.zip",
             with_yaml("- ".repeat(20_000)),
-            Reject("NDL"),
+            Reject("NDL009"),
         ),
         case(
             "134 a tag of a language",

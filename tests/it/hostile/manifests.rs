@@ -72,7 +72,7 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("MAN005"),
         ),
         case("86 lists a directory", "a.zip", elsewhere("dir"), Reject("MAN004")),
-        case("86 lists itself", "a.zip", elsewhere(MANIFEST), Reject("MAN")),
+        case("86 lists itself", "a.zip", elsewhere(MANIFEST), Reject("MAN003")),
         bad_line("87 a line of garbage", appended("garbage\n")),
         bad_line("88 63 digits", with_manifest(|text| text[1..].into())),
         bad_line("89 not hexadecimal", with_manifest(|text| ["g", &text[1..]].concat().into())),

@@ -37,7 +37,7 @@ const MEMORY_KIB: u32 = 2 << 20;
 /// What `verify` has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Exit status 1, and an error whose code begins so.
+    /// Exit status 1, and an error of this code.
     Reject(&'static str),
     /// Exit status 0, and a warning of this code.
     Warn(&'static str),
@@ -216,8 +216,8 @@ fn objection_to_verify(case: &Case, directory: &Path) -> Option<String> {
     let output = bounded(&["verify", "-j", "2", case.file], directory);
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let (status, fits) = match case.answer {
-        Reject(code) => (1, said.contains(&format!("error[{code}"))),
-        Warn(code) => (0, said.contains(&format!("warning[{code}")) && !said.contains("error[")),
+        Reject(code) => (1, said.contains(&format!("error[{code}]"))),
+        Warn(code) => (0, said.contains(&format!("warning[{code}]")) && !said.contains("error[")),
         Accept => (0, !said.contains("error[") && !said.contains("warning[")),
     };
     if fits && output.status.code() == Some(status) && !said.contains('\u{1b}') {
