@@ -257,6 +257,16 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Calls the members of findings by another name.
+pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
+    for member in findings.iter_mut().filter_map(|finding| finding.member.as_mut()) {
+        let name = shown(member);
+        if name.len() != member.len() {
+            *member = name.to_owned();
+        }
+    }
+}
+
 /// Puts findings in the order of their members, and of their places in each.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {

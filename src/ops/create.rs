@@ -15,7 +15,7 @@ use crate::archive::{
 };
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, Severity, count_errors};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{
@@ -572,6 +572,7 @@ fn unportable_names(
     let names: Vec<String> = payload.map(|path| placement.place_payload(path.as_str())).collect();
     let mut findings = Vec::new();
     check_portable(names.iter().map(String::as_str), &mut findings);
+    finding::rename(&mut findings, |name| placement.shown(name));
     if portable {
         for finding in &mut findings {
             finding.severity = Severity::Error;

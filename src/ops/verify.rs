@@ -191,11 +191,11 @@ impl<'a> Verification<'a> {
                 ),
             }
         }
-        rename(findings, |name| placement.shown(name));
+        finding::rename(findings, |name| placement.shown(name));
         let before = findings.len();
         self.check_manifests(&placement, &digests, &texts, report)?;
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
-        rename(of_manifests, |name| placement.shown_relative(name));
+        finding::rename(of_manifests, |name| placement.shown_relative(name));
         let mut contents = Contents::default();
         for (member, visited) in &mut scan.members {
             let content = visited.take().map_or(Content::Other, |visited| visited.content);
@@ -439,16 +439,6 @@ impl<'a> Verification<'a> {
 impl Visited {
     fn nothing() -> Self {
         Self { digest: None, content: Content::Other, text: None, fault: None }
-    }
-}
-
-/// Calls the members of findings by another name.
-fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
-    for member in findings.iter_mut().filter_map(|finding| finding.member.as_mut()) {
-        let name = shown(member);
-        if name.len() != member.len() {
-            *member = name.to_owned();
-        }
     }
 }
 

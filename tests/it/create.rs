@@ -798,6 +798,10 @@ fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_sa
             .exits(2)
             .says(&["the archive is whole, but its manifest is not signed", said]);
         ra("verify", &[&archive], &[]).exits(0);
+    }
+}
+
+#[test]
 fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() {
     let names = ["aux.txt", "Twin.txt", "twin.txt", "e\u{301}.txt", "\u{e9}.txt", "blank "];
     let codes = ["NAME006", "NAME009", "NAME009", "NAME010", "NAME011"];
@@ -843,6 +847,9 @@ fn the_signature_of_a_manifest_that_is_made_anew_is_left_out() {
     // Signed in the directory, as anybody can who has no ra-pack.
     fs::write(unpacked.join("manifest-sha256.txt.asc"), "a signature").unwrap();
     ra("verify", &[&unpacked], &[]).exits(0).says(&["signature: manifest-sha256.txt.asc"]);
+}
+
+#[test]
 fn portable_names_pass_and_the_place_in_a_bag_counts() {
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
@@ -852,5 +859,5 @@ fn portable_names_pass_and_the_place_in_a_bag_counts() {
     let experiment = Experiment::new().file(&name, "x");
     create(experiment.path(), &archive, &["--portable", "--force"]).exits(0);
     let options = ["--portable", "--force", "--layout", "bagit"];
-    create(experiment.path(), &archive, &options).exits(1).says(&["NAME009", "x/data/d"]);
+    create(experiment.path(), &archive, &options).exits(1).says(&["NAME009", "characters long"]);
 }
