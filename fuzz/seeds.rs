@@ -1,4 +1,4 @@
-//! Writes small files for each target to begin with.
+//! Writes the files of `seeds/`, which each target begins with; the same ones every time.
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +11,7 @@ const NDL: &str = "dimcoords:\n  t: {type: float64, size: 2}\nndarrays:\n  a:\n 
                    attributes: {units: m, x: {shape: [2], type: int8, value: [1, 2]}}\n";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let seed = |target: &str, name: &str, bytes: &[u8]| {
         let directory = corpus.join(target);
         fs::create_dir_all(&directory)?;

@@ -1,0 +1,82 @@
+//! Bytes in memory: an array, a description, a manifest.
+
+use ra_pack::manifest::{Manifest, NameEncoding};
+use ra_pack::ra::{Header, ReadError, decode};
+use ra_pack::{Algorithm, AnyArray, RawArray};
+
+/// Any bytes as a manifest: what is read, written and read again is the same.
+pub fn manifest(text: &[u8]) {
+    // BagIt before 1.0 has no way to write a line end, so it is not written.
+    for names in [NameEncoding::Gnu, NameEncoding::Percent] {
+        let (manifest, _) = Manifest::parse(Algorithm::Sha256, names, text);
+        // In a bag blanks before a name separate it from the digest. No name in one begins so: all
+        // payload lies below `data/`.
+        let blank = |path: &str| path.starts_with([' ', '\t']);
+        if names == NameEncoding::Percent
+            && manifest.entries().iter().any(|entry| blank(entry.path.as_str()))
+        {
+            continue;
+        }
+        let written = manifest.to_text(names);
+        let (again, faults) = Manifest::parse(Algorithm::Sha256, names, &written);
+        assert!(faults.is_empty(), "{faults:?}");
+        let pairs = |manifest: &Manifest| {
+            let entries = manifest.entries().iter();
+            entries.map(|entry| (entry.path.clone(), entry.digest)).collect::<Vec<_>>()
+        };
+        assert_eq!(pairs(&again), pairs(&manifest));
+        for entry in manifest.entries() {
+            let found = Manifest::look_up(Algorithm::Sha256, names, &written, &entry.path);
+            assert_eq!(found, Ok(Some(entry.digest)));
+        }
+    }
+    let _ = Manifest::parse(Algorithm::Md5, NameEncoding::Verbatim, text);
+}
+
+/// Any bytes as a description: what is read, written and read again is the same.
+pub fn ndl(text: &[u8]) {
+    let parsed = ra_pack::ndl::parse(text);
+    for finding in &parsed.diagnostics {
+        assert!(finding.span.start.offset <= finding.span.end.offset);
+    }
+    if parsed.has_errors() {
+        return;
+    }
+    let Some(document) = parsed.document else { return };
+    let yaml = document.to_yaml();
+    let again = ra_pack::ndl::parse(yaml.as_bytes());
+    assert!(!again.has_errors(), "{:?}\n{yaml}", again.diagnostics);
+    let again = again.document.unwrap();
+    // By the text: a NaN differs from itself.
+    assert_eq!(again.to_yaml(), yaml);
+    assert_eq!(format!("{again:?}"), format!("{document:?}"));
+}
+
+/// Any bytes as a RawArray: every reader agrees, and what is written again is read the same.
+pub fn ra_decode(file: &[u8]) {
+    let len = file.len().try_into().unwrap();
+    let decoded = decode(file);
+    let header = Header::read(&mut &*file);
+    assert!(header.is_ok() || decoded.is_err(), "a file without header was decoded");
+    let streamed = AnyArray::read_from(file);
+    let sized = AnyArray::read_sized(file, len);
+    assert_eq!(streamed.is_ok(), sized.is_ok());
+    let typed = RawArray::<f32>::read_from(file);
+    assert_eq!(typed.is_ok(), RawArray::<f32>::from_bytes(file).is_ok());
+    assert_eq!(typed.is_ok(), RawArray::<f32>::read_sized(file, len).is_ok());
+    let (Ok(decoded), Ok(array)) = (decoded, streamed) else { return };
+
+    let mut written = Vec::new();
+    array.write_to(&mut written).unwrap();
+    let again = decode(&written).unwrap();
+    // Truth values are written as `uint8`, which has their width.
+    let expected = decoded.header.decoded();
+    assert_eq!(again.header.dims(), expected.dims());
+    assert_eq!(again.header.element().elbyte(), expected.element().elbyte());
+    assert_eq!(again.data, decoded.data);
+    match AnyArray::read_sized(&*written, written.len().try_into().unwrap()) {
+        Ok(_) => {}
+        Err(ReadError::Decode(error)) => panic!("what was written cannot be read: {error}"),
+        Err(error) => panic!("{error}"),
+    }
+}

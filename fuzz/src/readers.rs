@@ -1,0 +1,148 @@
+//! What other readers see in an archive.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _};
+
+use ra_pack::Container;
+
+use crate::verified::Members;
+
+/// By the zip crate.
+pub(crate) fn zip(bytes: &[u8]) -> Members {
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut members = Members::new();
+    for index in 0..zip.len() {
+        let mut member = zip.by_index(index).unwrap();
+        let name = member.name().unwrap().into_owned();
+        let mut content = Vec::new();
+        member.read_to_end(&mut content).unwrap();
+        assert!(members.insert(name.clone(), content).is_none(), "{name:?} twice");
+    }
+    members
+}
+
+/// By rawzip, with the decoders called directly.
+pub(crate) fn rawzip(bytes: &[u8]) -> Members {
+    let zip = rawzip::ZipArchive::from_slice(bytes).unwrap();
+    let mut members = Members::new();
+    let mut entries = zip.entries();
+    while let Some(entry) = entries.next_entry().unwrap() {
+        let name = String::from_utf8(entry.file_path().as_bytes().to_vec()).unwrap_or_default();
+        let data = zip.get_entry(entry.wayfinder()).unwrap().data().to_vec();
+        let content = match entry.compression_method() {
+            rawzip::CompressionMethod::STORE => data,
+            rawzip::CompressionMethod::DEFLATE => {
+                let mut content = Vec::new();
+                flate2::read::DeflateDecoder::new(&*data).read_to_end(&mut content).unwrap();
+                content
+            }
+            rawzip::CompressionMethod::ZSTD => zstd::decode_all(&*data).unwrap(),
+            other => panic!("{other:?} was called clean"),
+        };
+        members.insert(name, content);
+    }
+    members
+}
+
+/// A tar without its compression.
+pub(crate) fn unpacked(bytes: &[u8], container: Container) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match container {
+        Container::TarGz => {
+            flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+        }
+        Container::TarZst => plain = zstd::decode_all(bytes).unwrap(),
+        _ => plain = bytes.to_vec(),
+    }
+    plain
+}
+
+/// By the tar crate.
+pub(crate) fn tar(bytes: &[u8]) -> Members {
+    let mut archive = tar::Archive::new(bytes);
+    let mut members = Members::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).unwrap();
+        insert(&mut members, &name, entry.header().entry_type().is_dir(), content);
+    }
+    members
+}
+
+fn insert(members: &mut Members, name: &str, is_directory: bool, content: Vec<u8>) {
+    let name = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
+    if name.is_empty() || name == "." {
+        return;
+    }
+    let name = if is_directory { format!("{name}/") } else { name.to_owned() };
+    assert!(members.insert(name.clone(), content).is_none(), "{name:?} twice");
+}
+
+/// By a few lines that know ustar, GNU's long names, and the records `path` and `size` of PAX.
+pub(crate) fn ustar(bytes: &[u8]) -> Members {
+    let mut members = Members::new();
+    let mut at = 0;
+    let mut long_name = None;
+    let mut pax: BTreeMap<String, String> = BTreeMap::new();
+    while let Some(header) = bytes.get(at..at + 512) {
+        if header.iter().all(|byte| *byte == 0) {
+            break;
+        }
+        let text = |range: std::ops::Range<usize>| {
+            let field = header[range].split(|byte| *byte == 0).next().unwrap_or_default();
+            String::from_utf8_lossy(field).into_owned()
+        };
+        let mut size = number(&header[124..136]);
+        let kind = header[156];
+        let is_extension = matches!(kind, b'x' | b'g' | b'L' | b'K');
+        if let Some(wide) = pax.get("size").filter(|_| !is_extension) {
+            size = wide.parse::<usize>().unwrap();
+        }
+        let content = &bytes[at + 512..at + 512 + size];
+        at += 512 + size.next_multiple_of(512);
+        match kind {
+            b'L' => {
+                let name = content.strip_suffix(&[0]).unwrap_or(content);
+                long_name = Some(String::from_utf8(name.to_vec()).unwrap());
+            }
+            b'x' => pax = records(content),
+            b'g' | b'K' => {}
+            _ => {
+                let prefix =
+                    if &header[257..263] == b"ustar\0" { text(345..500) } else { String::new() };
+                let slash = if prefix.is_empty() { "" } else { "/" };
+                let short = format!("{prefix}{slash}{}", text(0..100));
+                let name = pax.remove("path").or(long_name.take()).unwrap_or(short);
+                let is_directory =
+                    kind == b'5' || (kind != b'0' && name.ends_with('/')) || name.ends_with('/');
+                insert(&mut members, &name, is_directory, content.to_vec());
+                pax.clear();
+            }
+        }
+    }
+    members
+}
+
+/// Octal digits, or a binary number after a byte of 0x80.
+fn number(field: &[u8]) -> usize {
+    if field[0] & 0x80 != 0 {
+        return field[1..].iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
+    }
+    let text = String::from_utf8_lossy(field);
+    usize::from_str_radix(text.trim_matches(['\0', ' ']), 8).unwrap_or(0)
+}
+
+/// Records `length key=value\n`.
+fn records(mut content: &[u8]) -> BTreeMap<String, String> {
+    let mut records = BTreeMap::new();
+    while let Some(space) = content.iter().position(|byte| *byte == b' ') {
+        let length: usize = std::str::from_utf8(&content[..space]).unwrap().parse().unwrap();
+        let record = String::from_utf8_lossy(&content[space + 1..length - 1]).into_owned();
+        let (key, value) = record.split_once('=').unwrap();
+        records.insert(key.to_owned(), value.to_owned());
+        content = &content[length..];
+    }
+    records
+}
