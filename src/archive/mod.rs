@@ -26,6 +26,7 @@ use self::zip::ZipArchive;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
+use crate::path::MemberPath;
 
 /// The kinds of containers that a pack may lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -139,6 +140,17 @@ pub(crate) struct Member {
     pub(crate) location: Location,
 }
 
+impl Member {
+    /// Where the content begins in the archive file, when it is stored there.
+    pub(crate) fn data_offset(&self) -> Option<u64> {
+        match self.location {
+            Location::Packed { data, .. } if self.method == Method::Stored => Some(data),
+            Location::At { data } => Some(data),
+            _ => None,
+        }
+    }
+}
+
 /// How to reach a member's bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Location {
@@ -146,8 +158,10 @@ pub(crate) enum Location {
     Named,
     /// The bytes of the archive from `data` on.
     At { data: u64 },
-    /// A zip member whose local header begins at `header`.
-    Local { header: u64, crc: u32, flags: u16 },
+    /// The packed bytes of a zip member that was found by its name and checked.
+    Packed { data: u64, crc: u32 },
+    /// By finding the member by its name.
+    Listed,
     /// Only by reading the archive from its beginning.
     Stream,
 }
@@ -252,12 +266,17 @@ impl Archive {
 
     /// Finds one member by its name.
     ///
-    /// A name that is there twice is an error: nobody can say which is meant.
+    /// A name that is there twice is an error: nobody can say which is meant. So is whatever else
+    /// [`Archive::scan`] would say against that member; what is wrong with others is not looked for.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Member>> {
-        match self {
+        let found = match self {
             Self::Directory(directory) => directory.find(name),
             Self::Zip(zip) => zip.find(name),
             Self::Tar(tarball) => tarball.find(name),
+        }?;
+        match (&found, MemberPath::new(name)) {
+            (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
+            _ => Ok(found),
         }
     }
 
@@ -267,17 +286,6 @@ impl Archive {
             Self::Directory(directory) => directory.members(),
             Self::Zip(zip) => zip.members(),
             Self::Tar(tarball) => tarball.members(),
-        }
-    }
-
-    /// Where the content of a stored member begins in the archive file.
-    pub(crate) fn data_offset(&self, member: &Member) -> Result<Option<u64>> {
-        match (self, member.location) {
-            (Self::Zip(zip), Location::Local { .. }) if member.method == Method::Stored => {
-                zip.data_offset(member).map(Some)
-            }
-            (_, Location::At { data }) => Ok(Some(data)),
-            _ => Ok(None),
         }
     }
 
@@ -304,7 +312,7 @@ impl Archive {
         if let Self::Directory(directory) = self {
             return Ok(Some((Arc::new(directory.open_file(&member.name)?), 0)));
         }
-        let offset = self.data_offset(member)?;
+        let offset = member.data_offset();
         Ok(self.file().map(Arc::clone).zip(offset))
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Positioned, Stretch};
+use super::names;
 use super::read_ahead::ReadAhead;
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
@@ -190,9 +191,11 @@ impl Tarball {
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
-        let mut found = None;
-        let mut twice = false;
+        let mut found: Option<Member> = None;
+        let (mut twice, mut in_it) = (false, false);
         self.walk(|member| {
+            let below = member.name.strip_prefix(name);
+            in_it |= below.is_some_and(|below| below.len() > 1 && below.starts_with('/'));
             if member.name == name {
                 twice = found.is_some();
                 found = Some(member);
@@ -200,12 +203,10 @@ impl Tarball {
             twice
         })?;
         if twice {
-            return Err(Error::damaged(
-                self.path(),
-                Finding::new(Code::DuplicateName, "two members have this name")
-                    .in_member(name)
-                    .hint("nobody can tell which one is meant; make the archive anew"),
-            ));
+            return Err(Error::damaged(self.path(), names::twice(name)));
+        }
+        if in_it && found.as_ref().is_some_and(|member| member.kind == MemberKind::File) {
+            return Err(Error::damaged(self.path(), names::file_and_directory(name)));
         }
         Ok(found)
     }

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
+use super::glance::ambiguous;
 use super::manifests::{self, MAX_MANIFEST, beside, data_finding};
 use super::select::Patterns;
 use crate::archive::{Archive, Member, MemberKind};
@@ -176,20 +177,6 @@ impl Plan {
             None => Ok(()),
         }
     }
-}
-
-/// The members of which programs disagree what they are, so that none of it is to be written.
-fn ambiguous(findings: &[Finding]) -> HashSet<String> {
-    let codes = [
-        Code::DuplicateName,
-        Code::FileAndDirectory,
-        Code::HeadersDisagree,
-        Code::Overlap,
-        Code::Zip64Mismatch,
-        Code::BadDescriptor,
-    ];
-    let about = findings.iter().filter(|finding| codes.contains(&finding.code));
-    about.filter_map(|finding| finding.member.clone()).collect()
 }
 
 /// The text of a member that may be the manifest; of others nothing is read.

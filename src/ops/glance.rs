@@ -1,10 +1,11 @@
 //! A look at the headers and descriptions of a pack, without its data.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::archive::{Archive, Member};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::pack::{Content, Contents, Inspector, Placement};
 use crate::path::MemberPath;
 
@@ -25,11 +26,29 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
     let mut contents = Contents::default();
     let mut members = Vec::with_capacity(scan.members.len());
+    let ambiguous = ambiguous(&scan.findings);
     for (member, content) in scan.members {
+        // What one header says of it would be nonsense by another.
+        let content = content.filter(|_| !ambiguous.contains(&member.name));
         place(&placement, &member, content.unwrap_or(Content::Other), &mut contents);
         members.push(member);
     }
     Ok(Glance { placement, members, contents, findings: scan.findings })
+}
+
+/// The members of which programs disagree what they are, so that none of it is to be shown or
+/// written.
+pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
+    let codes = [
+        Code::DuplicateName,
+        Code::FileAndDirectory,
+        Code::HeadersDisagree,
+        Code::Overlap,
+        Code::Zip64Mismatch,
+        Code::BadDescriptor,
+    ];
+    let about = findings.iter().filter(|finding| codes.contains(&finding.code));
+    about.filter_map(|finding| finding.member.clone()).collect()
 }
 
 fn look(member: &Member, content: &mut dyn BufRead) -> Content {

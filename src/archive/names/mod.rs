@@ -6,7 +6,7 @@ pub(crate) use self::portable::check_portable;
 
 use super::{Member, MemberKind};
 use crate::finding::{Code, Finding};
-use crate::path::MemberPath;
+use crate::path::{InvalidPath, MemberPath};
 
 /// Checks every name by itself and all of them together.
 pub(super) fn check<T>(members: &[(Member, Option<T>)], findings: &mut Vec<Finding>) {
@@ -19,11 +19,7 @@ pub(super) fn check<T>(members: &[(Member, Option<T>)], findings: &mut Vec<Findi
         if let [first, second] = pair
             && first.name == second.name
         {
-            findings.push(
-                Finding::new(Code::DuplicateName, "two members have this name")
-                    .in_member(first.name.clone())
-                    .hint("programs disagree about which one counts; make the archive anew"),
-            );
+            findings.push(twice(&first.name));
         }
     }
     check_files_as_directories(&sorted, findings);
@@ -34,12 +30,8 @@ pub(super) fn check<T>(members: &[(Member, Option<T>)], findings: &mut Vec<Findi
 
 fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
     let name = || member.name.clone();
-    if let Err(invalid) = MemberPath::new(member.name.as_str()) {
-        findings.push(
-            Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
-                .in_member(name())
-                .hint("the member was not looked at; make the archive anew with relative names"),
-        );
+    if let Err(fault) = MemberPath::new(member.name.as_str()) {
+        findings.push(invalid(fault));
     }
     match member.kind {
         MemberKind::Link => findings.push(
@@ -69,17 +61,34 @@ fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) 
         let [first, second] = pair else { continue };
         let below = second.name.strip_prefix(first.name.as_str());
         if first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/')) {
-            findings.push(
-                Finding::new(
-                    Code::FileAndDirectory,
-                    "the member is a file, but another member lies in it as in a directory",
-                )
-                .in_member(first.name.clone())
-                .expected("a directory", "a file")
-                .hint("only one of them can be unpacked; make the archive anew"),
-            );
+            findings.push(file_and_directory(&first.name));
         }
     }
+}
+
+/// A name that nobody may be given a file by.
+pub(super) fn invalid(invalid: InvalidPath) -> Finding {
+    Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
+        .in_member(invalid.path)
+        .hint("the member was not looked at; make the archive anew with relative names")
+}
+
+/// Two members of one name.
+pub(super) fn twice(name: &str) -> Finding {
+    Finding::new(Code::DuplicateName, "two members have this name")
+        .in_member(name)
+        .hint("nobody can tell which one is meant; make the archive anew")
+}
+
+/// A member that is a file and a directory at once.
+pub(super) fn file_and_directory(name: &str) -> Finding {
+    Finding::new(
+        Code::FileAndDirectory,
+        "the member is a file, but another member lies in it as in a directory",
+    )
+    .in_member(name)
+    .expected("a directory", "a file")
+    .hint("only one of them can be unpacked; make the archive anew")
 }
 
 #[cfg(test)]

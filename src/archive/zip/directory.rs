@@ -82,27 +82,6 @@ pub(super) fn headers(
     })
 }
 
-/// The records of one name. The directory is searched for the bytes of the name, and only records
-/// that hold them are decoded; the walk from record to record is exact.
-pub(super) fn named<'a>(
-    directory: &'a [u8],
-    offset: u64,
-    name: &'a str,
-) -> impl Iterator<Item = Result<Entry, Box<Finding>>> + 'a {
-    headers(directory, offset).filter_map(move |header| match header {
-        Ok(header) => {
-            let stripped = header.name.strip_suffix(b"/").unwrap_or(header.name);
-            let hit = if std::str::from_utf8(stripped).is_ok() {
-                stripped == name.as_bytes()
-            } else {
-                decode_name(stripped).0 == name
-            };
-            hit.then(|| Ok(Entry::new(&header)))
-        }
-        Err(finding) => Some(Err(finding)),
-    })
-}
-
 /// A name as text: UTF-8 whatever the flag says, else the original PC's code page 437, which is what
 /// the format prescribes without the flag; the second value says that it was that.
 fn decode_name(raw: &[u8]) -> (String, bool) {

@@ -2,6 +2,7 @@
 
 mod agree;
 mod directory;
+mod door;
 mod end;
 pub(super) mod read_back;
 mod record;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use self::directory::Entry;
 use self::end::EndOfArchive;
 use self::record::{
-    FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, LOCAL_LEN, LocalHeader,
-    METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD,
+    FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, METHOD_DEFLATE, METHOD_STORED,
+    METHOD_ZSTD,
 };
 use super::data::{Packed, Stretch, ZipData};
 use super::{Location, Member, MemberKind, MemberReader, Method, Scan, Visit};
@@ -43,6 +44,10 @@ impl ZipArchive {
         // The end record lies behind the directory, so the file is known to be at least this long.
         let mut directory = vec![0; directory_len];
         file.read_exact_at(&mut directory, end.directory_offset)?;
+        // Where a reader in a hurry does not look: it would read another archive.
+        if let Some(rival) = end::rival_end(&file, len)? {
+            return Err(Error::damaged(file.path(), rival));
+        }
         Ok(Self { file: Arc::new(file), len, end, directory })
     }
 
@@ -71,82 +76,15 @@ impl ZipArchive {
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
-        let mut found = None;
-        for entry in directory::named(&self.directory, self.end.directory_offset, name) {
-            let entry = entry.map_err(|finding| self.damaged(*finding))?;
-            if found.is_some() {
-                return Err(self.damaged(
-                    Finding::new(Code::DuplicateName, "two members have this name")
-                        .in_member(name)
-                        .hint("nobody can tell which one is meant; make the archive anew"),
-                ));
-            }
-            found = Some(member(&entry));
-        }
-        Ok(found)
-    }
-
-    /// Where a member's packed bytes begin; its local header must agree with the directory.
-    pub(super) fn data_offset(&self, member: &Member) -> Result<u64> {
-        let Location::Local { header, crc, flags } = member.location else {
-            return Err(Error::Unsupported("the member is not one of a zip".to_owned()));
-        };
-        let mut start = [0; LOCAL_LEN];
-        let cut_off = |_| {
-            self.damaged(
-                Finding::new(Code::BadDirectory, "the directory points outside of the archive")
-                    .in_member(member.name.clone())
-                    .at_byte(header),
-            )
-        };
-        self.file.read_exact_at(&mut start, header).map_err(cut_off)?;
-        let length = LocalHeader::full_len(&start).unwrap_or(LOCAL_LEN);
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, header).map_err(cut_off)?;
-        let mut findings = Vec::new();
-        let entry = Entry {
-            name: member.name.clone(),
-            raw_name: None,
-            kind: member.kind,
-            facts: record::Facts {
-                version_needed: 0,
-                flags,
-                method: method_number(member.method),
-                modified: 0,
-                crc,
-                packed_size: member.packed_size,
-                size: member.size,
-            },
-            local: header,
-        };
-        let read = scan::check_local(&entry, &bytes, &mut findings);
-        if let Some(finding) = findings.into_iter().find(Finding::is_error) {
-            return Err(self.damaged(finding));
-        }
-        let Some(length) = read else {
-            return Err(cut_off(Error::Interrupted));
-        };
-        let data = header.saturating_add(length);
-        if data.saturating_add(member.packed_size) > self.end.directory_offset {
-            return Err(self.damaged(
-                Finding::new(Code::Overlap, "the member reaches into the directory")
-                    .in_member(member.name.clone())
-                    .at_byte(header),
-            ));
-        }
-        Ok(data)
+        door::find(self, name)
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        let offset = self.data_offset(member)?;
-        let Location::Local { crc, flags, .. } = member.location else {
-            return Err(Error::Unsupported("the member is not one of a zip".to_owned()));
+        let Location::Packed { data, crc } = member.location else {
+            return Err(Error::Unsupported("the member is no file of a zip".to_owned()));
         };
-        if let Some(finding) = unsupported(&member.name, flags, member.method) {
-            return Err(self.damaged(finding));
-        }
         let packed =
-            Packed::Stretch(Stretch::new(Arc::clone(&self.file), offset, member.packed_size));
+            Packed::Stretch(Stretch::new(Arc::clone(&self.file), data, member.packed_size));
         let data = ZipData::new(packed, member.method, member.size, crc)
             .map_err(Error::io("read", self.path()))?;
         match data {
@@ -197,11 +135,7 @@ fn member(entry: &Entry) -> Member {
         size: entry.facts.size,
         packed_size: entry.facts.packed_size,
         method: method(entry.facts.method),
-        location: Location::Local {
-            header: entry.local,
-            crc: entry.facts.crc,
-            flags: entry.facts.flags,
-        },
+        location: Location::Listed,
     }
 }
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::super::data::{BLOCK, Packed, Stretch, ZipData};
 use super::super::{Member, MemberKind, Scan, Visit};
-use super::agree::check_central;
-pub(super) use super::agree::check_local;
+use super::agree::{check_central, check_local};
+
 use super::directory::{self, Entry};
-use super::end;
 use super::record::{DESCRIPTOR, FLAG_MASKED, Fields, LOCAL_LEN, LocalHeader, METHOD_STORED};
 use super::{ZipArchive, has_descriptor, member, unsupported};
 use crate::error::{Error, Result};
@@ -29,7 +28,6 @@ pub(super) fn scan<T: Send>(
     visit: &Visit<'_, T>,
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
-    findings.extend(end::rival_end(&zip.file, zip.len)?);
     let entries = read_directory(zip, &mut findings);
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
@@ -114,21 +112,24 @@ fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
     }
     let counted = u64::try_from(entries.len()).unwrap_or(u64::MAX);
     if counted != zip.end.entries {
-        findings.push(
-            Finding::new(Code::BadDirectory, "the end record counts other members than there are")
-                .at_byte(offset)
-                .expected(format!("{} members", zip.end.entries), format!("{counted} members"))
-                .hint("members may be hidden or lost; compare the archive with another copy"),
-        );
+        findings.push(other_count(zip, entries.len()));
     }
     entries
 }
 
+/// What the end record says otherwise than the directory, which has `counted` records.
+pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
+    Finding::new(Code::BadDirectory, "the end record counts other members than there are")
+        .at_byte(zip.end.directory_offset)
+        .expected(format!("{} members", zip.end.entries), format!("{counted} members"))
+        .hint("members may be hidden or lost; compare the archive with another copy")
+}
+
 /// The bytes from a member's local header to whatever comes next.
-struct Span<'a> {
-    entry: &'a Entry,
-    end: u64,
-    directory: u64,
+pub(super) struct Span<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) end: u64,
+    pub(super) directory: u64,
 }
 
 impl Span<'_> {
@@ -143,6 +144,19 @@ impl Span<'_> {
         visit: &Visit<'_, T>,
         findings: &mut Vec<Finding>,
     ) -> Result<Option<T>> {
+        match self.check(window, findings)? {
+            Some(data) => self.show(&member(self.entry), data, window, visit).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Checks the span; gives where the packed bytes begin when they are those of a file that can be
+    /// read.
+    pub(super) fn check(
+        &self,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<u64>> {
         let entry = self.entry;
         let header_len = match window.get(entry.local, LOCAL_LEN)?.and_then(LocalHeader::full_len) {
             Some(length) => length,
@@ -191,7 +205,7 @@ impl Span<'_> {
             );
             return Ok(None);
         }
-        self.show(&member, data, window, visit).map(Some)
+        Ok(Some(data))
     }
 
     fn show<T>(
@@ -299,7 +313,7 @@ impl Span<'_> {
 }
 
 /// A block of the file that holds what is looked at next; neighbours are read together.
-struct Window {
+pub(super) struct Window {
     file: Arc<File>,
     start: u64,
     bytes: Vec<u8>,
@@ -308,7 +322,7 @@ struct Window {
 }
 
 impl Window {
-    fn new(file: Arc<File>) -> Self {
+    pub(super) fn new(file: Arc<File>) -> Self {
         Self { file, start: 0, bytes: Vec::new(), limit: 0 }
     }
 

@@ -134,7 +134,7 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the member cannot be read.
     pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
-        let Some(start) = self.pack.archive.data_offset(&self.member)? else { return Ok(None) };
+        let Some(start) = self.member.data_offset() else { return Ok(None) };
         Ok(Some((start, start.saturating_add(self.header()?.header_len()))))
     }
 
@@ -266,7 +266,7 @@ impl<'a> PackedArray<'a> {
                 "a view needs a pack that is opened by `Pack::map`".to_owned(),
             ));
         };
-        let Some(start) = pack.archive.data_offset(&self.member)? else {
+        let Some(start) = self.member.data_offset() else {
             return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
         };
         let end = start.saturating_add(self.member.size);

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod containers;
+mod doors;
 mod manifests;
 mod members;
 mod names;
