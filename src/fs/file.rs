@@ -48,7 +48,12 @@ impl File {
     /// What the file looks like at this moment.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
         let metadata = self.inner.metadata().map_err(Error::io("look at", &self.path))?;
-        Ok(Stamp { len: metadata.len(), modified: metadata.modified().ok() })
+        Ok(Stamp {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            identity: Identity::of(&metadata),
+        })
     }
 
     /// The error that says that it is no longer what it was.
@@ -99,6 +104,31 @@ impl File {
 pub(crate) struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
+    #[cfg(unix)]
+    identity: Identity,
+}
+
+/// Which file it is, and when the system last changed anything about it, which nobody can set back: a
+/// file of the same length and time that took its place is another.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    /// Seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+#[cfg(unix)]
+impl Identity {
+    fn of(metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
 }
 
 impl Stamp {

@@ -389,6 +389,40 @@ fn a_file_that_is_overwritten_while_it_is_read_is_noticed() {
 }
 
 #[test]
+fn a_file_that_is_replaced_by_one_of_its_size_and_time_while_it_is_read_is_noticed() {
+    let aside = TempDir::new().unwrap();
+    let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let experiment = Experiment::new().file("run1/changing.bin", "");
+    let path = experiment.path().join("run1/changing.bin");
+    let lay = |path: &Path| {
+        let file = File::create(path).unwrap();
+        file.set_len(40_000_000).unwrap();
+        file.set_modified(long_ago).unwrap();
+    };
+    for (name, method) in [("x.zip", "stored"), ("x.zip", "deflate:2"), ("x.tar", "stored")] {
+        lay(&path);
+        let scratch = TempDir::new().unwrap();
+        let done = AtomicBool::new(false);
+        let ran = thread::scope(|scope| {
+            scope.spawn(|| {
+                let other = aside.path().join("other");
+                while !done.load(Ordering::Relaxed) {
+                    lay(&other);
+                    fs::rename(&other, &path).unwrap();
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let archive = scratch.path().join(name);
+            let ran = create(experiment.path(), &archive, &["--compression", method]);
+            done.store(true, Ordering::Relaxed);
+            ran
+        });
+        ran.exits(2).says(&["run1/changing.bin", "changed while it was read"]);
+        assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
+    }
+}
+
+#[test]
 fn a_file_that_may_not_be_read_is_named_and_nothing_is_written() {
     let experiment = Experiment::new().file("a.txt", "").file("run1/secret.txt", "x");
     if is_root(experiment.path()) {
