@@ -243,6 +243,10 @@ pub(crate) struct Get {
     #[arg(short, long)]
     pub(crate) force: bool,
 
+    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub(crate) max_size: Option<u64>,
+
     /// Print a report as JSON; needs --output.
     #[arg(long, requires = "output")]
     pub(crate) json: bool,

@@ -31,6 +31,8 @@ pub struct GetOptions {
     pub unverified: bool,
     /// Replace a file that is there already.
     pub force: bool,
+    /// Most bytes that may be written; no limit when not given.
+    pub max_size: Option<u64>,
 }
 
 /// What was got.
@@ -61,8 +63,8 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
         bytes: 0,
         verified: false,
     };
-    let mut out = Counting { inner: pending.writer()?, count: 0 };
-    report.verified = write(&pack, member, options, &mut out)?;
+    let mut out = Counting::new(pending.writer()?, options.max_size);
+    report.verified = out.judge(|out| write(&pack, member, options, out))?;
     report.bytes = out.count;
     drop(out);
     pending.sync()?;
@@ -85,15 +87,22 @@ pub fn get_to(
     let pack = Pack::open(archive)?;
     let whole = options.slice.is_none() && options.format.is_none();
     if whole && !options.unverified {
-        pack.copy_to(member, &mut std::io::sink())?;
+        let mut nowhere = Counting::new(std::io::sink(), options.max_size);
+        nowhere.judge(|out| write(&pack, member, options, out))?;
     }
-    let mut out = Counting { inner: out, count: 0 };
-    let verified = write(&pack, member, options, &mut out)?;
+    let mut out = Counting::new(out, options.max_size);
+    let verified = out.judge(|out| write(&pack, member, options, out))?;
     let bytes = out.count;
     Ok(GetReport { archive: archive.to_owned(), member: member.to_owned(), bytes, verified })
 }
 
 fn write(pack: &Pack, member: &str, options: &GetOptions, out: &mut dyn Write) -> Result<bool> {
+    if let Some(limit) = options.max_size
+        && options.slice.is_none()
+        && pack.array(member)?.file_size() > limit
+    {
+        return Err(too_large(limit));
+    }
     if options.slice.is_none() && options.format.is_none() {
         if options.unverified {
             return pack.copy_unverified_to(member, out).map(|_| false);
@@ -136,15 +145,43 @@ fn slice(
     Ok((array.slice_any(elements)?, verified))
 }
 
+fn too_large(limit: u64) -> Error {
+    Error::Unsupported(format!("that is more than the {limit} bytes that --max-size allows"))
+}
+
+/// Counts what is written, and writes no more than is allowed: a size is only a claim.
 struct Counting<W> {
     inner: W,
     count: u64,
+    limit: Option<u64>,
+    is_full: bool,
+}
+
+impl<W: Write> Counting<W> {
+    fn new(inner: W, limit: Option<u64>) -> Self {
+        Self { inner, count: 0, limit, is_full: false }
+    }
+
+    /// Writes by `write`; when that failed for the limit, says so.
+    fn judge(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<bool>) -> Result<bool> {
+        let result = write(self);
+        match self.limit.filter(|_| self.is_full) {
+            Some(limit) => Err(too_large(limit)),
+            None => result,
+        }
+    }
 }
 
 impl<W: Write> Write for Counting<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let after = self.count.saturating_add(wide(bytes.len()));
+        if self.limit.is_some_and(|limit| after > limit) {
+            self.is_full = true;
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
         let count = self.inner.write(bytes)?;
-        self.count = self.count.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        self.count = self.count.saturating_add(wide(count));
         Ok(count)
     }
 

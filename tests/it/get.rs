@@ -281,3 +281,29 @@ fn a_file_that_is_there_is_replaced_only_by_force() {
     get(&archive, "README.txt", &["--json"]).exits(2);
     assert_eq!(names_in(scratch.path()), ["out.txt", "x.zip", "x.zip.manifest-sha256.txt"]);
 }
+
+#[test]
+fn no_more_is_written_than_allowed() {
+    let experiment = Experiment::standard().file("notes.txt", "0123456789");
+    let scratch = TempDir::new().unwrap();
+    let out = scratch.path().join("out");
+    let to_file = ["-o", out.to_str().unwrap()];
+    for ending in [".zip", ".tar", ".tar.gz"] {
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        for check in [&[][..], &["--no-check"]] {
+            let ran = get(&archive, "notes.txt", &[&["--max-size", "10"], check].concat()).exits(0);
+            assert_eq!(ran.out, b"0123456789");
+            let ran = get(&archive, "notes.txt", &[&["--max-size", "9"], check].concat()).exits(2);
+            assert!(ran.out.is_empty(), "{ending}");
+            ran.says(&["--max-size"]);
+            get(&archive, "notes.txt", &[&to_file, &["--max-size", "9"], check].concat()).exits(2);
+            assert!(!out.exists(), "{ending}");
+            // Of a part, its own size counts.
+            let slice = ["run1/temperature.ra", "--slice", "0:1,0:1", "--format", "raw"];
+            let ran = get(&archive, slice[0], &[&slice[1..], &["--max-size", "4"], check].concat());
+            assert_eq!(ran.exits(0).out.len(), 4);
+            let ran = get(&archive, slice[0], &[&slice[1..], &["--max-size", "3"], check].concat());
+            ran.exits(2).says(&["--max-size"]);
+        }
+    }
+}
