@@ -1,4 +1,4 @@
-//! Directories to write into.
+//! Directories to write into, by their paths.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,11 +44,6 @@ fn create_directory(path: &Path) -> Result<()> {
         }
         Err(error) => Err(Error::io("create the directory", path)(error)),
     }
-}
-
-/// Creates a directory and every missing one above it.
-pub(crate) fn create_root(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(Error::io("create the directory", path))
 }
 
 #[cfg(test)]

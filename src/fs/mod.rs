@@ -1,22 +1,32 @@
 //! The only door to the file system: every message names the path, every new file is whole or absent.
 
+#[cfg(any(not(unix), test))]
 mod directory;
 mod file;
 mod map;
 mod pending;
+#[cfg(unix)]
+mod target;
+#[cfg(not(unix))]
+mod target_by_path;
+#[cfg(unix)]
+mod temporary;
 mod walk;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::directory::{create_directories, create_root};
 pub(crate) use self::file::{File, Stamp, read_limited};
 pub(crate) use self::map::Map;
 pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, scratch_file,
 };
+#[cfg(unix)]
+pub(crate) use self::target::Target;
+#[cfg(not(unix))]
+pub(crate) use self::target_by_path::Target;
 pub(crate) use self::walk::{Kind, walk};
 
 use self::walk::member_path;
@@ -104,4 +114,9 @@ fn parent_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Creates a directory and every missing one above it.
+pub(crate) fn create_root(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(Error::io("create the directory", path))
 }

@@ -1,6 +1,6 @@
 //! New files, which get their names only when they are complete.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{File, exists, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
 
-/// Paths of files that are being written under a temporary name.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// What removes a file otherwise than by its path: its directory, and its name in it.
+#[cfg(unix)]
+type Remover = Option<(super::target::Handle, String)>;
+#[cfg(not(unix))]
+type Remover = Option<std::convert::Infallible>;
 
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// Files that are being written under a temporary name.
+static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -23,12 +29,25 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// or ends such a write waits for the end of the process.
 pub fn remove_unfinished() {
     let unfinished = unfinished();
-    for path in unfinished.iter() {
+    for (path, remover) in unfinished.iter() {
         // Nobody is left to tell, and the next run explains a file that stayed.
-        let _ = fs::remove_file(path);
+        let _ = remove(path, remover.as_ref());
     }
     // Other threads still run: without this they would go on to begin files that nobody removes.
     std::mem::forget(unfinished);
+}
+
+#[cfg(unix)]
+fn remove(path: &Path, remover: Option<&(super::target::Handle, String)>) -> io::Result<()> {
+    match remover {
+        Some((directory, name)) => super::temporary::remove(directory, name),
+        None => fs::remove_file(path),
+    }
+}
+
+#[cfg(not(unix))]
+fn remove(path: &Path, _: Option<&std::convert::Infallible>) -> io::Result<()> {
+    fs::remove_file(path)
 }
 
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
@@ -63,11 +82,44 @@ fn temporary_prefix(target: &Path) -> String {
     format!(".{stem}.")
 }
 
+/// The name of a file until it is complete; the file is removed when this is dropped.
+#[derive(Debug)]
+enum Temporary {
+    /// By its path.
+    Named(tempfile::TempPath),
+    /// In a directory that is held open.
+    #[cfg(unix)]
+    In(super::temporary::Temporary),
+}
+
+impl Temporary {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Named(path) => path,
+            #[cfg(unix)]
+            Self::In(temporary) => temporary.path(),
+        }
+    }
+
+    /// Gives the file its name, in the place of what has it or not.
+    fn persist(self, target: &Path, replace: bool) -> io::Result<()> {
+        match self {
+            Self::Named(path) if replace => Ok(path.persist(target)?),
+            Self::Named(path) => Ok(path.persist_noclobber(target)?),
+            #[cfg(unix)]
+            Self::In(temporary) => {
+                let last = target.file_name().unwrap_or_default();
+                if replace { temporary.replace(last) } else { temporary.keep(last) }
+            }
+        }
+    }
+}
+
 /// A new file that has its name only when it is complete.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
     file: File,
-    temporary: Option<tempfile::TempPath>,
+    temporary: Option<Temporary>,
     target: PathBuf,
     replace: bool,
 }
@@ -95,10 +147,31 @@ impl PendingFile {
         let mut unfinished = unfinished();
         let named = builder.tempfile_in(directory).map_err(Error::io("write in", directory))?;
         let (inner, temporary) = named.into_parts();
-        unfinished.insert(temporary.to_path_buf());
+        unfinished.insert(temporary.to_path_buf(), None);
         drop(unfinished);
         let file = File { inner, path: target.to_owned() };
-        Ok(Self { file, temporary: Some(temporary), target: target.to_owned(), replace })
+        let temporary = Some(Temporary::Named(temporary));
+        Ok(Self { file, temporary, target: target.to_owned(), replace })
+    }
+
+    /// Begins a file in an open directory, which will be `target`.
+    #[cfg(unix)]
+    pub(super) fn create_in(
+        directory: &super::target::Handle,
+        target: PathBuf,
+        replace: bool,
+    ) -> Result<Self> {
+        let parent = parent_of(&target);
+        let prefix = temporary_prefix(&target);
+        // As above.
+        let mut unfinished = unfinished();
+        let (inner, temporary) =
+            super::temporary::Temporary::create(directory, parent, &prefix, TEMPORARY_SUFFIX)
+                .map_err(Error::io("write in", parent))?;
+        unfinished.insert(temporary.path().to_owned(), temporary.remover());
+        drop(unfinished);
+        let file = File { inner, path: target.clone() };
+        Ok(Self { file, temporary: Some(Temporary::In(temporary)), target, replace })
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -107,7 +180,7 @@ impl PendingFile {
 
     /// Where it lies until it is complete.
     pub(crate) fn temporary(&self) -> Option<&Path> {
-        self.temporary.as_deref()
+        self.temporary.as_ref().map(Temporary::path)
     }
 
     /// Writes the file from its beginning on.
@@ -128,16 +201,12 @@ impl PendingFile {
     /// Gives the file its name, in one step.
     pub(crate) fn persist(mut self) -> Result<()> {
         let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        let name = temporary.to_path_buf();
-        let result = if self.replace {
-            temporary.persist(&self.target)
-        } else {
-            temporary.persist_noclobber(&self.target)
-        };
+        let name = temporary.path().to_owned();
+        let result = temporary.persist(&self.target, self.replace);
         unfinished().remove(&name);
-        result.map_err(|failed| match failed.error.kind() {
+        result.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
-            _ => Error::io("rename into place", &self.target)(failed.error),
+            _ => Error::io("rename into place", &self.target)(error),
         })
     }
 }
@@ -145,7 +214,7 @@ impl PendingFile {
 impl Drop for PendingFile {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
-            unfinished().remove(&*temporary);
+            unfinished().remove(temporary.path());
         }
     }
 }
@@ -167,7 +236,7 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
             name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX)
         })
         .map(|entry| entry.path())
-        .filter(|path| !running.contains(path))
+        .filter(|path| !running.contains_key(path))
         .collect()
 }
 

@@ -5,11 +5,10 @@
 //! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
 //! its end.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
@@ -20,7 +19,7 @@ use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
-use crate::fs::{self, PendingFile};
+use crate::fs::{self, Target};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::parallel;
@@ -69,7 +68,12 @@ impl ExtractReport {
 ///
 /// Each file is written under a temporary name beside its own and gets its name when it is complete
 /// and agrees with the manifest. Members that are damaged, unsafe or not as listed are reported and
-/// not written; the others are.
+/// not written; the others are. Where everything is unpacked, what the manifest lists and the archive
+/// does not hold is reported too.
+///
+/// Files get the permissions of new files and the time of writing; nothing else of what an archive says
+/// of them is restored. As with `tar` and `unzip`, a power cut may take files with it that were written
+/// just before: they are not synced one by one.
 ///
 /// # Errors
 ///
@@ -93,14 +97,20 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         findings: plan.findings.clone(),
     };
     let extraction = Extraction {
-        target,
-        force: options.force,
+        target: Target::open(target)?,
+        options,
         plan: &plan,
-        made: Mutex::default(),
+        written: AtomicU64::new(0),
         failed: AtomicBool::new(false),
     };
     extraction.make_directories(&mut report.findings)?;
     let scan = opened.scan(jobs, &|member, content| extraction.write(member, content))?;
+    if options.patterns.is_empty()
+        && let Some(known) = &plan.known
+    {
+        let members = scan.members.iter().map(|(member, _)| member);
+        report.findings.extend(known.missing(members));
+    }
     for (_, outcome) in scan.members {
         match outcome {
             Some(Outcome::Written { bytes, verified }) => {
@@ -239,6 +249,17 @@ impl Known {
         Self { placement, name, manifest, faults }
     }
 
+    /// What is listed and not in the archive.
+    fn missing<'m>(&self, members: impl Iterator<Item = &'m Member>) -> Vec<Finding> {
+        let there: HashSet<&str> =
+            members.filter_map(|member| self.placement.relative(&member.name)).collect();
+        let listed = self.manifest.entries().iter();
+        listed
+            .filter(|entry| !there.contains(entry.path.as_str()))
+            .map(|entry| manifests::missing(entry.path.as_str(), &self.name, entry.line))
+            .collect()
+    }
+
     /// Whether a file agrees with its entry; a file without one is not checked.
     fn check(&self, name: &str, digest: &Digest) -> Result<bool, Box<Finding>> {
         let relative = self.placement.relative(name).unwrap_or(name);
@@ -265,25 +286,20 @@ enum Outcome {
 }
 
 struct Extraction<'a> {
-    target: &'a Path,
-    force: bool,
+    target: Target,
+    options: &'a ExtractOptions,
     plan: &'a Plan,
-    /// Directories that are known to be there and to be no links.
-    made: Mutex<BTreeSet<String>>,
+    /// Bytes of all files so far.
+    written: AtomicU64,
     failed: AtomicBool,
 }
 
 impl Extraction<'_> {
-    fn make_directory(&self, name: &str) -> Result<()> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        fs::create_directories(self.target, name, &mut made)
-    }
-
     /// Makes the directories that the archive names, so that empty ones are there too.
     fn make_directories(&self, findings: &mut Vec<Finding>) -> Result<()> {
         for name in &self.plan.directories {
-            match self.make_directory(name) {
-                Err(error @ Error::Io { .. }) if fs::exists(&self.target.join(name)) => {
+            match self.target.make_directory(name) {
+                Err(error @ Error::Io { .. }) if fs::exists(&self.target.path().join(name)) => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
                     findings.push(finding.in_member(name.as_str()));
                 }
@@ -295,14 +311,23 @@ impl Extraction<'_> {
 
     /// What an interrupted run left in the directories that were written to.
     fn leftovers(&self) -> Vec<PathBuf> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let below = made.iter().map(|name| self.target.join(name));
-        let mut leftovers: Vec<_> = std::iter::once(self.target.to_owned())
-            .chain(below)
-            .flat_map(|directory| fs::leftovers_in(&directory, "."))
-            .collect();
+        let directories = self.target.directories();
+        let mut leftovers: Vec<_> =
+            directories.iter().flat_map(|directory| fs::leftovers_in(directory, ".")).collect();
         leftovers.sort();
         leftovers
+    }
+
+    /// Counts what is about to be written. Sizes are claims, so that their sum was not enough to look at.
+    fn count(&self, bytes: usize) -> Result<()> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let before = self.written.fetch_add(bytes, Ordering::Relaxed);
+        match self.options.max_size.filter(|limit| before.saturating_add(bytes) > *limit) {
+            Some(limit) => Err(Error::Unsupported(format!(
+                "the archive unpacks to more than the {limit} bytes that --max-size allows"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn write(&self, member: &Member, content: &mut dyn BufRead) -> Outcome {
@@ -319,10 +344,7 @@ impl Extraction<'_> {
     }
 
     fn try_write(&self, member: &Member, content: &mut dyn BufRead) -> Result<Outcome> {
-        if let Some((parent, _)) = member.name.rsplit_once('/') {
-            self.make_directory(parent)?;
-        }
-        let pending = PendingFile::create(&self.target.join(&member.name), self.force)?;
+        let pending = self.target.begin(&member.name, self.options.force)?;
         let mut hasher = Hasher::new(Algorithm::Sha256);
         let mut at = 0_u64;
         loop {
@@ -334,6 +356,7 @@ impl Extraction<'_> {
                     return Ok(Outcome::Finding(Box::new(data_finding(&member.name, &error))));
                 }
             };
+            self.count(block.len())?;
             hasher.update(block);
             pending.file().write_all_at(block, at)?;
             let count = block.len();

@@ -388,3 +388,86 @@ fn files_have_ordinary_permissions() {
     assert_eq!(mode(&archive), mode(&plain));
     assert_eq!(mode(&scratch.path().join("x.zip.manifest-sha256.txt")), mode(&plain));
 }
+
+/// A local attacker who owns a directory in the target swaps it for a link, over and over.
+#[test]
+fn a_directory_that_is_swapped_for_a_link_while_files_are_written_leads_nowhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let experiment = (0..400).fold(Experiment::new(), |experiment, index| {
+        experiment.file(&format!("d/e/{index}.txt"), format!("content {index}"))
+    });
+    let scratch = TempDir::new().unwrap();
+    let mut swapped = 0;
+    for ending in [".zip", ".tar.gz"] {
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        let outside = TempDir::new().unwrap();
+        fs::create_dir(outside.path().join("e")).unwrap();
+        let before = read_tree(outside.path());
+        let into = TempDir::new().unwrap();
+        let (there, aside) = (into.path().join("d"), into.path().join("aside"));
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let attacker = scope.spawn(|| {
+                let mut swapped = 0;
+                while !done.load(Ordering::Relaxed) {
+                    if fs::rename(&there, &aside).is_ok() && symlink(outside.path(), &there).is_ok()
+                    {
+                        swapped += 1;
+                        let _ = fs::remove_file(&there);
+                    }
+                    // It may have been made anew in the meantime.
+                    if fs::rename(&aside, &there).is_err() {
+                        let _ = fs::remove_dir_all(&aside);
+                    }
+                }
+                swapped
+            });
+            for _ in 0..15 {
+                let ran = extract(&archive, into.path(), &["--force", "-j", "2"]);
+                assert!(matches!(ran.code, Some(0..=2)), "{}", ran.said());
+                assert!(!ran.said().contains("panicked"), "{}", ran.said());
+            }
+            done.store(true, Ordering::Relaxed);
+            swapped += attacker.join().unwrap();
+        });
+        assert_eq!(read_tree(outside.path()), before, "{ending}: something was written outside");
+    }
+    assert!(swapped > 20, "{swapped}");
+}
+
+#[test]
+fn what_the_manifest_lists_and_the_archive_does_not_hold_is_reported() {
+    let parts: Vec<_> =
+        with_manifest(vec![part("a.txt", "1"), part("b.txt", "2"), part("c.txt", "3")])
+            .into_iter()
+            .filter(|part| part.name != "b.txt")
+            .collect();
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = TempDir::new().unwrap();
+        let ran = extract(&archive, into.path(), &["--json"]).exits(1);
+        assert_eq!(ran.findings(), [("MAN004".to_owned(), "b.txt".to_owned())], "{name}");
+        assert_eq!(names_in(into.path()), ["a.txt", "c.txt", "manifest-sha256.txt"]);
+        // Of a part nobody expects the whole.
+        let into = TempDir::new().unwrap();
+        extract(&archive, into.path(), &["a.txt"]).exits(0);
+    }
+}
+
+#[test]
+fn no_dangerous_mode_is_restored() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut zip = crate::raw_zip::Zip::default();
+    let mut entry = crate::raw_zip::Entry::stored("run.sh", b"#!/bin/sh\n");
+    entry.external = 0o104_777 << 16;
+    zip.entries.push(entry);
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.zip");
+    fs::write(&archive, zip.to_bytes()).unwrap();
+    let into = TempDir::new().unwrap();
+    extract(&archive, into.path(), &[]).exits(0);
+    let mode = fs::metadata(into.path().join("run.sh")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7111, 0, "{mode:o}");
+}

@@ -39,7 +39,7 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
         &[Method("read_dir"), Method("symlink_metadata"), Import("walkdir"), Import("tempfile")],
         &["fs"],
     ),
-    (&[Import("memmap2")], &["fs"]),
+    (&[Import("memmap2"), Import("rustix")], &["fs"]),
     // `Pack::map` hands on to its caller what `File::map` demands.
     (&[Word("unsafe")], &["fs", "ops/open"]),
     // Formats.
