@@ -236,7 +236,12 @@ impl Outputs {
     }
 
     /// Puts everything on the disk, then gives each file its name.
-    fn persist(self, archive: &Path) -> Result<()> {
+    ///
+    /// No system renames three files in one step. Whatever stops this between two steps, `verify` must
+    /// not hold one archive against what was written for another and call it damaged. So what lies
+    /// beside the old archive goes first, then the archive takes its name, and what vouches for it
+    /// comes last: an archive with nothing beside it is proved by the manifest in it.
+    fn persist(self, companions: &Companions, replace: bool) -> Result<()> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             file.sync()?;
@@ -244,10 +249,14 @@ impl Outputs {
         for signature in &self.stale {
             fs::remove(signature)?;
         }
+        if replace {
+            fs::remove(&companions.digest)?;
+            fs::remove(&companions.manifest)?;
+        }
         for file in files.into_iter().flatten() {
             file.persist()?;
         }
-        fs::sync_directory(archive)
+        fs::sync_directory(&companions.archive)
     }
 }
 
@@ -433,7 +442,7 @@ impl<'a> Plan<'a> {
             file.file().write_all_at(&manifest, 0)?;
         }
         let external_manifest = outputs.manifest.as_ref().map(|_| companions.manifest.clone());
-        outputs.persist(archive)?;
+        outputs.persist(&companions, options.force)?;
         Ok(CreateReport {
             archive: archive.to_owned(),
             container,
