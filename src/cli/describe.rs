@@ -17,6 +17,9 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     }
     let report = ra_pack::write_descriptions(&args.target, &options)?;
     findings(args, &report.findings, output);
+    for leftover in &report.leftovers {
+        output.message(&diagnostics::leftover(leftover));
+    }
     if args.json {
         output.json(&report)?;
         return Ok(ending(&report.findings));

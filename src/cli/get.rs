@@ -6,7 +6,7 @@ use ra_pack::{ArrayFormat, GetOptions};
 
 use super::args::{FormatArg, Get};
 use super::output::{Output, human_bytes};
-use super::{Ending, Failure};
+use super::{Ending, Failure, diagnostics};
 
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let options = GetOptions {
@@ -36,6 +36,9 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
             ra_pack::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
         }
     };
+    for leftover in &report.leftovers {
+        output.message(&diagnostics::leftover(leftover));
+    }
     if args.json {
         output.json(&report)?;
     } else if let Some(path) = to_file {

@@ -1,6 +1,6 @@
 //! Descriptions made from headers, for arrays that have none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -79,6 +79,8 @@ pub struct DescribeReport {
     pub written: Vec<String>,
     /// Arrays that were described already.
     pub described: u64,
+    /// Files in the directories of the arrays that an interrupted run left.
+    pub leftovers: Vec<PathBuf>,
     /// Arrays whose headers cannot be read, and other things that are wrong.
     pub findings: Vec<Finding>,
 }
@@ -119,8 +121,17 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
         target: target.to_owned(),
         written,
         described: arrays.saturating_sub(undescribed),
+        leftovers: leftovers(target, &contents),
         findings,
     })
+}
+
+/// What an interrupted run left in the directories where descriptions are written.
+fn leftovers(target: &Path, contents: &Contents) -> Vec<PathBuf> {
+    let directories: BTreeSet<_> =
+        contents.arrays.keys().map(|path| path.parent().unwrap_or_default()).collect();
+    let below = directories.into_iter().map(|directory| target.join(directory));
+    below.flat_map(|directory| fs::leftovers_in(&directory, ".")).collect()
 }
 
 /// The text of a description for every array that has none, by the name of its file.

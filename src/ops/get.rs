@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
-use crate::fs::PendingFile;
+use crate::fs::{self, PendingFile};
 use crate::ra::{AnyArray, parse_slice};
+
+/// What messages call standard output.
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// How to write an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +49,8 @@ pub struct GetReport {
     pub bytes: u64,
     /// Whether the manifest vouches for the content.
     pub verified: bool,
+    /// Files beside the output that an interrupted run left.
+    pub leftovers: Vec<PathBuf>,
 }
 
 /// Writes one member of `archive`, or a part of an array, to the file `output`. The file gets its
@@ -62,13 +67,15 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
         member: member.to_owned(),
         bytes: 0,
         verified: false,
+        leftovers: Vec::new(),
     };
     let mut out = Counting::new(pending.writer()?, options.max_size);
-    report.verified = out.judge(|out| write(&pack, member, options, out))?;
+    report.verified = out.judge(|out| write(&pack, member, options, output, out))?;
     report.bytes = out.count;
     drop(out);
     pending.sync()?;
     pending.persist()?;
+    report.leftovers = fs::leftovers(output);
     Ok(report)
 }
 
@@ -88,15 +95,27 @@ pub fn get_to(
     let whole = options.slice.is_none() && options.format.is_none();
     if whole && !options.unverified {
         let mut nowhere = Counting::new(std::io::sink(), options.max_size);
-        nowhere.judge(|out| write(&pack, member, options, out))?;
+        nowhere.judge(|out| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out))?;
     }
     let mut out = Counting::new(out, options.max_size);
-    let verified = out.judge(|out| write(&pack, member, options, out))?;
+    let verified = out.judge(|out| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out))?;
     let bytes = out.count;
-    Ok(GetReport { archive: archive.to_owned(), member: member.to_owned(), bytes, verified })
+    Ok(GetReport {
+        archive: archive.to_owned(),
+        member: member.to_owned(),
+        bytes,
+        verified,
+        leftovers: Vec::new(),
+    })
 }
 
-fn write(pack: &Pack, member: &str, options: &GetOptions, out: &mut dyn Write) -> Result<bool> {
+fn write(
+    pack: &Pack,
+    member: &str,
+    options: &GetOptions,
+    output: &Path,
+    out: &mut dyn Write,
+) -> Result<bool> {
     if let Some(limit) = options.max_size
         && options.slice.is_none()
         && pack.array(member)?.file_size() > limit
@@ -117,7 +136,7 @@ fn write(pack: &Pack, member: &str, options: &GetOptions, out: &mut dyn Write) -
         None => (array.read_any()?, !options.unverified),
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
-    let failed = |source| Error::Io { action: "write", path: PathBuf::from(member), source };
+    let failed = |source| Error::io("write", output)(source);
     match options.format.unwrap_or_default() {
         ArrayFormat::Ra => part.write_to(&mut *out).map_err(failed)?,
         ArrayFormat::Raw => {
