@@ -353,7 +353,8 @@ impl Extraction<'_> {
                 Ok(block) => block,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    return Ok(Outcome::Finding(Box::new(data_finding(&member.name, &error))));
+                    let finding = manifests::unreadable(&member.name, error)?;
+                    return Ok(Outcome::Finding(Box::new(finding)));
                 }
             };
             self.count(block.len())?;

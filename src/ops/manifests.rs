@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::DataFault;
 use crate::digest::{Algorithm, Digest, Hasher};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::manifest::{Manifest, ManifestFault, NameEncoding};
@@ -170,6 +170,18 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// What it means that a member cannot be read: damage, or that the system refused, which says nothing
+/// about the archive.
+pub(super) fn unreadable(member: &str, error: io::Error) -> Result<Finding> {
+    if error.raw_os_error().is_some() {
+        return Err(Error::io("read", Path::new(member))(error));
+    }
+    match error.downcast::<Error>() {
+        Ok(refused) => Err(refused),
+        Err(error) => Ok(data_finding(member, &error)),
+    }
 }
 
 /// What an error while reading a member says about it.

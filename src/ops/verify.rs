@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::glance::place;
 use super::intact::Intact;
-use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside, data_finding};
+use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside};
 use super::signatures;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -147,6 +147,8 @@ struct Visited {
     /// The text of a manifest or of a bag's declaration.
     text: Option<Vec<u8>>,
     fault: Option<Finding>,
+    /// Why the system did not let it be read.
+    refused: Option<Box<Error>>,
 }
 
 impl<'a> Verification<'a> {
@@ -158,6 +160,10 @@ impl<'a> Verification<'a> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let mut scan =
             self.archive.scan(self.jobs, &|member, content| self.visit(member, content))?;
+        let mut visited = scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut());
+        if let Some(refused) = visited.find_map(|visited| visited.refused.take()) {
+            return Err(*refused);
+        }
         let findings = &mut report.findings;
         findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
@@ -225,7 +231,7 @@ impl<'a> Verification<'a> {
         let mut hasher = (!self.options.fast).then(|| Hasher::new(Algorithm::Sha256));
         let mut text = keeps_text(&path).then(Vec::new);
         let mut len = 0_u64;
-        let mut fault = None;
+        let (mut fault, mut refused) = (None, None);
         loop {
             let wanted = hasher.is_some() || text.is_some() || inspector.wants_more();
             if !wanted {
@@ -254,7 +260,10 @@ impl<'a> Verification<'a> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    fault = Some(data_finding(&member.name, &error));
+                    match manifests::unreadable(&member.name, error) {
+                        Ok(finding) => fault = Some(finding),
+                        Err(error) => refused = Some(Box::new(error)),
+                    }
                     hasher = None;
                     break;
                 }
@@ -266,6 +275,7 @@ impl<'a> Verification<'a> {
             content: inspector.finish(&path, file_len),
             text,
             fault,
+            refused,
         }
     }
 
@@ -438,7 +448,7 @@ impl<'a> Verification<'a> {
 
 impl Visited {
     fn nothing() -> Self {
-        Self { digest: None, content: Content::Other, text: None, fault: None }
+        Self { digest: None, content: Content::Other, text: None, fault: None, refused: None }
     }
 }
 

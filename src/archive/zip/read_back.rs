@@ -4,6 +4,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use zip::read::{ArchiveOffset, Config};
+use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
 use super::super::data::moved;
@@ -25,16 +26,23 @@ pub(in crate::archive) fn check(file: &File, layout: &ZipLayout, directory_at: u
             "{what}; nothing was kept. The disk or the memory of this machine may be failing"
         )),
     };
+    // What the system says has to be said as it is, not as a fault of what was written.
+    let refused = |error: ZipError| match error {
+        ZipError::Io(error) => {
+            error.downcast::<Error>().unwrap_or_else(|error| failed(error.to_string()))
+        }
+        other => failed(other.to_string()),
+    };
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let archive = ZipIterable::try_new(Windows::new(file)?, config)
-        .map_err(|error| failed(error.to_string()))?;
+    let archive = ZipIterable::try_new(Windows::new(file)?, config).map_err(refused)?;
     let mut archive = archive.enforce_header_consistency(true);
-    let read = archive.files().map_err(|error| failed(error.to_string()))?;
+    let read = archive.files().map_err(refused)?;
     for meant in directory::headers(layout.directory(), directory_at) {
         let meant = meant.map_err(|finding| failed(finding.to_string()))?;
         let name = || String::from_utf8_lossy(meant.name).into_owned();
         let entry = match read.next() {
             Some(Ok(entry)) => entry,
+            Some(Err(error @ ZipError::Io(_))) => return Err(refused(error)),
             Some(Err(error)) => return Err(failed(format!("`{}`: {error}", name()))),
             None => return Err(failed(format!("`{}` is not there", name()))),
         };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
-use super::super::manifests::data_finding;
 use super::Pack;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -79,7 +78,7 @@ impl<'a> PackedArray<'a> {
             let count = (&mut reader)
                 .take(missing)
                 .read_to_end(&mut prefix)
-                .map_err(|error| self.pack.damaged(data_finding(&self.name, &error)))?;
+                .map_err(|error| self.pack.unreadable(&self.name, error))?;
             if count == 0 {
                 break;
             }
@@ -315,7 +314,7 @@ impl<'a> PackedArray<'a> {
         let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;
         // The rest is read too: the container checks its sum at the end.
         io::copy(&mut reader, &mut io::sink())
-            .map_err(|error| self.pack.damaged(data_finding(&self.name, &error)))?;
+            .map_err(|error| self.pack.unreadable(&self.name, error))?;
         if let Some(hasher) = reader.hasher {
             self.pack.must_vouch(&self.member, &hasher.finish())?;
         }
@@ -326,7 +325,7 @@ impl<'a> PackedArray<'a> {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
-            ReadError::Io(error) => self.pack.damaged(data_finding(&self.name, &error)),
+            ReadError::Io(error) => self.pack.unreadable(&self.name, error),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 pub use self::array::PackedArray;
 
-use super::manifests::{self, MAX_MANIFEST, data_finding};
+use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
@@ -197,7 +197,7 @@ impl Pack {
                 Ok([]) => break,
                 Ok(block) => block,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.damaged(data_finding(name, &error))),
+                Err(error) => return Err(self.unreadable(name, error)),
             };
             hasher.update(block);
             out.write_all(block)
@@ -261,13 +261,18 @@ impl Pack {
         let path = MemberPath::new(name)?;
         let mut inspector = Inspector::new(&path);
         let mut reader = self.archive.read(&member)?;
-        inspector.read(&mut reader).map_err(|error| self.damaged(data_finding(name, &error)))?;
+        inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
         contents.add(path.clone(), inspector.finish(&path, member.size));
         Ok(true)
     }
 
     fn damaged(&self, finding: Finding) -> Error {
         Error::damaged(self.archive.path(), finding)
+    }
+
+    fn unreadable(&self, member: &str, error: io::Error) -> Error {
+        manifests::unreadable(member, error)
+            .map_or_else(|refused| refused, |found| self.damaged(found))
     }
 
     /// How the pack is laid out, from the names of all members.
@@ -360,7 +365,7 @@ impl Pack {
                     .read(&member)?
                     .take(MAX_MANIFEST)
                     .read_to_end(&mut text)
-                    .map_err(|error| self.damaged(data_finding(&name, &error)))?;
+                    .map_err(|error| self.unreadable(&name, error))?;
                 let bag = self.placement.get().is_some_and(|at| at.layout == Layout::BagIt);
                 let names = if bag { NameEncoding::Percent } else { NameEncoding::Gnu };
                 Some(ManifestText { name, names, text })
