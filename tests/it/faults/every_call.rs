@@ -1,0 +1,207 @@
+//! A run is stopped at every one of its calls about files, and each of these calls fails once. One job
+//! makes the calls the same in every run.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::scenario::Scenario;
+use super::strace::{self, Call, Ended, Fault};
+use crate::page;
+
+/// What the page about reliability promises: at least as many points of each command.
+const POINTS: [(&str, usize, usize); 4] =
+    [("create", 400, 500), ("extract", 250, 350), ("get", 120, 200), ("describe", 40, 50)];
+
+/// Calls that a full disk refuses.
+const NEED_ROOM: [&str; 9] = [
+    "openat",
+    "write",
+    "pwrite64",
+    "ftruncate",
+    "fsync",
+    "mkdir",
+    "mkdirat",
+    "renameat2",
+    "linkat",
+];
+/// Calls that a signal may interrupt, to be made again.
+const RESTARTED: [&str; 7] =
+    ["openat", "read", "pread64", "write", "pwrite64", "fsync", "ftruncate"];
+
+fn faults(call: &Call) -> Vec<Fault> {
+    let mut faults = vec![Fault::Kill];
+    // The standard library panics when a directory that it has read cannot be closed, and does not
+    // open one again after a signal: neither is ours, and no local file system does either.
+    if call.name != "close" || !call.is_of_directory {
+        faults.push(Fault::Error("EIO"));
+    }
+    if NEED_ROOM.contains(&&*call.name) && !call.line.contains("O_RDONLY") {
+        faults.push(Fault::Error("ENOSPC"));
+    }
+    if RESTARTED.contains(&&*call.name) && !call.line.contains("O_DIRECTORY") {
+        faults.push(Fault::Error("EINTR"));
+    }
+    faults
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    kills: usize,
+    errors: usize,
+    /// How the runs ended that were not killed, and how many so.
+    endings: BTreeMap<String, usize>,
+    objections: Vec<String>,
+}
+
+/// Runs with `fault` at `call`, again where threads ended in another order and it met another.
+fn run(scenario: &Scenario, call: &Call, fault: Fault, log: &Path) -> Ended {
+    let mut ended = strace::run(&scenario.arguments, call, fault, log);
+    let base = scenario.base().to_str().unwrap();
+    for _ in 0..9 {
+        let of_kind = |met: &String| call.is_of_directory == strace::is_of_directory(met);
+        if ended.met.as_ref().is_some_and(|met| met.contains(base) && of_kind(met)) {
+            break;
+        }
+        scenario.reset();
+        ended = strace::run(&scenario.arguments, call, fault, log);
+    }
+    ended
+}
+
+/// Tries every fault at every call of one scenario.
+fn try_all(scenario: &Scenario) -> Counts {
+    let log = scenario.base().with_extension("strace");
+    let calls = strace::calls(&scenario.arguments, scenario.base(), &log);
+    scenario.reset();
+    let surroundings = scenario.surroundings();
+    let mut counts = Counts::default();
+    for call in &calls {
+        for fault in faults(call) {
+            let ended = run(scenario, call, fault, &log);
+            let mut wrong = scenario.objections(ended.code, &ended.err);
+            match ended.met {
+                None => wrong.push("the fault did not happen".to_owned()),
+                Some(met) if !met.contains(scenario.base().to_str().unwrap()) => {
+                    wrong.push(format!("the fault happened to {met}"));
+                }
+                Some(_) => {}
+            }
+            match fault {
+                Fault::Kill => counts.kills += 1,
+                Fault::Error(error) => {
+                    counts.errors += 1;
+                    let ending = format!("{error}, exit {}", ended.code.unwrap_or(-1));
+                    *counts.endings.entry(ending).or_default() += 1;
+                    if error == "EINTR" && ended.code != Some(0) {
+                        wrong.push("not made again".to_owned());
+                    }
+                }
+            }
+            if scenario.surroundings() != surroundings {
+                wrong.push("what was read is changed".to_owned());
+            }
+            let name = &scenario.name;
+            let said = &ended.err;
+            counts.objections.extend(
+                wrong.iter().map(|wrong| {
+                    format!("{name}, {fault:?} at {}: {wrong}\n    {said}", call.line)
+                }),
+            );
+            scenario.reset();
+        }
+    }
+    std::fs::remove_file(log).unwrap();
+    counts
+}
+
+/// Tries all scenarios of one command, side by side, and holds what was tried against the page.
+fn survive(command: &str, scenarios: &[Scenario]) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(scenario) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(try_all(scenario));
+        }
+        done
+    };
+    let counts: Vec<Counts> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let kills: usize = counts.iter().map(|counts| counts.kills).sum();
+    let errors: usize = counts.iter().map(|counts| counts.errors).sum();
+    let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
+    for (ending, count) in counts.iter().flat_map(|counts| &counts.endings) {
+        *endings.entry(ending).or_default() += count;
+    }
+    writeln!(io::stderr(), "{command}: killed at {kills} calls, {errors} failed: {endings:?}")
+        .unwrap();
+    let objections: Vec<_> = counts.into_iter().flat_map(|counts| counts.objections).collect();
+    assert!(objections.is_empty(), "{}\n{}", objections.len(), objections.join("\n"));
+    let (_, least_kills, least_errors) =
+        POINTS.into_iter().find(|(name, ..)| *name == command).unwrap();
+    assert!(kills >= least_kills && errors >= least_errors, "{kills} {errors}");
+}
+
+#[test]
+fn create_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        let create = Scenario::create;
+        survive(
+            "create",
+            &[
+                create(".zip", "--compression=zstd", true),
+                create(".tar", "--layout=bagit", false),
+                create(".tar.gz", "--layout=plain", true),
+                create(".zip", "--layout=plain", false),
+            ],
+        );
+    }
+}
+
+#[test]
+fn extract_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        let scenarios = [(".zip", false), (".tar", true), (".tar.gz", false), (".tar.zst", true)]
+            .map(|(ending, replaces)| Scenario::extract(ending, replaces));
+        survive("extract", &scenarios);
+    }
+}
+
+#[test]
+fn get_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        let get = Scenario::get;
+        survive(
+            "get",
+            &[
+                get(".zip", "run1/a.ra", false),
+                get(".zip", "run1/a.ra --slice 5:900", true),
+                get(".tar", "run1/a.ra --format raw", false),
+                get(".zip", "README.txt --no-check", false),
+                get(".tar", "README.txt", true),
+                get(".tar.gz", "run1/a.ra", true),
+                get(".tar.zst", "b.ra", false),
+            ],
+        );
+    }
+}
+
+#[test]
+fn describe_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        survive("describe", &[Scenario::describe()]);
+    }
+}
+
+#[test]
+fn the_page_promises_no_more_than_is_tried() {
+    let page = page::read("docs/reliability.md");
+    for (command, kills, errors) in POINTS {
+        let row = format!("| `{command}` | {kills} | {errors} |");
+        assert!(page.contains(&row), "no {row}");
+    }
+}

@@ -1,0 +1,107 @@
+//! Disks without room: an error that says so, and nothing left over.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::{Disk, is_unfinished, noise};
+use crate::experiment::{Experiment, read_tree};
+use crate::run::{create, extract, names_in, pack, ra};
+
+#[test]
+fn a_full_disk_leaves_no_archive_and_nothing_else() {
+    let Some(disk) = Disk::mount("1m") else { return };
+    let experiment = Experiment::new()
+        .file("a.bin", noise(1, 900_000))
+        .file("b.bin", noise(2, 900_000))
+        .file("c.txt", "small");
+    let before = read_tree(experiment.path());
+    for (name, method) in [
+        ("x.zip", "stored"),
+        ("x.zip", "deflate"),
+        ("x.zip", "zstd"),
+        ("x.tar", "stored"),
+        ("x.tar.gz", "stored"),
+        ("x.tar.zst", "stored"),
+    ] {
+        for layout in ["plain", "bagit"] {
+            let options = ["--compression", method, "--layout", layout, "--archive-digest"];
+            let ran = create(experiment.path(), &disk.path().join(name), &options).exits(2);
+            ran.says(&[name, "No space left"]);
+            assert_eq!(names_in(disk.path()), [""; 0], "{name} {method}");
+        }
+    }
+    // What spills over into a scratch file has as little room.
+    let experiment = experiment.file("a.bin", noise(3, 6_000_000));
+    for method in ["deflate", "zstd"] {
+        let ran = create(experiment.path(), &disk.path().join("x.zip"), &["--compression", method]);
+        ran.exits(2).says(&["No space left"]);
+        assert_eq!(names_in(disk.path()), [""; 0]);
+    }
+    let experiment = experiment.file("a.bin", &before["a.bin"]);
+    assert!(read_tree(experiment.path()) == before);
+    // What was there is still there.
+    let kept = disk.path().join("x.zip");
+    fs::write(&kept, "mine").unwrap();
+    create(experiment.path(), &kept, &["--force"]).exits(2);
+    assert_eq!(names_in(disk.path()), ["x.zip"]);
+    assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+}
+
+#[test]
+fn a_disk_that_is_full_to_the_last_byte_of_the_archive_leaves_nothing() {
+    let Some(disk) = Disk::mount("1m") else { return };
+    let experiment = Experiment::new().file("a.bin", noise(1, 400_000));
+    // From no room at all to more than enough: it ends before, at and after the end of the archive, of
+    // its manifest and of its digest.
+    for ending in [".zip", ".tar", ".tar.gz", ".tar.zst"] {
+        let (mut refused, mut made) = (0, 0);
+        for fill in (600_000..=1_048_576).step_by(4096 * 5) {
+            fs::write(disk.path().join("fill"), vec![0; fill]).unwrap();
+            let archive = disk.path().join(format!("x{ending}"));
+            let ran = create(experiment.path(), &archive, &["--archive-digest"]);
+            match ran.code {
+                Some(0) => {
+                    made += 1;
+                    ra("verify", &[&archive], &[]).exits(0);
+                    for beside in ["", ".manifest-sha256.txt", ".sha256"] {
+                        let name = format!("x{ending}{beside}");
+                        fs::remove_file(disk.path().join(name)).unwrap();
+                    }
+                }
+                Some(2) => refused += 1,
+                _ => panic!("{}", ran.said()),
+            }
+            assert_eq!(names_in(disk.path()), ["fill"], "{fill}");
+        }
+        assert!(refused >= 18 && made >= 1, "{ending} {refused} {made}");
+    }
+}
+
+#[test]
+fn a_disk_that_fills_while_unpacking_leaves_whole_files_only() {
+    let Some(disk) = Disk::mount("1m") else { return };
+    let mut experiment = Experiment::new().file("z.bin", noise(1, 900_000));
+    for index in 0..10 {
+        experiment = experiment.file(&format!("{index}.bin"), noise(index, 90_000));
+    }
+    let source = read_tree(experiment.path());
+    let scratch = TempDir::new().unwrap();
+    for ending in [".zip", ".tar", ".tar.gz", ".tar.zst"] {
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        let into = disk.path().join("into");
+        extract(&archive, &into, &[]).exits(2).says(&["No space left"]);
+        for (name, content) in read_tree(&into) {
+            assert!(!is_unfinished(&name), "{name}");
+            let is_generated = name.starts_with("manifest");
+            assert!(is_generated || content == source[&name], "{name} is not whole");
+        }
+        fs::remove_dir_all(into).unwrap();
+        let out = disk.path().join("out.bin");
+        fs::write(disk.path().join("fill"), vec![0; 500_000]).unwrap();
+        let option = ["z.bin", "-o", out.to_str().unwrap()];
+        ra("get", &[&archive], &option).exits(2).says(&["No space left"]);
+        assert_eq!(names_in(disk.path()), ["fill"]);
+        fs::remove_file(disk.path().join("fill")).unwrap();
+    }
+}

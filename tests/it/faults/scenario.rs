@@ -1,0 +1,229 @@
+//! Support: small runs of every command that writes, and what must hold after each, however it ended.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ra_pack::VerifyOptions;
+use tempfile::TempDir;
+
+use super::{is_unfinished, noise};
+use crate::experiment::{Experiment, INT16, UINT8, read_tree};
+use crate::run::run;
+
+pub(super) type Tree = BTreeMap<String, Vec<u8>>;
+
+/// A run that can be made again and again: all that it changes lies in `place`.
+#[derive(Debug)]
+pub(super) struct Scenario {
+    pub(super) name: String,
+    pub(super) arguments: Vec<String>,
+    /// The same, for the run after one that was killed.
+    again: Vec<String>,
+    base: TempDir,
+    /// What lies in `place` before the run.
+    before: Tree,
+    /// What a run without faults makes of it.
+    pub(super) after: Tree,
+}
+
+/// A little of everything, so that a run is short but makes every kind of call.
+fn small() -> Experiment {
+    Experiment::new()
+        .file("README.txt", "What was measured.\n")
+        .array("run1/a.ra", UINT8, &[3000], &noise(1, 3000))
+        .describe("run1/a.yaml", "[3000]", "uint8")
+        .array("b.ra", INT16, &[2], &[1, 0, 2, 0])
+        .describe("b.yaml", "[2]", "int16")
+        .empty_directory("empty")
+}
+
+fn write_tree(directory: &Path, tree: &Tree) {
+    fs::create_dir_all(directory).unwrap();
+    for (name, bytes) in tree {
+        let path = directory.join(name);
+        if name.ends_with('/') {
+            fs::create_dir_all(path).unwrap();
+        } else {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+    }
+}
+
+/// Whether a file beside an archive says what the archive has to be.
+fn vouches(name: &str) -> bool {
+    [".manifest-sha256.txt", ".sha256"].iter().any(|ending| name.ends_with(ending))
+}
+
+impl Scenario {
+    /// `{source}`, `{archive}` (one that stands already) and `{place}` in `line` are filled in.
+    fn new(name: &str, line: &str, ending: &str, before: Tree) -> Self {
+        let base = TempDir::new().unwrap();
+        let path = |name: &str| base.path().join(name).to_str().unwrap().to_owned();
+        write_tree(base.path(), &Tree::from([("place/".to_owned(), Vec::new())]));
+        write_tree(Path::new(&path("source")), &read_tree(small().path()));
+        let archive = path(&format!("kept{ending}"));
+        run(["create", &path("source"), "-o", &archive, "--layout=plain"]).exits(0);
+        let fill = |word: &str| {
+            let word = word.replace("{archive}", &archive).replace("{source}", &path("source"));
+            word.replace("{place}", &path("place"))
+        };
+        let arguments: Vec<String> = line.split(' ').map(fill).collect();
+        let mut again = arguments.clone();
+        if arguments[0] != "describe" && !line.contains("--force") {
+            again.push("--force".to_owned());
+        }
+        let name = name.to_owned();
+        let mut scenario = Self { name, arguments, again, base, before, after: Tree::new() };
+        scenario.reset();
+        run(&scenario.arguments).exits(0);
+        scenario.after = read_tree(&scenario.place());
+        scenario.reset();
+        scenario
+    }
+
+    pub(super) fn create(ending: &str, options: &str, replaces: bool) -> Self {
+        let mut before = Tree::new();
+        if replaces {
+            let scratch = TempDir::new().unwrap();
+            let other = Experiment::new().file("other.txt", "an earlier archive");
+            let archive = scratch.path().join(format!("x{ending}"));
+            crate::run::create(other.path(), &archive, &["--archive-digest"]).exits(0);
+            before = read_tree(scratch.path());
+        }
+        let force = if replaces { " --force" } else { "" };
+        let line = format!(
+            "create {{source}} -o {{place}}/x{ending} -j1 --archive-digest {options}{force}"
+        );
+        Self::new(&format!("create x{ending} {options}{force}"), &line, ending, before)
+    }
+
+    pub(super) fn extract(ending: &str, replaces: bool) -> Self {
+        let mut before = Tree::new();
+        let force = if replaces { " --force" } else { "" };
+        if replaces {
+            before.insert("run1/a.ra".to_owned(), b"an earlier file".to_vec());
+            before.insert("mine.txt".to_owned(), b"not in the archive".to_vec());
+        }
+        let line = format!("extract {{archive}} -C {{place}} -j1{force}");
+        Self::new(&format!("extract x{ending}{force}"), &line, ending, before)
+    }
+
+    pub(super) fn get(ending: &str, what: &str, replaces: bool) -> Self {
+        let force = if replaces { " --force" } else { "" };
+        let mut before = Tree::new();
+        if replaces {
+            before.insert("got.bin".to_owned(), b"an earlier file".to_vec());
+        }
+        let line = format!("get {{archive}} {what} -o {{place}}/got.bin{force}");
+        Self::new(&format!("get x{ending} {what}{force}"), &line, ending, before)
+    }
+
+    pub(super) fn describe() -> Self {
+        let mut tree = read_tree(small().path());
+        tree.retain(|name, _| name.strip_suffix(".yaml").is_none());
+        Self::new("describe --write", "describe --write {place}", ".zip", tree)
+    }
+
+    pub(super) fn base(&self) -> &Path {
+        self.base.path()
+    }
+
+    pub(super) fn place(&self) -> PathBuf {
+        self.base.path().join("place")
+    }
+
+    /// The archive that `get` and `extract` read.
+    pub(super) fn archive(&self) -> PathBuf {
+        let names = fs::read_dir(self.base()).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| !vouches(path.to_str().unwrap())).find(|p| p.is_file()).unwrap()
+    }
+
+    /// Puts everything as it was before the run.
+    pub(super) fn reset(&self) {
+        fs::remove_dir_all(self.place()).unwrap();
+        write_tree(&self.place(), &self.before);
+    }
+
+    /// What lies beside the place, which no run may change.
+    pub(super) fn surroundings(&self) -> Tree {
+        let mut tree = read_tree(self.base());
+        tree.retain(|name, _| !name.starts_with("place/"));
+        tree
+    }
+
+    /// What is wrong after a run that ended with `code`, `None` when it was killed. `err` is what it
+    /// said.
+    pub(super) fn objections(&self, code: Option<i32>, err: &str) -> Vec<String> {
+        let found = read_tree(&self.place());
+        let mut wrong = Vec::new();
+        let mut object = |what: String| wrong.push(what);
+        match code {
+            Some(0) if found != self.after => object("done, but not all is there".to_owned()),
+            Some(2) if err.contains("panicked") => object("a panic".to_owned()),
+            Some(2)
+                if !err.contains("ra-pack: ") || !err.contains(self.base().to_str().unwrap()) =>
+            {
+                object("the message names no file".to_owned());
+            }
+            None | Some(0 | 2) => {}
+            Some(code) => object(format!("exit status {code}")),
+        }
+        let mut left = Vec::new();
+        for (name, bytes) in found.iter().filter(|(name, _)| !name.ends_with('/')) {
+            let whole =
+                [&self.before, &self.after].iter().any(|tree| tree.get(name) == Some(bytes));
+            if is_unfinished(name) && code.is_none() {
+                left.push(self.place().join(name));
+            } else if !whole {
+                object(format!("`{name}` is not whole, or not meant to be there"));
+            }
+        }
+        // A file that was there is there still, or the new one is; what vouched for it may be gone.
+        for name in self.before.keys() {
+            let vouches = vouches(name);
+            if !found.contains_key(name) && !vouches && !name.ends_with('/') {
+                object(format!("`{name}` is gone"));
+            }
+        }
+        let place = self.place();
+        if self.arguments[0] == "create" {
+            for name in found.keys().filter(|name| !is_unfinished(name)) {
+                let vouches = vouches(name);
+                if vouches && !found.keys().any(|other| name.starts_with(other) && name != other) {
+                    object(format!("`{name}` vouches for nothing"));
+                } else if !vouches && !name.ends_with('/') {
+                    let report =
+                        ra_pack::verify(&place.join(name), &VerifyOptions::default()).unwrap();
+                    report.findings.iter().for_each(|finding| object(format!("verify: {finding}")));
+                }
+            }
+        }
+        if !left.is_empty() {
+            wrong.extend(self.objections_to_next_run(&left));
+        }
+        wrong
+    }
+
+    /// The next run names what the killed one left, and comes to the same result.
+    fn objections_to_next_run(&self, left: &[PathBuf]) -> Vec<String> {
+        let ran = run(&self.again);
+        let mut wrong = Vec::new();
+        if ran.code != Some(0) {
+            wrong.push(format!("the next run ends with {:?}: {}", ran.code, ran.err));
+        }
+        for path in left {
+            let path = path.to_str().unwrap();
+            if !ran.err.contains(&format!("`{path}` was left by an interrupted run")) {
+                wrong.push(format!("the next run does not name `{path}`: {}", ran.err));
+            }
+        }
+        let mut found = read_tree(&self.place());
+        found.retain(|name, _| !is_unfinished(name));
+        if found != self.after {
+            wrong.push("the next run does not come to the same result".to_owned());
+        }
+        wrong
+    }
+}
