@@ -16,7 +16,7 @@ const POINTS: [(&str, usize, usize); 4] =
     [("create", 400, 500), ("extract", 250, 350), ("get", 120, 200), ("describe", 40, 50)];
 
 /// Calls that a full disk refuses.
-const NEED_ROOM: [&str; 9] = [
+const NEED_ROOM: [&str; 11] = [
     "openat",
     "write",
     "pwrite64",
@@ -24,6 +24,8 @@ const NEED_ROOM: [&str; 9] = [
     "fsync",
     "mkdir",
     "mkdirat",
+    "rename",
+    "renameat",
     "renameat2",
     "linkat",
 ];
