@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -269,5 +270,39 @@ fn verify_maps_nothing() {
         let calls = super::strace::calls(&arguments, scenario.base(), &log);
         fs::remove_file(log).unwrap();
         assert!(calls.len() > 3 && calls.iter().all(|call| call.name != "mmap"), "{calls:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_replaced_by_one_of_its_size_and_time_while_it_is_read_is_noticed() {
+    let aside = TempDir::new().unwrap();
+    let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let experiment = Experiment::new().file("run1/changing.bin", "");
+    let path = experiment.path().join("run1/changing.bin");
+    let lay = |path: &Path| {
+        let file = File::create(path).unwrap();
+        file.set_len(40_000_000).unwrap();
+        file.set_modified(long_ago).unwrap();
+    };
+    for (name, method) in [("x.zip", "stored"), ("x.zip", "deflate:2"), ("x.tar", "stored")] {
+        lay(&path);
+        let scratch = TempDir::new().unwrap();
+        let done = AtomicBool::new(false);
+        let ran = thread::scope(|scope| {
+            scope.spawn(|| {
+                let other = aside.path().join("other");
+                while !done.load(Ordering::Relaxed) {
+                    lay(&other);
+                    fs::rename(&other, &path).unwrap();
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let archive = scratch.path().join(name);
+            let ran = create(experiment.path(), &archive, &["--compression", method]);
+            done.store(true, Ordering::Relaxed);
+            ran
+        });
+        ran.exits(2).says(&["run1/changing.bin", "changed while it was read"]);
+        assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
     }
 }
