@@ -204,6 +204,50 @@ impl fmt::Debug for Hasher {
     }
 }
 
+/// Takes bytes as they pass and gives their digests by several algorithms at the end.
+#[derive(Debug)]
+pub(crate) struct Hashers(Vec<Hasher>);
+
+impl Hashers {
+    /// Starts a digest by each of `algorithms`.
+    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
+        Self(algorithms.iter().copied().map(Hasher::new).collect())
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        for hasher in &mut self.0 {
+            hasher.update(bytes);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Digests {
+        Digests(self.0.into_iter().map(Hasher::finish).collect())
+    }
+}
+
+/// The digests of one content, each by an algorithm of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Digests(Box<[Digest]>);
+
+impl Digests {
+    /// The digests of `bytes`.
+    pub(crate) fn of(algorithms: &[Algorithm], bytes: &[u8]) -> Self {
+        let mut hashers = Hashers::new(algorithms);
+        hashers.update(bytes);
+        hashers.finish()
+    }
+
+    /// The digest by one algorithm, when it was made.
+    pub(crate) fn by(&self, algorithm: Algorithm) -> Option<Digest> {
+        self.0.iter().copied().find(|digest| digest.algorithm() == algorithm)
+    }
+
+    /// These and the others.
+    pub(crate) fn and(&self, others: &Self) -> Self {
+        Self(self.0.iter().chain(&others.0).copied().collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -233,6 +233,16 @@ impl Manifest {
         self.entries.get(index)
     }
 
+    /// Gives entries other paths, where `to` has one.
+    pub(crate) fn rename(&mut self, mut to: impl FnMut(&ManifestEntry) -> Option<MemberPath>) {
+        for entry in &mut self.entries {
+            if let Some(path) = to(entry) {
+                entry.path = path;
+            }
+        }
+        self.entries.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
+    }
+
     /// The text, one line for each entry.
     pub fn to_text(&self, names: NameEncoding) -> Vec<u8> {
         let mut text = Vec::new();
@@ -376,6 +386,11 @@ fn decode_gnu(name: &str) -> Option<String> {
         });
     }
     Some(decoded)
+}
+
+/// The name that a list of a bag writes as `name`.
+pub(crate) fn decode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
+    if names == NameEncoding::Percent { decode_percent(name) } else { Cow::Borrowed(name) }
 }
 
 /// Decodes exactly the three sequences of RFC 8493; any other `%` stands for itself.

@@ -57,6 +57,10 @@ impl Directory {
             .collect())
     }
 
+    pub(super) fn names(&self) -> Result<Vec<String>> {
+        Ok(self.walk()?.into_iter().map(|member| member.name).collect())
+    }
+
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         let mut members = self.walk()?;
         for member in members.iter_mut().filter(|member| member.kind == MemberKind::File) {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::check_portable;
 pub use self::write::Compression;
-pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember};
+pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
 
 use self::directory::Directory;
 use self::tarball::Tarball;
@@ -286,6 +286,16 @@ impl Archive {
             Self::Directory(directory) => directory.members(),
             Self::Zip(zip) => zip.members(),
             Self::Tar(tarball) => tarball.members(),
+        }
+    }
+
+    /// The names of all members, without opening any.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        match self {
+            Self::Directory(directory) => directory.names(),
+            Self::Zip(_) | Self::Tar(_) => {
+                Ok(self.members()?.into_iter().map(|member| member.name).collect())
+            }
         }
     }
 

@@ -66,6 +66,7 @@ Examples:
   ra-pack create exp -o exp.tar.zst --exclude '*.tmp' --exclude scratch
   ra-pack create exp -o exp.zip --describe --compression zstd:9
   ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
+  ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
 
 Environment:
   SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
@@ -81,6 +82,14 @@ pub(crate) struct Create {
     /// How to lay out the pack.
     #[arg(long, value_name = "LAYOUT", default_value = "plain")]
     pub(crate) layout: LayoutArg,
+
+    /// Say this in bag-info.txt of a bag, such as 'Contact-Name=A. Scientist'. Repeatable.
+    #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
+    pub(crate) bag_info: Vec<(String, String)>,
+
+    /// The digests of the manifests, sha256 among them: sha256, sha512.
+    #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
+    pub(crate) digest: Vec<ra_pack::Algorithm>,
 
     /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
     /// (2-9), zstd[:LEVEL] (1-19).
@@ -430,6 +439,13 @@ fn code(text: &str) -> Result<ra_pack::Code, String> {
         .chain(of_language)
         .find(|code| code.id().eq_ignore_ascii_case(text))
         .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
+}
+
+fn bag_info(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((label, value)) => Ok((label.to_owned(), value.to_owned())),
+        None => Err("expected LABEL=VALUE".to_owned()),
+    }
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -13,6 +13,8 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
             LayoutArg::Plain => Layout::Plain,
             LayoutArg::Bagit => Layout::BagIt,
         },
+        bag_info: args.bag_info.clone(),
+        digests: args.digest.clone(),
         compression: args.compression,
         describe: args.describe,
         exclude: Patterns::new(&args.exclude)?,

@@ -94,12 +94,13 @@ fn summary(report: &VerifyReport) -> String {
         _ => format!(" by {}", report.manifests.join(", ")),
     };
     let mut text = format!(
-        "{}: {verdict}{warnings} ({}, {}, {}{}, {:.1} s)\n",
+        "{}: {verdict}{warnings} ({}, {}, {}{}{}, {:.1} s)\n",
         escape(&report.target.to_string_lossy()),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
         human_bytes(report.bytes),
         escape(&manifests),
+        bag(report),
         report.seconds,
     );
     for signature in &report.signatures {
@@ -141,4 +142,20 @@ fn remains(report: &VerifyReport) -> String {
         human_bytes(intact.bytes),
         human_bytes(report.bytes),
     )
+}
+
+/// What the pack is to those who know bags and crates.
+fn bag(report: &VerifyReport) -> String {
+    let bag = report.bag.as_ref().map(|bag| {
+        let state = match (bag.complete, bag.valid) {
+            (_, true) => "valid",
+            (true, false) if report.contents_read => "complete, not valid",
+            (true, false) => "complete as far as names and sizes tell",
+            (false, false) => "incomplete",
+        };
+        let version = bag.version.as_deref().unwrap_or("of no version");
+        format!(", BagIt {} {state}", escape(version))
+    });
+    let ro_crate = report.ro_crate.as_ref().map(|name| format!(", RO-Crate {}", escape(name)));
+    format!("{}{}", bag.unwrap_or_default(), ro_crate.unwrap_or_default())
 }

@@ -463,6 +463,36 @@ codes! {
 
     /// The declaration of a bag is at fault.
     BadBag = "BAG001" Error,
+    /// A tag file of a bag has another form than it must have.
+    BadTagFile = "BAG002" Error,
+    /// The tag files of a bag are in an encoding that is not supported.
+    UnknownTagEncoding = "BAG003" Error,
+    /// The payload of a bag is not as large as `Payload-Oxum` says.
+    PayloadOxum = "BAG004" Error,
+    /// Payload of a bag that has not been fetched yet.
+    NotFetched = "BAG005" Error,
+    /// A line of `fetch.txt` is at fault.
+    BadFetchList = "BAG006" Error,
+    /// A manifest of a bag lists what it must not list, or lacks what it must.
+    WrongManifestEntry = "BAG007" Error,
+    /// A tag file that no tag manifest lists.
+    UnlistedTagFile = "BAG008" Warning,
+    /// Something lies beside the directory of a bag in its archive.
+    BesideBag = "BAG009" Error,
+    /// A bag without a directory of its own in its archive.
+    BagAtRoot = "BAG010" Warning,
+    /// A manifest of a bag is written as `md5sum` writes.
+    LegacyManifestLine = "BAG011" Warning,
+    /// A name that is the listed one only after normalisation.
+    NormalizedName = "BAG012" Warning,
+    /// A `%` in a manifest of a bag that encodes nothing.
+    OddPercent = "BAG013" Warning,
+    /// A manifest of a bag by an algorithm that is not known.
+    UnknownDigest = "BAG014" Error,
+    /// A name that other readers of bags would misread.
+    UnfitForBag = "BAG015" Error,
+    /// Payload that some manifests of a bag list and others do not.
+    PartlyListed = "BAG016" Error,
 }
 
 impl Serialize for Code {

@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::bag::write as bag;
 use super::describe::describe_missing;
 use super::manifests;
 use super::select::Patterns;
 use super::signatures;
 use super::survey::{SourceEntry, Survey, survey};
 use crate::archive::{
-    ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember, check_portable,
+    ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember, NewMembers,
+    check_portable,
 };
-use crate::digest::{Algorithm, Digest};
+use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile};
 use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, Contents, DescriptionFacts,
     EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
@@ -37,6 +40,10 @@ pub struct CreateOptions {
     pub container: Option<Container>,
     /// How the pack is laid out.
     pub layout: Layout,
+    /// What `bag-info.txt` says of a bag: labels and values in their order.
+    pub bag_info: Vec<(String, String)>,
+    /// The algorithms of the manifests, SHA-256 among them; SHA-256 alone when there are none.
+    pub digests: Vec<Algorithm>,
     /// How members of a zip are compressed, or how hard a compressed tar is.
     pub compression: Compression,
     /// Describe arrays that have no description by what their headers say, in the archive only.
@@ -122,6 +129,7 @@ pub struct CreateReport {
 /// ```
 pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<CreateReport> {
     let container = container(archive, options)?;
+    let (algorithms, info) = (bag::algorithms(options)?, bag::info(options)?);
     if !fs::is_directory(source)? {
         return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
     }
@@ -141,7 +149,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         .collect();
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let survey = survey(source, &options.exclude, &own, options.dereference, jobs)?;
-    let plan = Plan::new(source, archive, survey, options)?;
+    let plan = Plan { algorithms, info, ..Plan::new(source, archive, survey, options)? };
     let mut report = plan.write(archive, container, jobs, options, pending)?;
     report.leftovers = fs::leftovers(archive);
     if let Some(command) = &options.sign_with {
@@ -272,6 +280,9 @@ struct Plan<'a> {
     pack_document: Option<SourceEntry>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
+    algorithms: Vec<Algorithm>,
+    /// The metadata of a bag.
+    info: BagInfo,
     findings: Vec<Finding>,
 }
 
@@ -338,6 +349,9 @@ impl<'a> Plan<'a> {
             Layout::BagIt => Placement::bag(&top_directory(archive)?),
         };
         findings.extend(unportable_names(&entries, &described, &placement, options.portable));
+        if options.layout == Layout::BagIt {
+            findings.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
+        }
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -355,6 +369,8 @@ impl<'a> Plan<'a> {
             described,
             pack_document,
             manifest,
+            algorithms: Vec::new(),
+            info: BagInfo::default(),
             findings,
         })
     }
@@ -372,8 +388,9 @@ impl<'a> Plan<'a> {
         let new: Vec<NewMember> = members.iter().map(|(member, _)| member.clone()).collect();
         let mut writer =
             ArchiveWriter::new(container, options.compression, &outputs.archive, archive, jobs)?;
-        let digests = writer.write(&new, &source)?;
-        let mut listed: Vec<(MemberPath, Digest)> = new
+        let algorithms = &self.algorithms;
+        let digests = writer.write(NewMembers { members: &new, source: &source, algorithms })?;
+        let mut listed: Vec<(MemberPath, Digests)> = new
             .iter()
             .zip(digests)
             .filter(|(member, _)| member.kind == MemberKind::File)
@@ -391,32 +408,27 @@ impl<'a> Plan<'a> {
         let manifest = match options.layout {
             Layout::Plain => {
                 listed.push(generated.add(PACK_DOCUMENT, &text)?);
-                let manifest = Manifest::new(Algorithm::Sha256, listed).to_text(NameEncoding::Gnu);
-                generated.add(&pack::manifest_name(Algorithm::Sha256), &manifest)?;
-                manifest
+                generated.add_manifests("", NameEncoding::Gnu, &listed)?.sha256
             }
             Layout::BagIt => {
                 // In a bag, manifests name files relative to its own directory.
-                let relative = |(path, digest): (MemberPath, Digest)| {
+                let relative = |(path, digests): (MemberPath, Digests)| {
                     let name = self.placement.relative(path.as_str()).unwrap_or(path.as_str());
-                    MemberPath::new(name).map(|path| (path, digest))
+                    MemberPath::new(name).map(|path| (path, digests))
                 };
                 let payload = listed.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
-                let declaration = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
-                let info = format!("Payload-Oxum: {payload_bytes}.{payload_files}\n");
-                let manifest =
-                    Manifest::new(Algorithm::Sha256, payload).to_text(NameEncoding::Percent);
-                let tags = [
-                    generated.add(BAG_DECLARATION, declaration)?,
-                    generated.add("bag-info.txt", info.as_bytes())?,
+                let mut info = self.info.clone();
+                info.set_payload(PayloadOxum { bytes: payload_bytes, files: wide(payload_files) });
+                let mut tags = vec![
+                    generated.add(BAG_DECLARATION, DECLARATION.as_bytes())?,
+                    generated.add(BAG_INFO, info.to_text().as_bytes())?,
                     generated.add(PACK_DOCUMENT, &text)?,
-                    generated.add(&pack::manifest_name(Algorithm::Sha256), &manifest)?,
                 ];
+                let manifests = generated.add_manifests("", NameEncoding::Percent, &payload)?;
+                tags.extend(manifests.added);
                 let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
-                let tags = Manifest::new(Algorithm::Sha256, tags).to_text(NameEncoding::Percent);
-                let name = format!("tag{}", pack::manifest_name(Algorithm::Sha256));
-                generated.add(&name, &tags)?;
-                manifest
+                generated.add_manifests("tag", NameEncoding::Percent, &tags)?;
+                manifests.sha256
             }
         };
         let (bytes, files) = (generated.bytes, generated.files);
@@ -502,6 +514,15 @@ impl<'a> Plan<'a> {
             };
             members.push((member, Origin::Made(text)));
         }
+        if members.is_empty()
+            && let Some(path) = self.placement.payload_directory()
+        {
+            // A bag has this directory, even when there is nothing in it.
+            let (kind, size, modified) = (MemberKind::Directory, 0, fixed);
+            let path = MemberPath::new(path)?;
+            let member = NewMember { path, kind, size, modified, align_at: None };
+            members.push((member, Origin::Made(b"")));
+        }
         members.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(members)
     }
@@ -532,7 +553,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Holds what was packed against the manifest that the source came with.
-    fn check_existing_manifest(&self, packed: &[(MemberPath, Digest)]) -> Result<()> {
+    fn check_existing_manifest(&self, packed: &[(MemberPath, Digests)]) -> Result<()> {
         let Some(entry) = &self.manifest else { return Ok(()) };
         let text = self.read(entry)?;
         let name = entry.path.as_str();
@@ -541,7 +562,9 @@ impl<'a> Plan<'a> {
             faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
         let payload: BTreeMap<&str, Digest> = packed
             .iter()
-            .filter_map(|(path, digest)| Some((self.placement.payload(path.as_str())?, *digest)))
+            .filter_map(|(path, digests)| {
+                Some((self.placement.payload(path.as_str())?, digests.by(Algorithm::Sha256)?))
+            })
             .collect();
         for entry in manifest.entries() {
             let path = entry.path.as_str();
@@ -606,7 +629,7 @@ struct Generated<'a, 'p> {
 }
 
 impl Generated<'_, '_> {
-    fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digest)> {
+    fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digests)> {
         let path = MemberPath::new(self.plan.placement.place_tag(name))?;
         let member = NewMember {
             path: path.clone(),
@@ -615,11 +638,37 @@ impl Generated<'_, '_> {
             modified: self.options.timestamp.unwrap_or(FIXED_TIME),
             align_at: None,
         };
-        let digest = self.writer.write_bytes(&member, content)?;
+        self.writer.write_bytes(&member, content)?;
         self.bytes = self.bytes.saturating_add(member.size);
         self.files = self.files.saturating_add(1);
-        Ok((path, digest))
+        Ok((path, Digests::of(&self.plan.algorithms, content)))
     }
+
+    /// Adds a manifest by each algorithm.
+    fn add_manifests(
+        &mut self,
+        prefix: &str,
+        names: NameEncoding,
+        listed: &[(MemberPath, Digests)],
+    ) -> Result<Manifests> {
+        let mut manifests = Manifests { added: Vec::new(), sha256: Vec::new() };
+        for algorithm in self.plan.algorithms.iter().copied() {
+            let text = bag::manifest_text(algorithm, names, listed);
+            let name = format!("{prefix}{}", pack::manifest_name(algorithm));
+            manifests.added.push(self.add(&name, &text)?);
+            if algorithm == Algorithm::Sha256 {
+                manifests.sha256 = text;
+            }
+        }
+        Ok(manifests)
+    }
+}
+
+/// Manifests that were written.
+struct Manifests {
+    added: Vec<(MemberPath, Digests)>,
+    /// The text of the one by SHA-256.
+    sha256: Vec<u8>,
 }
 
 fn wide(number: usize) -> u64 {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use super::bag::{TagRules, is_declaration};
 use super::glance::ambiguous;
 use super::manifests::{self, MAX_MANIFEST, beside, data_finding};
 use super::select::Patterns;
@@ -20,8 +21,8 @@ use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, Target};
-use crate::manifest::{Manifest, NameEncoding};
-use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::manifest::Manifest;
+use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Placement};
 use crate::parallel;
 use crate::path::MemberPath;
 
@@ -141,7 +142,7 @@ impl Plan {
         let mut findings = scan.findings;
         let placement =
             Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
-        let known = Known::find(archive, placement, &scan.members, &mut findings)?;
+        let known = Known::find(archive, &placement, &scan.members, &mut findings)?;
         match &known {
             Some(known) => findings.extend(known.faults.iter().cloned()),
             None => findings.push(
@@ -194,7 +195,7 @@ type ManifestText = Option<io::Result<Vec<u8>>>;
 
 fn look(member: &Member, content: &mut dyn BufRead) -> ManifestText {
     let last = member.name.rsplit('/').next().unwrap_or_default();
-    if pack::manifest_algorithm(last) != Some(Algorithm::Sha256) {
+    if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
         return None;
     }
     let mut text = Vec::new();
@@ -214,39 +215,44 @@ impl Known {
     /// The manifest beside the archive, or the one in it.
     fn find(
         archive: &Archive,
-        placement: Placement,
+        placement: &Placement,
         members: &[(Member, Option<ManifestText>)],
         findings: &mut Vec<Finding>,
     ) -> Result<Option<Self>> {
+        let text_of = |placed: &str| {
+            let is_it = |(member, _): &&(Member, Option<ManifestText>)| member.name == placed;
+            members.iter().find(is_it).and_then(|(_, text)| text.as_ref()?.as_ref())
+        };
+        let declaration = text_of(&placement.place_tag(BAG_DECLARATION));
+        let declaration = declaration.and_then(|text| text.as_deref().ok());
+        let rules = TagRules::of(placement.layout, declaration);
+        let parse = |algorithm, name: String, text: &[u8]| {
+            let (manifest, faults) = Manifest::parse(algorithm, rules.names, text);
+            let faults = faults.iter().map(|fault| manifests::fault_finding(&name, fault));
+            let faults = faults.collect();
+            Self { placement: placement.clone(), name, manifest, faults }
+        };
         let path = beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         if let Some(text) = manifests::read_beside(&path)? {
             let name = path.to_string_lossy().into_owned();
-            return Ok(Some(Self::parse(placement, name, &text)));
+            return Ok(Some(parse(Algorithm::Sha256, name, &text)));
         }
-        let name = pack::manifest_name(Algorithm::Sha256);
-        let placed = placement.place_tag(&name);
-        let text = members
-            .iter()
-            .find(|(member, _)| member.name == placed)
-            .and_then(|(_, text)| text.as_ref()?.as_ref());
-        match text {
-            None => Ok(None),
-            Some(Ok(text)) => Ok(Some(Self::parse(placement, name, text))),
-            Some(Err(error)) => {
-                findings.push(data_finding(&placed, error));
-                Ok(None)
+        for algorithm in manifests::BY_PREFERENCE {
+            let name = pack::manifest_name(algorithm);
+            let placed = placement.place_tag(&name);
+            match text_of(&placed) {
+                None => {}
+                Some(Ok(text)) => match rules.decode(&name, text) {
+                    Ok(text) => return Ok(Some(parse(algorithm, name, &text))),
+                    Err(finding) => findings.extend(finding.map(|finding| *finding)),
+                },
+                Some(Err(error)) => {
+                    findings.push(data_finding(&placed, error));
+                    return Ok(None);
+                }
             }
         }
-    }
-
-    fn parse(placement: Placement, name: String, text: &[u8]) -> Self {
-        let names = match placement.layout {
-            Layout::Plain => NameEncoding::Gnu,
-            Layout::BagIt => NameEncoding::Percent,
-        };
-        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, names, text);
-        let faults = faults.iter().map(|fault| manifests::fault_finding(&name, fault)).collect();
-        Self { placement, name, manifest, faults }
+        Ok(None)
     }
 
     /// What is listed and not in the archive.
@@ -345,7 +351,9 @@ impl Extraction<'_> {
 
     fn try_write(&self, member: &Member, content: &mut dyn BufRead) -> Result<Outcome> {
         let pending = self.target.begin(&member.name, self.options.force)?;
-        let mut hasher = Hasher::new(Algorithm::Sha256);
+        let known = self.plan.known.as_ref();
+        let algorithm = known.map_or(Algorithm::Sha256, |known| known.manifest.algorithm());
+        let mut hasher = Hasher::new(algorithm);
         let mut at = 0_u64;
         loop {
             let block = match content.fill_buf() {
@@ -365,7 +373,7 @@ impl Extraction<'_> {
             content.consume(count);
         }
         let digest = hasher.finish();
-        let known = self.plan.known.as_ref().map(|known| known.check(&member.name, &digest));
+        let known = known.map(|known| known.check(&member.name, &digest));
         let verified = match known {
             Some(Err(finding)) => return Ok(Outcome::Finding(finding)),
             Some(Ok(verified)) => verified,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::glance::{Glance, glance};
 use super::open::Pack;
 use crate::archive::{Archive, Container, MemberKind};
+use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File};
@@ -118,7 +119,10 @@ pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
     let mut info = ArrayInfo::new(member.to_owned(), &header, array.file_size());
     info.method = Some(array.method().to_string());
     info.archive_data_offset = array.offsets()?.map(|(_, data)| data);
-    info.sha256 = array.listed_digest()?.map(|digest| digest.to_string());
+    let listed = array.listed_digest()?;
+    info.sha256 = listed
+        .filter(|digest| digest.algorithm() == Algorithm::Sha256)
+        .map(|digest| digest.to_string());
     if let Some(ndarray) = array.description()? {
         let order = ndarray.order();
         info.shape = Some(shape_of(header.dims(), order));

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use crate::archive::DataFault;
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -14,6 +14,11 @@ use crate::manifest::{Manifest, ManifestFault, NameEncoding};
 /// Longest manifest that is read: ten million files with names of a hundred bytes. It bounds the
 /// memory that a compressed manifest can ask for.
 pub(super) const MAX_MANIFEST: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Which manifest a single file is held against when there are several: the one that every reader of
+/// packs knows, then the strongest.
+pub(super) const BY_PREFERENCE: [Algorithm; 4] =
+    [Algorithm::Sha256, Algorithm::Sha512, Algorithm::Sha1, Algorithm::Md5];
 
 /// The digest of a whole open file.
 pub(super) fn digest_file(file: &File) -> Result<Digest> {
@@ -31,15 +36,18 @@ pub(super) fn digest_file(file: &File) -> Result<Digest> {
     }
 }
 
-/// Reads `reader` to its end and gives the digest of what it held.
-pub(super) fn digest_reader(reader: &mut dyn BufRead, algorithm: Algorithm) -> io::Result<Digest> {
-    let mut hasher = Hasher::new(algorithm);
+/// Reads `reader` to its end and gives the digests of what it held.
+pub(super) fn digest_reader(
+    reader: &mut dyn BufRead,
+    algorithms: &[Algorithm],
+) -> io::Result<Digests> {
+    let mut hashers = Hashers::new(algorithms);
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {
-            return Ok(hasher.finish());
+            return Ok(hashers.finish());
         }
-        hasher.update(block);
+        hashers.update(block);
         let count = block.len();
         reader.consume(count);
     }
@@ -104,16 +112,18 @@ impl NamedManifest {
     /// where they could be read; `must_list` says which of them it has to list.
     pub(super) fn check(
         &self,
-        present: &BTreeMap<&str, Option<Digest>>,
+        present: &BTreeMap<&str, Option<Digests>>,
         must_list: impl Fn(&str) -> bool,
         findings: &mut Vec<Finding>,
     ) {
         for entry in self.manifest.entries() {
-            match present.get(entry.path.as_str()) {
-                Some(Some(found)) if found.algorithm() != entry.digest.algorithm() => {}
-                Some(Some(found)) if *found == entry.digest => {}
+            let found = present.get(entry.path.as_str()).map(|digests| {
+                digests.as_ref().and_then(|digests| digests.by(entry.digest.algorithm()))
+            });
+            match found {
+                Some(Some(found)) if found == entry.digest => {}
                 Some(Some(found)) => {
-                    findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, found));
+                    findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, &found));
                 }
                 // What kept it from being read is a finding of its own.
                 Some(None) => {}

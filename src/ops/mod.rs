@@ -13,6 +13,7 @@
 //! | [`get`] | one member | a file |
 //! | [`Pack`] | one member at a time | nothing |
 
+mod bag;
 mod create;
 mod describe;
 mod extract;
@@ -32,6 +33,7 @@ mod update;
 mod validate;
 mod verify;
 
+pub use self::bag::BagReport;
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};

@@ -1,7 +1,7 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,18 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::bag::{Bag, BagReport, Listed, TagRules};
 use super::glance::place;
 use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside};
 use super::signatures;
 use crate::archive::{Archive, Container, Member, MemberKind};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::File;
 use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX,
     Inspector, Layout, Placement,
@@ -49,6 +51,12 @@ pub struct VerifyReport {
     pub container: Option<Container>,
     /// How the pack is laid out.
     pub layout: Layout,
+    /// What it is as a bag, when it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bag: Option<BagReport>,
+    /// The metadata file of an RO-Crate, when there is one at the root of the pack or its payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ro_crate: Option<String>,
     /// Whether every byte of every file was hashed and held against a manifest.
     pub contents_read: bool,
     /// Files.
@@ -77,6 +85,8 @@ impl VerifyReport {
             target: target.to_owned(),
             container: None,
             layout: Layout::Plain,
+            bag: None,
+            ro_crate: None,
             contents_read: false,
             members: 0,
             arrays: 0,
@@ -142,9 +152,9 @@ struct Verification<'a> {
 
 /// What one file was found to be.
 struct Visited {
-    digest: Option<Digest>,
+    digests: Option<Digests>,
     content: Content,
-    /// The text of a manifest or of a bag's declaration.
+    /// The text of a manifest or of a bag's tag file.
     text: Option<Vec<u8>>,
     fault: Option<Finding>,
     /// Why the system did not let it be read.
@@ -158,8 +168,10 @@ impl<'a> Verification<'a> {
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
-        let mut scan =
-            self.archive.scan(self.jobs, &|member, content| self.visit(member, content))?;
+        let algorithms = self.algorithms();
+        let visit =
+            |member: &Member, content: &mut dyn BufRead| self.visit(member, content, &algorithms);
+        let mut scan = self.archive.scan(self.jobs, &visit)?;
         let mut visited = scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut());
         if let Some(refused) = visited.find_map(|visited| visited.refused.take()) {
             return Err(*refused);
@@ -171,7 +183,7 @@ impl<'a> Verification<'a> {
         let names = || scan.members.iter().map(|(member, _)| member.name.as_str());
         let placement = Placement::detect(&names());
         report.layout = placement.layout;
-        let mut digests: BTreeMap<&str, Option<Digest>> = BTreeMap::new();
+        let mut digests: BTreeMap<&str, Option<Digests>> = BTreeMap::new();
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         for (member, visited) in &scan.members {
             if member.kind == MemberKind::File {
@@ -183,11 +195,13 @@ impl<'a> Verification<'a> {
             findings.extend(visited.fault.clone());
             match name {
                 Some(name) => {
-                    digests.insert(name, visited.digest);
+                    digests.insert(name, visited.digests.clone());
                     if let Some(text) = &visited.text {
                         texts.insert(name, text);
                     }
                 }
+                // What lies beside a bag is for its rules to say.
+                None if placement.layout == Layout::BagIt => {}
                 None => findings.push(
                     Finding::new(
                         Code::UnlistedMember,
@@ -199,7 +213,13 @@ impl<'a> Verification<'a> {
         }
         finding::rename(findings, |name| placement.shown(name));
         let before = findings.len();
-        self.check_manifests(&placement, &digests, &texts, report)?;
+        let bag = (placement.layout == Layout::BagIt).then(|| {
+            let members = scan.members.iter().map(|(member, _)| member);
+            Bag::new(&placement, self.archive.container(), members, &texts, findings)
+        });
+        report.ro_crate = ro_crate(&placement, names());
+        self.check_manifests(&placement, bag.as_ref(), &mut digests, &texts, report)?;
+        report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         let mut contents = Contents::default();
@@ -225,28 +245,38 @@ impl<'a> Verification<'a> {
     }
 
     /// Reads one file: all of it, or as much as its header or description takes.
-    fn visit(&self, member: &Member, content: &mut dyn BufRead) -> Visited {
+    fn visit(
+        &self,
+        member: &Member,
+        content: &mut dyn BufRead,
+        algorithms: &[Algorithm],
+    ) -> Visited {
         let Ok(path) = MemberPath::new(member.name.as_str()) else { return Visited::nothing() };
         let mut inspector = Inspector::new(&path);
-        let mut hasher = (!self.options.fast).then(|| Hasher::new(Algorithm::Sha256));
-        let mut text = keeps_text(&path).then(Vec::new);
+        let mut hashers = (!self.options.fast).then(|| Hashers::new(algorithms));
+        let limit = text_limit(&path);
+        let mut text = limit.is_some().then(Vec::new);
         let mut len = 0_u64;
         let (mut fault, mut refused) = (None, None);
         loop {
-            let wanted = hasher.is_some() || text.is_some() || inspector.wants_more();
+            let wanted = hashers.is_some() || text.is_some() || inspector.wants_more();
             if !wanted {
                 break;
             }
             match content.fill_buf() {
                 Ok([]) => break,
                 Ok(block) => {
-                    if let Some(hasher) = &mut hasher {
-                        hasher.update(block);
+                    if let Some(hashers) = &mut hashers {
+                        hashers.update(block);
                     }
                     inspector.update(block);
                     let count = block.len();
                     let wide = u64::try_from(count).unwrap_or(u64::MAX);
                     len = len.saturating_add(wide);
+                    if limit.is_some_and(|limit| len > limit) {
+                        // What is longer is missed only in a bag, whose rules say so.
+                        text = None;
+                    }
                     if let Some(kept) = &mut text {
                         let before = self.kept.fetch_add(wide, Ordering::Relaxed);
                         if before.saturating_add(wide) > MAX_MANIFEST {
@@ -264,14 +294,14 @@ impl<'a> Verification<'a> {
                         Ok(finding) => fault = Some(finding),
                         Err(error) => refused = Some(Box::new(error)),
                     }
-                    hasher = None;
+                    hashers = None;
                     break;
                 }
             }
         }
         let file_len = if self.options.fast || fault.is_some() { member.size } else { len };
         Visited {
-            digest: hasher.map(Hasher::finish),
+            digests: hashers.map(Hashers::finish),
             content: inspector.finish(&path, file_len),
             text,
             fault,
@@ -282,27 +312,30 @@ impl<'a> Verification<'a> {
     fn check_manifests(
         &self,
         placement: &Placement,
-        digests: &BTreeMap<&str, Option<Digest>>,
+        bag: Option<&Bag<'_>>,
+        digests: &mut BTreeMap<&str, Option<Digests>>,
         texts: &BTreeMap<&str, &[u8]>,
         report: &mut VerifyReport,
     ) -> Result<()> {
         let mut payload = Vec::new();
         let mut tags = Vec::new();
-        let names = match placement.layout {
-            Layout::Plain => NameEncoding::Gnu,
-            Layout::BagIt => bag_encoding(texts, &mut report.findings),
-        };
+        let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
+        let names = rules.names;
         for (name, text) in texts {
-            let mut parse = |algorithm| {
-                let name = (*name).to_owned();
-                NamedManifest::parse(name, algorithm, names, text, &mut report.findings)
+            let findings = &mut report.findings;
+            let mut parse = |algorithm| match bag {
+                Some(bag) => bag.manifest(name, algorithm, text, findings),
+                None => {
+                    let name = (*name).to_owned();
+                    Some(NamedManifest::parse(name, algorithm, names, text, findings))
+                }
             };
             if let Some(algorithm) = pack::manifest_algorithm(name) {
-                payload.push(parse(algorithm));
+                payload.extend(parse(algorithm));
             } else if let Some(algorithm) = pack::tag_manifest_algorithm(name)
-                && placement.layout == Layout::BagIt
+                && bag.is_some()
             {
-                tags.push(parse(algorithm));
+                tags.extend(parse(algorithm));
             }
         }
         report.signatures = self.signatures(digests.keys().copied());
@@ -339,39 +372,65 @@ impl<'a> Verification<'a> {
                 );
             }
         }
+        self.add_digests(placement, payload.iter().chain(&tags), digests)?;
         for named in payload.iter().chain(&tags) {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
             let is_tag = tags.iter().any(|tag| std::ptr::eq(tag, named));
-            // Only the strongest manifest of a plain pack has to be complete; of a bag, each.
-            let complete = placement.layout == Layout::BagIt || Some(algorithm) == strongest;
+            // Only the strongest manifest of a plain pack has to be complete; a bag has its own rules.
+            let complete = bag.is_none() && Some(algorithm) == strongest;
             let must_list = |name: &str| complete && !is_tag && is_payload(name);
-            if algorithm == Algorithm::Sha256 || self.options.fast {
-                named.check(digests, must_list, &mut report.findings);
-            } else {
-                let others = self.digests_by(algorithm, placement)?;
-                let others = others.iter().map(|(name, digest)| (name.as_str(), *digest)).collect();
-                named.check(&others, must_list, &mut report.findings);
-            }
+            named.check(digests, must_list, &mut report.findings);
+        }
+        if let Some(bag) = bag {
+            let listed = Listed { payload: &payload, tags: &tags };
+            bag.check(&listed, &mut report.findings);
         }
         report.contents_read = !self.options.fast && strongest.is_some();
         Ok(())
     }
 
-    /// The digests of every file by another algorithm than SHA-256, by a pass of their own.
-    fn digests_by(
+    /// The algorithms of the manifests, where names are known before contents are read.
+    fn algorithms(&self) -> Vec<Algorithm> {
+        let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
+        if self.archive.container() != Container::TarGz
+            && self.archive.container() != Container::TarZst
+            && let Ok(names) = self.archive.names()
+        {
+            // At the top, or in the one directory that may hold everything.
+            let last = |name: &str| {
+                let last = name.split_once('/').map_or(name, |(_, last)| last);
+                pack::manifest_algorithm(last).or(pack::tag_manifest_algorithm(last))
+            };
+            algorithms.extend(names.iter().filter_map(|name| last(name)));
+        }
+        algorithms.into_iter().collect()
+    }
+
+    /// Adds the digests by algorithms that were not known beforehand, by one more pass.
+    fn add_digests<'m>(
         &self,
-        algorithm: Algorithm,
         placement: &Placement,
-    ) -> Result<BTreeMap<String, Option<Digest>>> {
+        manifests: impl Iterator<Item = &'m NamedManifest>,
+        digests: &mut BTreeMap<&str, Option<Digests>>,
+    ) -> Result<()> {
+        let made = digests.values().flatten().next().cloned().unwrap_or_default();
+        let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
+        let wanted: Vec<_> =
+            wanted.into_iter().filter(|algorithm| made.by(*algorithm).is_none()).collect();
+        if self.options.fast || wanted.is_empty() {
+            return Ok(());
+        }
         let scan = self
             .archive
-            .scan(self.jobs, &|_, content| manifests::digest_reader(content, algorithm).ok())?;
-        let named = scan.members.into_iter().filter_map(|(member, digest)| {
-            let name = placement.relative(&member.name)?;
-            digest.map(|digest| (name.to_owned(), digest))
-        });
-        Ok(named.collect())
+            .scan(self.jobs, &|_, content| manifests::digest_reader(content, &wanted).ok())?;
+        for (member, more) in &scan.members {
+            let Some(name) = placement.relative(&member.name) else { continue };
+            if let (Some(Some(known)), Some(Some(more))) = (digests.get_mut(name), more) {
+                *known = known.and(more);
+            }
+        }
+        Ok(())
     }
 
     /// The manifest beside the archive, or where the caller says; it must agree with the inner one.
@@ -448,7 +507,7 @@ impl<'a> Verification<'a> {
 
 impl Visited {
     fn nothing() -> Self {
-        Self { digest: None, content: Content::Other, text: None, fault: None, refused: None }
+        Self { digests: None, content: Content::Other, text: None, fault: None, refused: None }
     }
 }
 
@@ -460,36 +519,27 @@ fn too_long(member: &str) -> Finding {
     .in_member(member)
 }
 
-/// Files whose text is needed: manifests and the declaration of a bag.
-fn keeps_text(path: &MemberPath) -> bool {
+/// Longest metadata or fetch list of a bag that is read: a million lines.
+const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
+
+/// Most bytes that are kept of a file whose text is needed: manifests and tag files of a bag.
+fn text_limit(path: &MemberPath) -> Option<u64> {
     // At the top, or in the one directory that may hold everything.
     if path.parent().is_some_and(|parent| parent.contains('/')) {
-        return false;
+        return None;
     }
     let name = path.file_name();
-    pack::manifest_algorithm(name).is_some()
-        || pack::tag_manifest_algorithm(name).is_some()
-        || name == BAG_DECLARATION
+    if pack::manifest_algorithm(name).is_some() || pack::tag_manifest_algorithm(name).is_some() {
+        return Some(u64::MAX);
+    }
+    [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
 }
 
-/// How the manifests of a bag write names, by the version that it declares.
-fn bag_encoding(texts: &BTreeMap<&str, &[u8]>, findings: &mut Vec<Finding>) -> NameEncoding {
-    let declaration = texts.get(BAG_DECLARATION).map(|text| String::from_utf8_lossy(text));
-    let version = declaration.as_deref().and_then(|text| {
-        let value = text.lines().next()?.strip_prefix("BagIt-Version:")?;
-        Some(value.trim().to_owned())
-    });
-    match version.as_deref() {
-        Some("1.0") => NameEncoding::Percent,
-        Some("0.93" | "0.94" | "0.95" | "0.96" | "0.97") => NameEncoding::Verbatim,
-        other => {
-            findings.push(
-                Finding::new(Code::BadBag, "the bag does not declare a version that is known")
-                    .in_member(BAG_DECLARATION)
-                    .at_line(1)
-                    .expected("`BagIt-Version: 1.0`", other.unwrap_or("no version")),
-            );
-            NameEncoding::Percent
-        }
-    }
+/// The metadata file of an RO-Crate, at the root of the pack or of a bag's payload.
+fn ro_crate<'a>(placement: &Placement, mut names: impl Iterator<Item = &'a str>) -> Option<String> {
+    const METADATA: &str = "ro-crate-metadata.json";
+    let is_it = |name: &&str| {
+        placement.relative(name) == Some(METADATA) || placement.payload(name) == Some(METADATA)
+    };
+    names.find(is_it).map(str::to_owned)
 }

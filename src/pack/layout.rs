@@ -55,7 +55,7 @@ impl Placement {
         for name in names.clone() {
             tops.insert(name.split_once('/').map_or("", |(top, _)| top));
             if tops.len() > 2 {
-                return Self::plain();
+                return Self::bag_among(names);
             }
         }
         // A directory's own entry has no slash and so counts as the empty top.
@@ -64,8 +64,27 @@ impl Placement {
             (Some(top), None) if names.clone().all(|name| within(name, top)) => {
                 in_base(&format!("{top}/")).unwrap_or_else(Self::plain)
             }
-            _ => Self::plain(),
+            _ => Self::bag_among(names),
         }
+    }
+
+    /// The first bag that lies beside other things, which it must not.
+    fn bag_among<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
+        let tops = names.clone().filter_map(|name| {
+            let (top, rest) = name.split_once('/')?;
+            (rest == BAG_DECLARATION).then_some(top)
+        });
+        tops.min().map_or_else(Self::plain, Self::bag)
+    }
+
+    /// Whether the name is that of the directory that everything lies in.
+    pub(crate) fn is_top(&self, name: &str) -> bool {
+        self.base.strip_suffix('/') == Some(name)
+    }
+
+    /// Whether nothing stands before the names.
+    pub(crate) fn is_at_root(&self) -> bool {
+        self.base.is_empty()
     }
 
     /// The name relative to the pack's own root: what manifests and tag files are called by.
@@ -105,6 +124,12 @@ impl Placement {
         }
     }
 
+    /// The directory that a bag keeps its payload in.
+    pub(crate) fn payload_directory(&self) -> Option<String> {
+        let name = BAG_PAYLOAD.trim_end_matches('/');
+        (self.layout == Layout::BagIt).then(|| format!("{}{name}", self.base))
+    }
+
     /// The name in the archive of a file beside the payload.
     pub(crate) fn place_tag(&self, name: &str) -> String {
         format!("{}{name}", self.base)
@@ -135,6 +160,8 @@ mod tests {
         assert_eq!(detect(&["bagit.txt", "data/a.ra"]), (Layout::BagIt, String::new()));
         assert_eq!(detect(&["exp/manifest-sha256.txt", "other"]), (Layout::Plain, String::new()));
         assert_eq!(detect(&["a.ra"]), (Layout::Plain, String::new()));
+        let beside = ["b/bagit.txt", "a/bagit.txt", "c/x", "README"];
+        assert_eq!(detect(&beside), (Layout::BagIt, "a/".into()));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | `manifest.yaml` | the description of the whole pack |
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
+pub mod bag;
 mod check;
 mod contents;
 mod convention;

@@ -224,23 +224,27 @@ fn odd_names_go_in_and_come_out() {
     let mut experiment = small()
         .file(" leading and trailing ", "1")
         .file("Größe/日本語/🦀.txt", "2")
-        .file("line\nend.txt", "3")
-        .file("carriage\rreturn", "4")
         .file("tab\t\"quote'$(x)`;|&", "5")
         .file("-o", "6")
         .file("...", "7")
-        .file("100% %20.txt", "8")
         .file(".hidden/.more", "9")
         .file("e\u{301} and é", "10")
         .file("#hash: yaml", "11");
     experiment = experiment.file(&format!("{}/{}", "d".repeat(200), "f".repeat(255)), "long");
-    let source = read_tree(experiment.path());
     let scratch = TempDir::new().unwrap();
-    for ending in ENDINGS {
-        for layout in ["plain", "bagit"] {
+    // The plain layout comes last: a bag takes no line ends and no `%`.
+    for layout in ["bagit", "plain"] {
+        if layout == "plain" {
+            experiment = experiment
+                .file("line\nend.txt", "3")
+                .file("carriage\rreturn", "4")
+                .file("100% %20.txt", "8");
+        }
+        let source = read_tree(experiment.path());
+        for ending in ENDINGS {
             let name = format!("{layout}{ending}");
             let archive = pack(&experiment, scratch.path(), &name, &["--layout", layout]);
-            // A line end in a name deserves the warning.
+            // A control character in a name deserves the warning.
             ra("verify", &[&archive], &[]).exits(0).says(&[": valid", "NAME008"]);
             let into = TempDir::new().unwrap();
             extract(&archive, into.path(), &[]).exits(0);

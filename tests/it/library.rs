@@ -665,7 +665,9 @@ fn the_checksum_of_the_container_is_checked_even_unverified() {
 }
 
 fn is_needed(name: &str, wanted: &str) -> bool {
-    name.ends_with(wanted) || name.rsplit('/').next() == Some("manifest-sha256.txt")
+    // The declaration of a bag says how its manifest is written.
+    name.ends_with(wanted)
+        || ["manifest-sha256.txt", "bagit.txt"].contains(&name.rsplit('/').next().unwrap())
 }
 
 /// The bytes of `archive` that a reader of `wanted` and the manifest cannot do without: the zip's

@@ -4,6 +4,7 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
+mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused

@@ -301,7 +301,8 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
         .array("a.ra", UINT8, &[2], &[1, 2])
         .file("b.ra", [raw_array(UINT8, &[1], &[3]), b"more".to_vec()].concat())
         .file("NAME.txt", "one")
-        .file("name.txt", "two");
+        .file("name.txt", "two")
+        .file("ro-crate-metadata.json", "{}");
     let archive = home.join("untidy.zip");
     fs::write(home.join(".untidy.zip.ra-pack-unfinished"), "").unwrap();
     let mut create = ra_pack();

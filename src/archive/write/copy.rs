@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::Content;
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -22,7 +22,7 @@ const BLOCKS_UNDERWAY: usize = 4;
 /// What passing through told of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Copied {
-    pub(super) digest: Digest,
+    pub(super) digests: Digests,
     pub(super) crc: u32,
 }
 
@@ -30,6 +30,7 @@ pub(super) struct Copied {
 /// from beginning to end.
 pub(super) fn copy(
     content: Content<'_>,
+    algorithms: &[Algorithm],
     buffer: &mut Vec<u8>,
     mut sink: impl FnMut(&[u8]) -> Result<()> + Send,
 ) -> Result<Copied> {
@@ -37,32 +38,33 @@ pub(super) fn copy(
         Content::File(file, stamp) => (file, stamp),
         Content::Bytes(bytes) => {
             sink(bytes)?;
-            return Ok(Copied::of(bytes));
+            return Ok(Copied::of(algorithms, bytes));
         }
     };
     let stamp = &stamp;
     let copied = if stamp.len() >= OWN_HASH_THREAD {
-        copy_beside_hashing(&mut file, stamp, sink)?
+        copy_beside_hashing(&mut file, stamp, algorithms, sink)?
     } else {
-        copy_here(&mut file, stamp, buffer, sink)?
+        copy_here(&mut file, stamp, algorithms, buffer, sink)?
     };
     unchanged(&file, stamp)?;
     Ok(copied)
 }
 
 impl Copied {
-    fn of(bytes: &[u8]) -> Self {
-        Self { digest: Digest::sha256(bytes), crc: crc32fast::hash(bytes) }
+    pub(super) fn of(algorithms: &[Algorithm], bytes: &[u8]) -> Self {
+        Self { digests: Digests::of(algorithms, bytes), crc: crc32fast::hash(bytes) }
     }
 }
 
 fn copy_here(
     file: &mut File,
     stamp: &Stamp,
+    algorithms: &[Algorithm],
     buffer: &mut Vec<u8>,
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
-    let mut hasher = Hasher::new(Algorithm::Sha256);
+    let mut hasher = Hashers::new(algorithms);
     let mut crc = crc32fast::Hasher::new();
     let mut left = stamp.len();
     while left > 0 {
@@ -72,18 +74,19 @@ fn copy_here(
         crc.update(block);
         sink(block)?;
     }
-    Ok(Copied { digest: hasher.finish(), crc: crc.finalize() })
+    Ok(Copied { digests: hasher.finish(), crc: crc.finalize() })
 }
 
 fn copy_beside_hashing(
     file: &mut File,
     stamp: &Stamp,
+    algorithms: &[Algorithm],
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
     let (to_hash, hashing) = sync_channel(BLOCKS_UNDERWAY);
     let (give_back, free) = sync_channel(BLOCKS_UNDERWAY.saturating_mul(2));
     thread::scope(|scope| {
-        let hashed = scope.spawn(move || hash(&hashing, &give_back));
+        let hashed = scope.spawn(move || hash(algorithms, &hashing, &give_back));
         let mut crc = crc32fast::Hasher::new();
         let mut left = stamp.len();
         while left > 0 {
@@ -97,13 +100,17 @@ fn copy_beside_hashing(
             let _ = to_hash.send((buffer, count));
         }
         drop(to_hash);
-        let digest = hashed.join().map_err(|_| Error::Interrupted)?;
-        Ok(Copied { digest, crc: crc.finalize() })
+        let digests = hashed.join().map_err(|_| Error::Interrupted)?;
+        Ok(Copied { digests, crc: crc.finalize() })
     })
 }
 
-fn hash(blocks: &Receiver<(Vec<u8>, usize)>, give_back: &SyncSender<Vec<u8>>) -> Digest {
-    let mut hasher = Hasher::new(Algorithm::Sha256);
+fn hash(
+    algorithms: &[Algorithm],
+    blocks: &Receiver<(Vec<u8>, usize)>,
+    give_back: &SyncSender<Vec<u8>>,
+) -> Digests {
+    let mut hasher = Hashers::new(algorithms);
     for (buffer, count) in blocks {
         hasher.update(buffer.get(..count).unwrap_or_default());
         // A full queue of free buffers needs no more.
@@ -132,12 +139,16 @@ fn next_block<'a>(file: &mut File, buffer: &'a mut Vec<u8>, left: u64) -> Result
 }
 
 /// Appends all of some small content to `out`.
-pub(super) fn append(content: Content<'_>, out: &mut Vec<u8>) -> Result<Copied> {
+pub(super) fn append(
+    content: Content<'_>,
+    algorithms: &[Algorithm],
+    out: &mut Vec<u8>,
+) -> Result<Copied> {
     let (mut file, stamp) = match content {
         Content::File(file, stamp) => (file, stamp),
         Content::Bytes(bytes) => {
             out.extend_from_slice(bytes);
-            return Ok(Copied::of(bytes));
+            return Ok(Copied::of(algorithms, bytes));
         }
     };
     let stamp = &stamp;
@@ -150,7 +161,7 @@ pub(super) fn append(content: Content<'_>, out: &mut Vec<u8>) -> Result<Copied> 
         _ => Error::io("read", file.path())(error),
     })?;
     unchanged(&file, stamp)?;
-    Ok(Copied::of(out.get(start..).unwrap_or_default()))
+    Ok(Copied::of(algorithms, out.get(start..).unwrap_or_default()))
 }
 
 fn unchanged(file: &File, stamp: &Stamp) -> Result<()> {

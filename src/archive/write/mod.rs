@@ -13,7 +13,7 @@ use super::tar::{self, EntryKind, NewEntry};
 use super::zip::write::ZipLayout;
 use super::zip::{self};
 use super::{Container, MemberKind, Method};
-use crate::digest::Digest;
+use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
 use crate::path::MemberPath;
@@ -60,10 +60,20 @@ pub(crate) enum Content<'a> {
 /// The content of each member by its number; never asked for a directory's.
 pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
 
+/// What is to be written.
+#[derive(Clone, Copy)]
+pub(crate) struct NewMembers<'a, 's> {
+    /// The members in their order.
+    pub(crate) members: &'a [NewMember],
+    pub(crate) source: &'a Source<'s>,
+    /// What each is hashed by while it is read.
+    pub(crate) algorithms: &'a [Algorithm],
+}
+
 /// What was written of a member.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
-    pub(super) digest: Digest,
+    pub(super) digests: Digests,
     pub(super) crc: u32,
     pub(super) packed_size: u64,
     pub(super) method: Method,
@@ -72,10 +82,15 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// A stored member as it will be, but for its digest and checksum.
+    /// A stored member as it will be, but for its digests and checksum.
     pub(super) fn planned(member: &NewMember, at: u64) -> Self {
-        let none = Digest::Sha256([0; 32]);
-        Self { digest: none, crc: 0, packed_size: member.size, method: Method::Stored, at }
+        Self {
+            digests: Digests::default(),
+            crc: 0,
+            packed_size: member.size,
+            method: Method::Stored,
+            at,
+        }
     }
 }
 
@@ -130,39 +145,28 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
-    /// Writes the members in their order and gives the SHA-256 of each.
-    pub(crate) fn write(
-        &mut self,
-        members: &[NewMember],
-        source: &Source<'_>,
-    ) -> Result<Vec<Digest>> {
+    /// Writes the members in their order and gives the digests of each.
+    pub(crate) fn write(&mut self, new: NewMembers<'_, '_>) -> Result<Vec<Digests>> {
+        let members = new.members;
         let file = self.pending.file();
         let written = match &mut self.format {
             Format::Zip { layout, compression: Compression::Stored } => {
                 let headers = positional::Headers::Zip;
-                let written =
-                    positional::write(file, self.jobs, self.at, members, source, headers)?;
+                let written = positional::write(file, self.jobs, self.at, new, headers)?;
                 layout.add(members, &written);
                 written
             }
             Format::Zip { layout, compression } => {
-                let written = ordered::write(
-                    file,
-                    self.target,
-                    self.jobs,
-                    self.at,
-                    *compression,
-                    members,
-                    source,
-                )?;
+                let written =
+                    ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
                 layout.add(members, &written);
                 written
             }
             Format::Tar => {
                 let headers = positional::Headers::Tar;
-                positional::write(file, self.jobs, self.at, members, source, headers)?
+                positional::write(file, self.jobs, self.at, new, headers)?
             }
-            Format::Stream(stream) => return stream.write(members, source),
+            Format::Stream(stream) => return stream.write(new),
         };
         if let (Some(last), Some(member)) = (written.last(), members.last()) {
             self.at = match &self.format {
@@ -170,17 +174,16 @@ impl<'a> ArchiveWriter<'a> {
                 _ => positional::end_of_tar(member, last.at)?,
             };
         }
-        Ok(written.into_iter().map(|written| written.digest).collect())
+        Ok(written.into_iter().map(|written| written.digests).collect())
     }
 
     /// Writes one member whose content is in memory.
-    pub(crate) fn write_bytes(&mut self, member: &NewMember, content: &[u8]) -> Result<Digest> {
-        let digest = Digest::sha256(content);
+    pub(crate) fn write_bytes(&mut self, member: &NewMember, content: &[u8]) -> Result<()> {
         let crc = crc32fast::hash(content);
-        let mut written = Written { digest, crc, ..Written::planned(member, self.at) };
+        let mut written = Written { crc, ..Written::planned(member, self.at) };
         let mut bytes = Vec::new();
         match &mut self.format {
-            Format::Stream(stream) => return stream.write_bytes(member, content).map(|()| digest),
+            Format::Stream(stream) => return stream.write_bytes(member, content),
             Format::Tar => {
                 bytes = tar_header(member)?;
                 bytes.extend_from_slice(content);
@@ -203,8 +206,7 @@ impl<'a> ArchiveWriter<'a> {
                 layout.add(std::slice::from_ref(member), std::slice::from_ref(&written));
             }
         }
-        self.pending.file().write_all_at(&bytes, written.at)?;
-        Ok(digest)
+        self.pending.file().write_all_at(&bytes, written.at)
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it.

@@ -7,9 +7,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::super::zip::write as zip;
 use super::copy::{self, BLOCK, Copied};
-use super::{Compression, Method, NewMember, Source, Written};
+use super::{Compression, Method, NewMember, NewMembers, Written};
 use crate::archive::MemberKind;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
 use crate::parallel;
@@ -28,9 +27,9 @@ pub(super) fn write(
     jobs: usize,
     start: u64,
     compression: Compression,
-    members: &[NewMember],
-    source: &Source<'_>,
+    new: NewMembers<'_, '_>,
 ) -> Result<Vec<Written>> {
+    let members = new.members;
     let turns = Turns::new(start);
     let work = |buffer: &mut Vec<u8>, range: std::ops::Range<usize>| {
         let turn = range.start / BATCH;
@@ -39,9 +38,7 @@ pub(super) fn write(
             let packed: Vec<Packed> = range
                 .clone()
                 .filter_map(|index| members.get(index).map(|member| (index, member)))
-                .map(|(index, member)| {
-                    pack_member(index, member, target, compression, source, buffer)
-                })
+                .map(|(index, member)| pack_member(index, member, target, compression, new, buffer))
                 .collect::<Result<_>>()?;
             let members = members.get(range).unwrap_or_default();
             // Only the offsets are found in turn; the bytes are written side by side.
@@ -88,7 +85,7 @@ struct Packed {
 impl Packed {
     fn at(&self, at: u64) -> Written {
         Written {
-            digest: self.copied.digest,
+            digests: self.copied.digests.clone(),
             crc: self.copied.crc,
             packed_size: self.spool.len,
             method: self.method,
@@ -102,18 +99,18 @@ fn pack_member(
     member: &NewMember,
     target: &Path,
     compression: Compression,
-    source: &Source<'_>,
+    new: NewMembers<'_, '_>,
     buffer: &mut Vec<u8>,
 ) -> Result<Packed> {
     let mut spool = Spool::new(target);
     if member.kind == MemberKind::Directory {
-        let copied = Copied { digest: Digest::sha256(b""), crc: 0 };
+        let copied = Copied::of(new.algorithms, b"");
         return Ok(Packed { copied, method: Method::Stored, spool });
     }
-    let content = source(index)?;
+    let content = (new.source)(index)?;
     if member.size <= SMALL {
         buffer.clear();
-        let copied = copy::append(content, buffer)?;
+        let copied = copy::append(content, new.algorithms, buffer)?;
         let packed = pack(compression, buffer).map_err(Error::io("compress for", target))?;
         let method = packed.as_ref().map_or(Method::Stored, |(method, _)| *method);
         spool.memory = packed.map_or_else(|| buffer.clone(), |(_, packed)| packed);
@@ -125,7 +122,7 @@ fn pack_member(
     let method = encoder.method();
     let mut block = std::mem::take(buffer);
     block.reserve(BLOCK);
-    let copied = copy::copy(content, &mut block, |block| {
+    let copied = copy::copy(content, new.algorithms, &mut block, |block| {
         encoder.write_all(block).map_err(Error::io("compress for", target))
     })?;
     encoder.finish().map_err(Error::io("compress for", target))?;

@@ -2,9 +2,8 @@
 
 use super::super::zip::write as zip;
 use super::copy::{self, BLOCK};
-use super::{NewMember, Source, Written, tar_header};
+use super::{NewMember, NewMembers, Written, tar_header};
 use crate::archive::{MemberKind, tar};
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel;
@@ -36,15 +35,15 @@ pub(super) fn write(
     file: &File,
     jobs: usize,
     start: u64,
-    members: &[NewMember],
-    source: &Source<'_>,
+    new: NewMembers<'_, '_>,
     headers: Headers,
 ) -> Result<Vec<Written>> {
+    let members = new.members;
     let (offsets, batches) = plan(start, members, headers)?;
     let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
         let mut written = Vec::new();
         for batch in batches.get(range).unwrap_or_default() {
-            let mut job = Job { file, headers, members, offsets: &offsets, source, buffers };
+            let mut job = Job { file, headers, new, offsets: &offsets, buffers };
             job.write_batch(batch.clone(), &mut written)?;
         }
         Ok::<_, Error>(written)
@@ -95,9 +94,8 @@ struct Buffers {
 struct Job<'a, 's> {
     file: &'a File,
     headers: Headers,
-    members: &'a [NewMember],
+    new: NewMembers<'a, 's>,
     offsets: &'a [u64],
-    source: &'a Source<'s>,
     buffers: &'a mut Buffers,
 }
 
@@ -111,7 +109,7 @@ impl Job<'_, '_> {
         let start = self.offsets.get(batch.start).copied().unwrap_or_default();
         self.buffers.image.clear();
         for index in batch {
-            let (Some(member), Some(at)) = (self.members.get(index), self.offsets.get(index))
+            let (Some(member), Some(at)) = (self.new.members.get(index), self.offsets.get(index))
             else {
                 continue;
             };
@@ -121,9 +119,13 @@ impl Job<'_, '_> {
             }
             self.buffers.content.clear();
             let copied = if member.kind == MemberKind::Directory {
-                copy::Copied { digest: Digest::sha256(b""), crc: 0 }
+                copy::Copied::of(self.new.algorithms, b"")
             } else {
-                copy::append((self.source)(index)?, &mut self.buffers.content)?
+                copy::append(
+                    (self.new.source)(index)?,
+                    self.new.algorithms,
+                    &mut self.buffers.content,
+                )?
             };
             let stored = stored(member, *at, &copied);
             self.push_header(member, &stored)?;
@@ -140,11 +142,12 @@ impl Job<'_, '_> {
         self.push_header(member, &planned)?;
         let data = at.saturating_add(u64::try_from(self.buffers.image.len()).unwrap_or(u64::MAX));
         self.buffers.image.clear();
-        let source = (self.source)(index)?;
+        let source = (self.new.source)(index)?;
+        let algorithms = self.new.algorithms;
         let mut next = data;
         let file = self.file;
         self.buffers.block.reserve(BLOCK);
-        let copied = copy::copy(source, &mut self.buffers.block, |block| {
+        let copied = copy::copy(source, algorithms, &mut self.buffers.block, |block| {
             file.write_all_at(block, next)?;
             next = next.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
             Ok(())
@@ -177,7 +180,7 @@ impl Job<'_, '_> {
 }
 
 fn stored(member: &NewMember, at: u64, copied: &copy::Copied) -> Written {
-    Written { digest: copied.digest, crc: copied.crc, ..Written::planned(member, at) }
+    Written { digests: copied.digests.clone(), crc: copied.crc, ..Written::planned(member, at) }
 }
 
 #[cfg(test)]

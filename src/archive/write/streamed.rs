@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::copy;
-use super::{NewMember, Source, tar_header};
+use super::{NewMember, NewMembers, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
-use crate::digest::Digest;
+use crate::digest::Digests;
 use crate::error::{Error, Result};
 use crate::fs::File;
 
@@ -29,22 +29,20 @@ impl TarStream {
         Ok(Self { encoder, file })
     }
 
-    pub(super) fn write(
-        &mut self,
-        members: &[NewMember],
-        source: &Source<'_>,
-    ) -> Result<Vec<Digest>> {
-        let mut digests = Vec::with_capacity(members.len());
+    pub(super) fn write(&mut self, new: NewMembers<'_, '_>) -> Result<Vec<Digests>> {
+        let mut digests = Vec::with_capacity(new.members.len());
         let mut block = Vec::new();
-        for (index, member) in members.iter().enumerate() {
+        for (index, member) in new.members.iter().enumerate() {
             self.put(&tar_header(member)?)?;
             if member.kind == MemberKind::Directory {
-                digests.push(Digest::sha256(b""));
+                digests.push(Digests::of(new.algorithms, b""));
                 continue;
             }
-            let copied = copy::copy(source(index)?, &mut block, |block| self.put(block))?;
+            let copied = copy::copy((new.source)(index)?, new.algorithms, &mut block, |block| {
+                self.put(block)
+            })?;
             self.pad(member)?;
-            digests.push(copied.digest);
+            digests.push(copied.digests);
         }
         Ok(digests)
     }

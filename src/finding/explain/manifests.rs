@@ -1,4 +1,4 @@
-//! Manifests and bags.
+//! Manifests.
 
 use super::{Explanation, sketch};
 
@@ -70,12 +70,4 @@ pub(super) const EMPTY_MANIFEST: Explanation = sketch(
     "A manifest without lines proves nothing, though every line of it is right.",
     "manifest-sha256.txt  (0 bytes)\n",
     "manifest-sha256.txt  (one line for each file)\n",
-);
-
-pub(super) const BAD_BAG: Explanation = sketch(
-    "BagIt 1.0 (RFC 8493)",
-    "`bagit.txt` gives the version and the encoding of tag files, on two lines; without them \
-     the bag cannot be read.",
-    "BagIt-Version 1.0\n",
-    "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
 );

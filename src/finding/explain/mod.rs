@@ -1,6 +1,7 @@
 //! What each code means in a paragraph, and how a code is looked up by what somebody typed.
 
 mod arrays;
+mod bags;
 mod container;
 mod descriptions;
 mod manifests;
@@ -98,7 +99,22 @@ impl Code {
             Self::LooseDescription => descriptions::LOOSE_DESCRIPTION,
             Self::MissingArray => descriptions::MISSING_ARRAY,
             Self::BadPackDocument => descriptions::BAD_PACK_DOCUMENT,
-            Self::BadBag => manifests::BAD_BAG,
+            Self::BadBag => bags::BAD_BAG,
+            Self::BadTagFile => bags::BAD_TAG_FILE,
+            Self::UnknownTagEncoding => bags::UNKNOWN_TAG_ENCODING,
+            Self::PayloadOxum => bags::PAYLOAD_OXUM,
+            Self::NotFetched => bags::NOT_FETCHED,
+            Self::BadFetchList => bags::BAD_FETCH_LIST,
+            Self::WrongManifestEntry => bags::WRONG_MANIFEST_ENTRY,
+            Self::UnlistedTagFile => bags::UNLISTED_TAG_FILE,
+            Self::BesideBag => bags::BESIDE_BAG,
+            Self::BagAtRoot => bags::BAG_AT_ROOT,
+            Self::LegacyManifestLine => bags::LEGACY_MANIFEST_LINE,
+            Self::NormalizedName => bags::NORMALIZED_NAME,
+            Self::OddPercent => bags::ODD_PERCENT,
+            Self::UnknownDigest => bags::UNKNOWN_DIGEST,
+            Self::UnfitForBag => bags::UNFIT_FOR_BAG,
+            Self::PartlyListed => bags::PARTLY_LISTED,
         }
     }
 }

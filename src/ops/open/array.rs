@@ -8,7 +8,7 @@ use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::Pack;
 use crate::archive::{Member, MemberReader, Method};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -18,7 +18,7 @@ use crate::ra::{self, AnyArray, FIXED_LEN, Header, RawArray, ReadError, checked_
 
 /// One array of a pack.
 ///
-/// Whole arrays are held against the manifest of the pack, if it has one by SHA-256, and one that
+/// Whole arrays are held against the manifest of the pack, if it has one, and one that
 /// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
 ///
 /// Indices are in the order of the header's `dims`, first index fastest, as every reader of RawArray
@@ -308,7 +308,7 @@ impl<'a> PackedArray<'a> {
         read: impl FnOnce(&mut Hashing, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         let inner = self.pack.archive.read(&self.member)?;
-        let hasher = self.verify.then(|| Hasher::new(Algorithm::Sha256));
+        let hasher = self.verify.then(|| self.pack.algorithm().map(Hasher::new)).transpose()?;
         let mut reader = Hashing { inner, hasher };
         let len = (self.member.method == Method::Stored).then_some(self.member.size);
         let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 pub use self::array::PackedArray;
 
+use super::bag::TagRules;
 use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -18,8 +19,8 @@ use crate::fs::Map;
 use crate::manifest::{Manifest, NameEncoding};
 use crate::ndl::Ndarray;
 use crate::pack::{
-    self, Content, Contents, DESCRIPTION_EXTENSIONS, Entity, Inspector, Layout, PACK_DOCUMENT,
-    Placement,
+    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Entity, Inspector, Layout,
+    PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
 
@@ -56,6 +57,7 @@ pub struct Pack {
 /// A manifest as it stands.
 struct ManifestText {
     name: String,
+    algorithm: Algorithm,
     names: NameEncoding,
     text: Vec<u8>,
 }
@@ -173,7 +175,8 @@ impl Pack {
     ///
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
-        let (member, written, digest) = self.copy(name, out)?;
+        let member = self.find(name)?;
+        let (written, digest) = self.copy(&member, name, self.algorithm()?, out)?;
         let vouched = self.check_digest(&member, &digest)?;
         Ok((written, vouched))
     }
@@ -184,13 +187,19 @@ impl Pack {
     ///
     /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the container says.
     pub fn copy_unverified_to(&self, name: &str, out: &mut dyn Write) -> Result<u64> {
-        self.copy(name, out).map(|(_, written, _)| written)
+        let member = self.find(name)?;
+        self.copy(&member, name, Algorithm::Sha256, out).map(|(written, _)| written)
     }
 
-    fn copy(&self, name: &str, out: &mut dyn Write) -> Result<(Member, u64, Digest)> {
-        let member = self.find(name)?;
-        let mut reader = self.archive.read(&member)?;
-        let mut hasher = Hasher::new(Algorithm::Sha256);
+    fn copy(
+        &self,
+        member: &Member,
+        name: &str,
+        algorithm: Algorithm,
+        out: &mut dyn Write,
+    ) -> Result<(u64, Digest)> {
+        let mut reader = self.archive.read(member)?;
+        let mut hasher = Hasher::new(algorithm);
         let mut written = 0_u64;
         loop {
             let block = match reader.fill_buf() {
@@ -207,7 +216,7 @@ impl Pack {
             reader.consume(count);
         }
         drop(reader);
-        Ok((member, written, hasher.finish()))
+        Ok((written, hasher.finish()))
     }
 
     /// The description of an array: the document beside it, or its entry in the pack's own.
@@ -356,22 +365,64 @@ impl Pack {
         if let Some(manifest) = self.manifest.get() {
             return Ok(manifest.as_ref());
         }
-        let name = pack::manifest_name(Algorithm::Sha256);
-        let text = match self.find_placed(|placement| placement.place_tag(&name))? {
-            None => None,
-            Some(member) => {
-                let mut text = Vec::new();
-                self.archive
-                    .read(&member)?
-                    .take(MAX_MANIFEST)
-                    .read_to_end(&mut text)
-                    .map_err(|error| self.unreadable(&name, error))?;
-                let bag = self.placement.get().is_some_and(|at| at.layout == Layout::BagIt);
-                let names = if bag { NameEncoding::Percent } else { NameEncoding::Gnu };
-                Some(ManifestText { name, names, text })
-            }
-        };
-        Ok(self.manifest.get_or_init(|| text).as_ref())
+        let mut found = None;
+        for algorithm in manifests::BY_PREFERENCE {
+            let name = pack::manifest_name(algorithm);
+            let Some(member) = self.find_placed(|placement| placement.place_tag(&name))? else {
+                continue;
+            };
+            let text = self.text(&member, &name)?;
+            let layout = self.layout()?;
+            let rules = TagRules::of(layout, self.declaration(layout)?.as_deref());
+            let text = match rules.decode(&name, &text) {
+                Ok(std::borrow::Cow::Borrowed(_)) => text,
+                Ok(std::borrow::Cow::Owned(text)) => text,
+                Err(Some(finding)) => return Err(self.damaged(*finding)),
+                Err(None) => {
+                    return Err(Error::Unsupported(
+                        "the manifests of the bag are in an encoding that is not supported"
+                            .to_owned(),
+                    ));
+                }
+            };
+            found = Some(ManifestText { name, algorithm, names: rules.names, text });
+            break;
+        }
+        Ok(self.manifest.get_or_init(|| found).as_ref())
+    }
+
+    /// The layout of a pack whose manifest was found.
+    fn layout(&self) -> Result<Layout> {
+        match self.placement.get() {
+            Some(placement) => Ok(placement.layout),
+            // It was found without a look at all names, at the root, where a bag may lie too.
+            None if self.archive.find(BAG_DECLARATION)?.is_some() => Ok(Layout::BagIt),
+            None => Ok(Layout::Plain),
+        }
+    }
+
+    /// What makes the digests of the manifest.
+    fn algorithm(&self) -> Result<Algorithm> {
+        Ok(self.manifest()?.map_or(Algorithm::Sha256, |manifest| manifest.algorithm))
+    }
+
+    /// The declaration of a bag.
+    fn declaration(&self, layout: Layout) -> Result<Option<Vec<u8>>> {
+        if layout == Layout::Plain {
+            return Ok(None);
+        }
+        let member = self.find_placed(|placement| placement.place_tag(BAG_DECLARATION))?;
+        member.map(|member| self.text(&member, BAG_DECLARATION)).transpose()
+    }
+
+    fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.archive
+            .read(member)?
+            .take(MAX_MANIFEST)
+            .read_to_end(&mut text)
+            .map_err(|error| self.unreadable(name, error))?;
+        Ok(text)
     }
 
     /// The name of a member in the manifest.
@@ -384,7 +435,7 @@ impl Pack {
     fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
         let Some(manifest) = self.manifest()? else { return Ok(None) };
         let path = MemberPath::new(self.listed_name(member))?;
-        Manifest::look_up(Algorithm::Sha256, manifest.names, &manifest.text, &path)
+        Manifest::look_up(manifest.algorithm, manifest.names, &manifest.text, &path)
             .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))
     }
 

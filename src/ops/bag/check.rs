@@ -1,0 +1,415 @@
+//! The rules of RFC 8493 that lie between the parts of a bag: what has to be there, what has to be
+//! listed where, and what may not lie beside it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+use unicode_normalization::UnicodeNormalization;
+
+use super::tags::TagRules;
+use crate::archive::{Container, Member, MemberKind};
+use crate::finding::{Code, Finding, Severity};
+use crate::ops::manifests::{self, NamedManifest};
+use crate::pack::bag::{
+    BAG_INFO, BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, FetchList, ManifestNoteKind,
+    PACKAGE_INFO, PAYLOAD_OXUM, PayloadOxum, manifest_notes,
+};
+use crate::pack::{self, BAG_DECLARATION, Placement};
+use crate::path::MemberPath;
+
+/// What lies below this in a bag is payload.
+const PAYLOAD: &str = "data/";
+
+/// What a bag is, by the words of RFC 8493 §3.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BagReport {
+    /// The version of BagIt that it declares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Whether everything is there that has to be, and nothing else; when contents were not read, as
+    /// far as names and sizes tell.
+    pub complete: bool,
+    /// Whether it is complete, and every digest of every manifest was recomputed and is right.
+    pub valid: bool,
+}
+
+/// The manifests of a bag.
+#[derive(Debug)]
+pub(in crate::ops) struct Listed<'a> {
+    pub(in crate::ops) payload: &'a [NamedManifest],
+    pub(in crate::ops) tags: &'a [NamedManifest],
+}
+
+/// A bag that is checked.
+#[derive(Debug)]
+pub(in crate::ops) struct Bag<'a> {
+    declaration: BagDeclaration,
+    pub(in crate::ops) rules: TagRules,
+    /// Every file by its name in the bag, with its size.
+    files: BTreeMap<&'a str, u64>,
+    /// Whether there is a directory for the payload.
+    has_payload_directory: bool,
+    texts: &'a BTreeMap<&'a str, &'a [u8]>,
+}
+
+impl<'a> Bag<'a> {
+    /// Reads the declaration, and looks at what lies in the bag and beside it.
+    pub(in crate::ops) fn new(
+        placement: &'a Placement,
+        container: Container,
+        members: impl Iterator<Item = &'a Member>,
+        texts: &'a BTreeMap<&'a str, &'a [u8]>,
+        findings: &mut Vec<Finding>,
+    ) -> Self {
+        let text = texts.get(BAG_DECLARATION).copied().unwrap_or_default();
+        let (declaration, faults) = BagDeclaration::parse(text);
+        findings.extend(faults.iter().map(|fault| fault.finding(BAG_DECLARATION)));
+        let rules = TagRules::declared(&declaration);
+        let mut files = BTreeMap::new();
+        let mut has_payload_directory = false;
+        for member in members {
+            match (placement.relative(&member.name), member.kind) {
+                (Some(name), MemberKind::File) => {
+                    has_payload_directory |= name.starts_with(PAYLOAD);
+                    files.insert(name, member.size);
+                }
+                (Some(name), _) => {
+                    has_payload_directory |=
+                        name == PAYLOAD.trim_end_matches('/') || name.starts_with(PAYLOAD);
+                }
+                (None, _) if placement.is_top(&member.name) => {}
+                (None, _) => findings.push(
+                    Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
+                        .in_member(member.name.clone())
+                        .hint("an archive holds one bag and nothing else"),
+                ),
+            }
+        }
+        if container != Container::Directory && placement.is_at_root() {
+            findings.push(
+                Finding::new(Code::BagAtRoot, "the bag has no directory of its own in the archive")
+                    .hint("unpack it into a new directory"),
+            );
+        }
+        Self { declaration, rules, files, has_payload_directory, texts }
+    }
+
+    fn version(&self) -> BagVersion {
+        self.declaration.rules()
+    }
+
+    /// Reads a manifest; nothing when its text cannot be read.
+    pub(in crate::ops) fn manifest(
+        &self,
+        name: &str,
+        algorithm: crate::digest::Algorithm,
+        text: &[u8],
+        findings: &mut Vec<Finding>,
+    ) -> Option<NamedManifest> {
+        let text = match self.rules.decode(name, text) {
+            Ok(text) => text,
+            Err(finding) => {
+                findings.extend(finding.map(|finding| *finding));
+                return None;
+            }
+        };
+        let before = findings.len();
+        let mut named =
+            NamedManifest::parse(name.to_owned(), algorithm, self.rules.names, &text, findings);
+        if self.version() == BagVersion::V1_0 {
+            // A path may be there once only, whatever the digests.
+            for finding in findings.iter_mut().skip(before) {
+                finding.severity = Severity::Error;
+            }
+        }
+        for note in manifest_notes(self.version(), &text) {
+            let finding = match note.kind {
+                ManifestNoteKind::Legacy => Finding::new(
+                    Code::LegacyManifestLine,
+                    "the line is written as `md5sum` writes, which strict readers of bags refuse",
+                ),
+                ManifestNoteKind::Percent => Finding::new(
+                    Code::OddPercent,
+                    "a `%` stands for itself here; only %0A, %0D and %25 are decoded",
+                ),
+                ManifestNoteKind::Shell => Finding::new(
+                    Code::WrongManifestEntry,
+                    "the path begins with `~` or a variable, which other programs may follow out \
+                     of the bag",
+                ),
+            };
+            findings.push(finding.in_member(name).at_line(note.line));
+        }
+        self.rename_normalized(&mut named, findings);
+        Some(named)
+    }
+
+    /// Takes files for those that are listed where the two differ only by normalisation.
+    fn rename_normalized(&self, named: &mut NamedManifest, findings: &mut Vec<Finding>) {
+        let is_there = |path: &MemberPath| self.files.contains_key(path.as_str());
+        if named.manifest.entries().iter().all(|entry| is_there(&entry.path)) {
+            return;
+        }
+        let mut normalized: HashMap<String, Option<&str>> = HashMap::new();
+        for name in self.files.keys().filter(|name| named.manifest.get(name).is_none()) {
+            // Of two that are one after normalisation, neither can be said to be meant.
+            normalized
+                .entry(name.nfc().collect())
+                .and_modify(|one| *one = None)
+                .or_insert(Some(name));
+        }
+        let NamedManifest { name: manifest, manifest: list } = named;
+        list.rename(|entry| {
+            if is_there(&entry.path) {
+                return None;
+            }
+            let path: String = entry.path.as_str().nfc().collect();
+            let there = (*normalized.get(&path)?)?;
+            findings.push(
+                Finding::new(
+                    Code::NormalizedName,
+                    format!("the name is the one in `{manifest}` only after normalisation"),
+                )
+                .in_member(there)
+                .hint("other readers may not find the file under the name that is listed"),
+            );
+            MemberPath::new(there).ok()
+        });
+    }
+
+    /// Checks everything but digests.
+    pub(in crate::ops) fn check(&self, listed: &Listed<'_>, findings: &mut Vec<Finding>) {
+        if !self.has_payload_directory {
+            findings.push(
+                Finding::new(
+                    Code::MissingMember,
+                    "a bag has a directory `data`, even an empty one",
+                )
+                .in_member(PAYLOAD.trim_end_matches('/')),
+            );
+        }
+        self.check_unknown_manifests(findings);
+        self.check_payload_lists(listed.payload, findings);
+        self.check_tag_lists(listed.tags, findings);
+        let unfetched = self.check_fetch(listed.payload, findings);
+        self.check_info(unfetched.is_empty(), findings);
+        findings.retain(|finding| {
+            let member = finding.member.as_deref().unwrap_or_default();
+            finding.code != Code::MissingMember || !unfetched.contains(member)
+        });
+    }
+
+    fn is_any_manifest(name: &str) -> bool {
+        let algorithm = name.strip_prefix("manifest-").and_then(|rest| rest.strip_suffix(".txt"));
+        algorithm.is_some_and(|algorithm| !algorithm.contains('/'))
+    }
+
+    fn is_any_tag_manifest(name: &str) -> bool {
+        name.strip_prefix("tag").is_some_and(Self::is_any_manifest)
+    }
+
+    fn check_unknown_manifests(&self, findings: &mut Vec<Finding>) {
+        for name in self.files.keys() {
+            let known = pack::manifest_algorithm(name).or(pack::tag_manifest_algorithm(name));
+            if (Self::is_any_manifest(name) || Self::is_any_tag_manifest(name)) && known.is_none() {
+                findings.push(
+                    Finding::new(
+                        Code::UnknownDigest,
+                        "the manifest is by an algorithm that is not known, and was not checked",
+                    )
+                    .in_member(*name)
+                    .expected("md5, sha1, sha256 or sha512", *name),
+                );
+            }
+        }
+    }
+
+    fn check_payload_lists(&self, payload: &[NamedManifest], findings: &mut Vec<Finding>) {
+        for named in payload {
+            for entry in named.manifest.entries() {
+                if !entry.path.as_str().starts_with(PAYLOAD) {
+                    findings.push(
+                        Finding::new(
+                            Code::WrongManifestEntry,
+                            format!("`{}` is no payload; it is not below `data/`", entry.path),
+                        )
+                        .in_member(named.name.clone())
+                        .at_line(entry.line),
+                    );
+                }
+            }
+        }
+        let Some(first) = payload.first() else { return };
+        for name in self.files.keys().filter(|name| name.starts_with(PAYLOAD)) {
+            let lacking: Vec<_> =
+                payload.iter().filter(|named| named.manifest.get(name).is_none()).collect();
+            if lacking.len() == payload.len() {
+                findings.push(manifests::unlisted(name, &first.name));
+            } else if self.version() == BagVersion::V1_0 {
+                findings.extend(lacking.iter().map(|named| {
+                    Finding::new(
+                        Code::PartlyListed,
+                        format!("another manifest lists the file, `{}` does not", named.name),
+                    )
+                    .in_member(*name)
+                    .hint("from BagIt 1.0 on every manifest lists all of the payload")
+                }));
+            }
+        }
+    }
+
+    fn check_tag_lists(&self, tags: &[NamedManifest], findings: &mut Vec<Finding>) {
+        let mut unlisted = BTreeSet::new();
+        for named in tags {
+            for entry in named.manifest.entries() {
+                let path = entry.path.as_str();
+                if path.starts_with(PAYLOAD) || Self::is_any_tag_manifest(path) {
+                    let what = if path.starts_with(PAYLOAD) { "payload" } else { "a tag manifest" };
+                    findings.push(
+                        Finding::new(
+                            Code::WrongManifestEntry,
+                            format!(
+                                "`{}` is {what}, which a tag manifest must not list",
+                                entry.path
+                            ),
+                        )
+                        .in_member(named.name.clone())
+                        .at_line(entry.line),
+                    );
+                }
+            }
+            for name in self.files.keys() {
+                if name.starts_with(PAYLOAD)
+                    || Self::is_any_tag_manifest(name)
+                    || named.manifest.get(name).is_some()
+                {
+                    continue;
+                }
+                if Self::is_any_manifest(name) {
+                    let finding = Finding::new(
+                        Code::WrongManifestEntry,
+                        format!("the tag manifest does not list `{name}`"),
+                    )
+                    .in_member(named.name.clone())
+                    .hint("a tag manifest lists every manifest of the payload");
+                    let is_rule = self.version() == BagVersion::V1_0;
+                    findings.push(if is_rule { finding } else { finding.warning() });
+                } else {
+                    unlisted.insert(*name);
+                }
+            }
+        }
+        findings.extend(unlisted.into_iter().map(|name| {
+            Finding::new(Code::UnlistedTagFile, "a tag manifest does not list the file")
+                .in_member(name)
+                .hint("nothing vouches for it")
+        }));
+    }
+
+    /// The decoded text of a tag file that is there.
+    fn text(&self, name: &str, findings: &mut Vec<Finding>) -> Option<std::borrow::Cow<'a, [u8]>> {
+        let Some(text) = self.texts.get(name).copied() else {
+            if self.files.contains_key(name) {
+                findings.push(
+                    Finding::new(Code::BadTagFile, "the file could not be read, or is too long")
+                        .in_member(name),
+                );
+            }
+            return None;
+        };
+        match self.rules.decode(name, text) {
+            Ok(text) => Some(text),
+            Err(finding) => {
+                findings.extend(finding.map(|finding| *finding));
+                None
+            }
+        }
+    }
+
+    /// Checks `fetch.txt`, and gives what it lists that is not there.
+    fn check_fetch(
+        &self,
+        payload: &[NamedManifest],
+        findings: &mut Vec<Finding>,
+    ) -> BTreeSet<String> {
+        let mut unfetched = BTreeSet::new();
+        let Some(text) = self.text(FETCH, findings) else { return unfetched };
+        let (list, faults) = FetchList::parse(self.rules.names, &text);
+        findings.extend(faults.iter().map(|fault| fault.finding(FETCH)));
+        for FetchEntry { url, path, line, .. } in list.entries() {
+            let name = path.as_str();
+            for named in payload.iter().filter(|named| named.manifest.get(name).is_none()) {
+                findings.push(
+                    Finding::new(
+                        Code::BadFetchList,
+                        format!("`{path}` is not listed in `{}`", named.name),
+                    )
+                    .in_member(FETCH)
+                    .at_line(*line)
+                    .hint("a file that no manifest lists could not be checked once fetched"),
+                );
+            }
+            if !self.files.contains_key(name) && unfetched.insert(name.to_owned()) {
+                findings.push(
+                    Finding::new(Code::NotFetched, "the file has not been fetched yet")
+                        .in_member(name)
+                        .hint(format!("get it from {url} and put it in its place")),
+                );
+            }
+        }
+        unfetched
+    }
+
+    fn check_info(&self, whole: bool, findings: &mut Vec<Finding>) {
+        // It was called so up to 0.95.
+        let old = self.version() < BagVersion::V0_96;
+        let name = if old { PACKAGE_INFO } else { BAG_INFO };
+        let Some(text) = self.text(name, findings) else { return };
+        let (info, faults) = BagInfo::parse(self.version(), &text);
+        findings.extend(faults.iter().map(|fault| fault.finding(name)));
+        let stated = info
+            .get(PAYLOAD_OXUM)
+            .and_then(|field| Some((field.line, PayloadOxum::parse(&field.value)?)));
+        let (Some((line, stated)), true) = (stated, whole) else { return };
+        let mut found = PayloadOxum { bytes: 0, files: 0 };
+        for (_, size) in self.files.iter().filter(|(name, _)| name.starts_with(PAYLOAD)) {
+            found.bytes = found.bytes.saturating_add(*size);
+            found.files = found.files.saturating_add(1);
+        }
+        if stated != found {
+            findings.push(
+                Finding::new(Code::PayloadOxum, "the payload is of another size than stated")
+                    .in_member(name)
+                    .at_line(line)
+                    .expected(stated.to_string(), found.to_string())
+                    .hint("bytes and files; payload was lost, added or changed"),
+            );
+        }
+    }
+
+    /// The verdict, by everything that was found.
+    pub(in crate::ops) fn report(&self, contents_read: bool, findings: &[Finding]) -> BagReport {
+        let errors = || findings.iter().filter(|finding| finding.is_error());
+        let complete =
+            !errors().any(|finding| is_of_bag(finding.code) && !is_content(finding.code));
+        let valid = contents_read && !errors().any(|finding| is_of_bag(finding.code));
+        let version = self.declaration.stated_version.clone();
+        BagReport { version, complete, valid }
+    }
+}
+
+/// Whether a code is about what a bag is; arrays and their descriptions are the pack's matter.
+fn is_of_bag(code: Code) -> bool {
+    ["NAME", "ARC", "MAN", "BAG"].iter().any(|family| code.id().starts_with(family))
+}
+
+/// Whether a code is about bytes of a file that is there.
+fn is_content(code: Code) -> bool {
+    use Code::{
+        ArchiveDigestMismatch, BadChecksum, BadMemberData, DigestMismatch, ManifestsDisagree,
+    };
+    matches!(
+        code,
+        ArchiveDigestMismatch | BadChecksum | BadMemberData | DigestMismatch | ManifestsDisagree
+    )
+}
