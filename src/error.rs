@@ -99,6 +99,11 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. })
     }
 
+    /// Whether the system says that something else stands where a directory should.
+    pub(crate) fn is_not_a_directory(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
+    }
+
     /// Adds what was tried and on what file.
     pub(crate) fn io(
         action: &'static str,

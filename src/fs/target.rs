@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::pending::PendingFile;
 use crate::error::{Error, Result};
@@ -43,13 +43,10 @@ struct State {
 impl Target {
     /// Opens the directory at `path`, which is there.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let root = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = retry_on_intr(|| open(path, flags, Mode::empty()))
             .map_err(|errno| Error::io("open", path)(errno.into()))?;
         Ok(Self { path: path.to_owned(), root: Arc::new(root), state: Mutex::default() })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Makes a directory below, and every missing one above it.
@@ -63,7 +60,7 @@ impl Target {
         let path = self.path.join(name);
         self.check_length(&path)?;
         let directory = self.directory(parent)?;
-        match statat(&directory, last, AtFlags::SYMLINK_NOFOLLOW) {
+        match retry_on_intr(|| statat(&directory, last, AtFlags::SYMLINK_NOFOLLOW)) {
             Ok(_) if !replace => return Err(Error::AlreadyExists { path }),
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
                 return Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into()));
@@ -137,9 +134,10 @@ impl State {
 /// error: nothing is ever written through a link.
 fn enter(parent: &Handle, part: &str, path: &Path) -> Result<std::os::fd::OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let enter = || openat(parent, part, flags, Mode::empty());
+    let enter = || retry_on_intr(|| openat(parent, part, flags, Mode::empty()));
+    let make = || retry_on_intr(|| mkdirat(parent, part, Mode::from_raw_mode(0o777)));
     let entered = match enter() {
-        Err(Errno::NOENT) => match mkdirat(parent, part, Mode::from_raw_mode(0o777)) {
+        Err(Errno::NOENT) => match make() {
             Ok(()) | Err(Errno::EXIST) => enter(),
             Err(errno) => Err(errno),
         },

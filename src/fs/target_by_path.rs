@@ -22,10 +22,6 @@ impl Target {
         Ok(Self { path: path.to_owned(), made: Mutex::default() })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Makes a directory below, and every missing one above it.
     pub(crate) fn make_directory(&self, below: &str) -> Result<()> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);

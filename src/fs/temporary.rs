@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, renameat, unlinkat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::target::Handle;
 
@@ -38,7 +38,7 @@ impl Temporary {
         loop {
             let random = RandomState::new().build_hasher().finish();
             let name = format!("{prefix}{random:016x}{suffix}");
-            match openat(directory, &*name, flags, mode) {
+            match retry_on_intr(|| openat(directory, &*name, flags, mode)) {
                 Ok(file) => {
                     let path = path.join(&name);
                     let directory = Arc::clone(directory);
@@ -62,7 +62,7 @@ impl Temporary {
     /// Gives the file the name `last` in its directory, in the place of what may be there.
     pub(super) fn replace(mut self, last: &OsStr) -> io::Result<()> {
         let Some(name) = &self.name else { return Ok(()) };
-        renameat(&self.directory, &**name, &self.directory, last)?;
+        retry_on_intr(|| renameat(&self.directory, &**name, &self.directory, last))?;
         self.name = None;
         Ok(())
     }
@@ -74,7 +74,8 @@ impl Temporary {
         {
             use rustix::fs::{RenameFlags, renameat_with};
             let flags = RenameFlags::NOREPLACE;
-            match renameat_with(&self.directory, &**name, &self.directory, last, flags) {
+            let rename = || renameat_with(&self.directory, &**name, &self.directory, last, flags);
+            match retry_on_intr(rename) {
                 Ok(()) => {
                     self.name = None;
                     return Ok(());
@@ -85,7 +86,8 @@ impl Temporary {
             }
         }
         // The temporary name goes when this is dropped.
-        Ok(linkat(&self.directory, &**name, &self.directory, last, AtFlags::empty())?)
+        let link = || linkat(&self.directory, &**name, &self.directory, last, AtFlags::empty());
+        Ok(retry_on_intr(link)?)
     }
 }
 
@@ -100,5 +102,5 @@ impl Drop for Temporary {
 
 /// Removes a file of `directory`.
 pub(super) fn remove(directory: &Handle, name: &str) -> io::Result<()> {
-    Ok(unlinkat(directory, name, AtFlags::empty())?)
+    Ok(retry_on_intr(|| unlinkat(directory, name, AtFlags::empty()))?)
 }

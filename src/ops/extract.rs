@@ -305,9 +305,11 @@ impl Extraction<'_> {
     fn make_directories(&self, findings: &mut Vec<Finding>) -> Result<()> {
         for name in &self.plan.directories {
             match self.target.make_directory(name) {
-                Err(error @ Error::Io { .. }) if fs::exists(&self.target.path().join(name)) => {
+                // Something else is in the way; whatever else the system says is no fault of the archive.
+                Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
-                    findings.push(finding.in_member(name.as_str()));
+                    let hint = "move what is there out of the way, or unpack elsewhere";
+                    findings.push(finding.in_member(name.as_str()).hint(hint));
                 }
                 other => other?,
             }

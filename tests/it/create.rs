@@ -809,15 +809,22 @@ fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_sa
 fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() {
     let names = ["aux.txt", "Twin.txt", "twin.txt", "e\u{301}.txt", "\u{e9}.txt", "blank "];
     let codes = ["NAME006", "NAME009", "NAME009", "NAME010", "NAME011"];
-    let experiment = names.iter().fold(Experiment::standard(), |all, name| all.file(name, "x"));
     let scratch = TempDir::new().unwrap();
     for layout in ["plain", "bagit"] {
+        let mut experiment = Experiment::standard();
+        // A bag refuses names that are one after normalisation, whether they have to be portable or not.
+        let is_bag = layout == "bagit";
+        for name in names.iter().filter(|name| !is_bag || **name != "\u{e9}.txt") {
+            experiment = experiment.file(name, "x");
+        }
+        let codes: Vec<_> =
+            codes.iter().copied().filter(|code| !is_bag || *code != "NAME010").collect();
         for ending in ENDINGS {
             let archive = scratch.path().join(format!("{layout}{ending}"));
             let options = ["--layout", layout];
             let portable = [&options[..], &["--portable"]].concat();
             let ran = create(experiment.path(), &archive, &portable).exits(1);
-            for code in codes {
+            for code in &codes {
                 assert!(ran.err.contains(&format!("error[{code}]")), "{code}: {}", ran.err);
             }
             assert!(!archive.exists());
