@@ -56,8 +56,15 @@ impl Tarball {
     }
 
     fn stream(&self) -> TarReader<Streaming<ReadAhead>> {
+        Self::entries(self.decoder())
+    }
+
+    fn decoder(&self) -> Decoder<Positioned> {
         let source = Positioned::new(Arc::clone(&self.file), self.len);
-        let decoder = Decoder::new(source, self.compression);
+        Decoder::new(source, self.compression)
+    }
+
+    fn entries(decoder: Decoder<Positioned>) -> TarReader<Streaming<ReadAhead>> {
         TarReader::new(Streaming::new(ReadAhead::new(decoder)), None)
     }
 
@@ -105,7 +112,9 @@ impl Tarball {
     }
 
     fn scan_stream<T>(&self, visit: &Visit<'_, T>) -> Result<Scan<T>> {
-        let mut reader = self.stream();
+        let decoder = self.decoder();
+        let oddity = decoder.oddity();
+        let mut reader = Self::entries(decoder);
         let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
         let mut buffer = Vec::new();
         let failed = loop {
@@ -132,6 +141,11 @@ impl Tarball {
             Ok(faults) => scan.findings.extend(faults.iter().map(finding)),
             Err(error) => scan.findings.push(self.stream_finding(error)?),
         }
+        scan.findings.extend(oddity.get().map(|oddity| {
+            Finding::new(Code::OddContainer, oddity.what)
+                .at_byte(oddity.offset)
+                .hint("it changes nothing about the content, but no manifest covers it")
+        }));
         Ok(scan)
     }
 

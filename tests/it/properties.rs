@@ -450,8 +450,11 @@ fn no_byte_of_a_tar_changes_unseen() {
 #[test]
 fn no_bit_of_a_compressed_tar_changes_unseen() {
     // Fields of the header of gzip (time, level, system) and of Zstandard (window, unused bits), and
-    // codes for the same content: both formats prove by a checksum that it is the same.
+    // codes for the same content: both formats prove by a checksum that it is the same. Values that
+    // nobody writes there are warned of.
     for way in [WAYS[4], WAYS[5]] {
-        no_byte_changes_unseen(way, every_bit, |_, findings| findings.is_empty());
+        no_byte_changes_unseen(way, every_bit, |_, findings| {
+            findings.iter().all(|finding| finding.code == ra_pack::Code::OddContainer)
+        });
     }
 }

@@ -9,6 +9,7 @@ pub(crate) struct Entry {
     /// The size field, 12 bytes; the length of the data unless given.
     pub(crate) size: Option<[u8; 12]>,
     pub(crate) data: Vec<u8>,
+    pub(crate) magic: [u8; 8],
     /// Written instead of the sum of the header's bytes.
     pub(crate) checksum: Option<[u8; 8]>,
 }
@@ -21,6 +22,7 @@ impl Entry {
             link: Vec::new(),
             size: None,
             data: data.to_vec(),
+            magic: *b"ustar\x0000",
             checksum: None,
         }
     }
@@ -48,7 +50,7 @@ impl Entry {
         put(148, b"        ");
         put(156, &[self.typeflag]);
         put(157, &self.link);
-        put(257, b"ustar\x0000");
+        put(257, &self.magic);
         let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
         let sum: [u8; 8] = format!("{sum:06o}\0 ").into_bytes().try_into().unwrap();
         header[148..156].copy_from_slice(&self.checksum.unwrap_or(sum));

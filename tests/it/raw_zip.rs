@@ -19,6 +19,9 @@ pub(crate) const REGULAR: u32 = 0o100_644 << 16;
 /// What both headers of a member say.
 #[derive(Debug, Clone)]
 pub(crate) struct Header {
+    /// Version of the specification that a reader must know, ten times.
+    pub(crate) version: u16,
+    pub(crate) time: u16,
     pub(crate) flags: u16,
     pub(crate) method: u16,
     pub(crate) crc: u32,
@@ -30,10 +33,9 @@ pub(crate) struct Header {
 
 impl Header {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend(20_u16.to_le_bytes());
-        out.extend(self.flags.to_le_bytes());
-        out.extend(self.method.to_le_bytes());
-        out.extend([0, 0, 0x21, 0]); // 1980-01-01 00:00:00
+        for number in [self.version, self.flags, self.method, self.time, 0x21] {
+            out.extend(number.to_le_bytes()); // 0x21 is 1980-01-01
+        }
         for number in [self.crc, self.packed_size, self.size] {
             out.extend(number.to_le_bytes());
         }
@@ -55,6 +57,7 @@ pub(crate) struct Entry {
     pub(crate) descriptor: Vec<u8>,
     pub(crate) comment: Vec<u8>,
     pub(crate) made_by: u16,
+    pub(crate) internal: u16,
     pub(crate) external: u32,
     pub(crate) disk: u16,
     /// Where the directory says that the local header is; where it is, unless given.
@@ -78,6 +81,8 @@ impl Entry {
     ) -> Self {
         let name = name.as_ref().to_vec();
         let header = Header {
+            version: 20,
+            time: 0,
             flags: if name.is_ascii() { 0 } else { FLAG_UTF8 },
             method,
             crc: crc32(content),
@@ -94,6 +99,7 @@ impl Entry {
             descriptor: Vec::new(),
             comment: Vec::new(),
             made_by: (3 << 8) + 20,
+            internal: 0,
             external: REGULAR,
             disk: 0,
             offset: None,
@@ -197,7 +203,7 @@ impl Zip {
             entry.central.write(&mut directory);
             directory.extend(u16::try_from(entry.comment.len()).unwrap().to_le_bytes());
             directory.extend(entry.disk.to_le_bytes());
-            directory.extend([0, 0]); // internal attributes
+            directory.extend(entry.internal.to_le_bytes());
             directory.extend(entry.external.to_le_bytes());
             directory.extend(at.to_le_bytes());
             for part in [&entry.central.name, &entry.central.extra, &entry.comment] {

@@ -1,6 +1,7 @@
 //! Decompression that ends only where the file ends: every trailer checked, nothing after the last.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::{Arc, OnceLock};
 
 use super::StreamCompression;
 
@@ -30,7 +31,16 @@ pub(crate) enum StreamFault {
 /// been checked; bytes that begin no other are an error.
 pub(crate) struct Decoder<R: Read> {
     format: StreamCompression,
+    oddity: Arc<OnceLock<Oddity>>,
     state: State<R>,
+}
+
+/// Something in the first odd member or frame that changes nothing about what is decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Oddity {
+    /// Where it begins.
+    pub(crate) offset: u64,
+    pub(crate) what: &'static str,
 }
 
 type Input<R> = BufReader<Counted<R>>;
@@ -57,7 +67,12 @@ impl<R: Read> Decoder<R> {
                 State::Between { input: BufReader::with_capacity(READ_AHEAD, counted), first: true }
             }
         };
-        Self { format, state }
+        Self { format, oddity: Arc::default(), state }
+    }
+
+    /// Where the first oddity will be, once it has been read.
+    pub(crate) fn oddity(&self) -> Arc<OnceLock<Oddity>> {
+        Arc::clone(&self.oddity)
     }
 
     /// Begins the next member or frame, if there is one.
@@ -70,6 +85,10 @@ impl<R: Read> Decoder<R> {
                 Err(error) => return Err(error),
             }
         };
+        // A header that lies across two reads is decoded all the same, only not looked at here.
+        if let Some(what) = odd_header(self.format, input.buffer()) {
+            let _ = self.oddity.set(Oddity { offset: offset(&input), what });
+        }
         match next {
             None if first => Err(invalid(StreamFault::CutOff { format, offset: 0 })),
             None => Ok(State::End),
@@ -140,6 +159,32 @@ impl<R: Read> Read for Decoder<R> {
                 State::Failed => return Err(io::Error::other("the stream failed before")),
             };
         }
+    }
+}
+
+/// What is uncommon about the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).
+fn odd_header(format: StreamCompression, start: &[u8]) -> Option<&'static str> {
+    /// Header checksum and name, which `gzip` writes on demand.
+    const COMMON: u8 = 0b0000_1010;
+    match (format, start) {
+        (StreamCompression::Gzip, [0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..]) => {
+            if flags & !COMMON != 0 {
+                Some("the gzip header holds a comment, a field or a flag that nobody checks")
+            } else if !matches!(extra, 0 | 2 | 4) || matches!(system, 14..=254) {
+                Some("the gzip header names a compressor or a system that nobody knows")
+            } else {
+                None
+            }
+        }
+        (StreamCompression::Zstd, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) => {
+            Some("the zstd stream has a frame that every reader skips")
+        }
+        (StreamCompression::Zstd, [0x28, 0xb5, 0x2f, 0xfd, descriptor, ..])
+            if descriptor & 0b0001_0000 != 0 =>
+        {
+            Some("the zstd frame sets a bit that is not used")
+        }
+        _ => None,
     }
 }
 

@@ -1,12 +1,18 @@
 //! Whether the headers of a member agree with each other and with themselves.
 
-use std::collections::BTreeSet;
-
+use super::super::MemberKind;
 use super::directory::Entry;
-use super::has_descriptor;
-use super::record::{CentralHeader, EXTRA_UNICODE_PATH, ExtraFields, LocalHeader};
+use super::extra;
+use super::record::{CentralHeader, EXTRA_ZIP64, ExtraFields, LocalHeader};
+use super::{has_descriptor, with_mode};
 use crate::finding::{Code, Finding};
 
+/// Internal attribute, bit 0: the content may be text. No other has a meaning outside of mainframes.
+const TEXT: u16 = 1;
+/// External attributes: set-user-id, set-group-id and sticky, in the upper half.
+const SPECIAL: u32 = 0o7000 << 16;
+
+/// Looks at a record of the directory by itself.
 pub(super) fn check_central(
     header: &CentralHeader<'_>,
     entry: &Entry,
@@ -34,43 +40,35 @@ pub(super) fn check_central(
             )
             .in_member(name()),
         );
+    } else if !header.comment.is_empty() {
+        findings.push(odd(entry, "the member has a comment, which no manifest covers"));
     }
-    check_extra(header.extra, header.name, &entry.name, findings);
+    if !header.zip64_agrees {
+        findings.push(zip64_differs(entry, "directory"));
+    }
+    if header.internal_attributes & !TEXT != 0 {
+        findings.push(odd(entry, "the member has an internal attribute that means nothing"));
+    }
+    if entry.kind == MemberKind::File
+        && with_mode(header.version_made_by)
+        && header.external_attributes & SPECIAL != 0
+    {
+        findings.push(odd(entry, "the member asks for another user's rights when it is run"));
+    }
+    extra::check(header.extra, header.name, &entry.name, findings);
 }
 
-/// Extra fields are whole, each there once, and give the member no second name.
-fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
-    let mut seen = BTreeSet::new();
-    for field in ExtraFields(extra) {
-        let Some((id, content)) = field else {
-            findings.push(
-                Finding::new(Code::BadExtraField, "the extra field of the header is cut off")
-                    .in_member(name),
-            );
-            continue;
-        };
-        if !seen.insert(id) {
-            findings.push(
-                Finding::new(
-                    Code::BadExtraField,
-                    format!("the extra field {id:#06x} is there twice"),
-                )
-                .in_member(name),
-            );
-            // One of them says enough, and there can be sixteen thousand.
-            return;
-        }
-        // Version and checksum, then the name (Info-ZIP's Unicode Path).
-        if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
-            findings.push(
-                Finding::new(
-                    Code::HeadersDisagree,
-                    "the extra field gives the member another name",
-                )
-                .in_member(name),
-            );
-        }
-    }
+fn odd(entry: &Entry, message: &str) -> Finding {
+    Finding::new(Code::OddContainer, message).in_member(entry.name.clone())
+}
+
+fn zip64_differs(entry: &Entry, place: &str) -> Finding {
+    Finding::new(
+        Code::Zip64Mismatch,
+        format!("the zip64 field in the {place} does not say what the ordinary fields say"),
+    )
+    .in_member(entry.name.clone())
+    .hint("programs with and without zip64 would read different things; make the archive anew")
 }
 
 /// Compares a local header with the directory; gives the header's length when it is one.
@@ -116,6 +114,31 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
     if central.size != local.size && !(absent && local.size == 0) {
         differ("size", central.size.to_string(), local.size.to_string());
     }
-    check_extra(header.extra, header.name, &entry.name, findings);
+    let mut lesser = |what: &str, central: String, local: String| {
+        findings.push(
+            finding(
+                Code::LesserFieldsDiffer,
+                &format!("the member's header and the directory disagree about its {what}"),
+            )
+            .expected(format!("{central} as in the directory"), local)
+            .hint("the content is not affected; one of them was damaged or edited"),
+        );
+    };
+    if central.modified != local.modified {
+        let shown = |time: u32| format!("{time:#010x}");
+        lesser("time of modification", shown(central.modified), shown(local.modified));
+    }
+    // Of a member written to a pipe, Info-ZIP knows only afterwards that it needed no zip64.
+    let foresaw_zip64 = local.version_needed == 45
+        && ExtraFields(header.extra).flatten().any(|(id, _)| id == EXTRA_ZIP64);
+    if central.version_needed != local.version_needed && !foresaw_zip64 {
+        let shown = |version: u16| format!("version {version}");
+        lesser("reader", shown(central.version_needed), shown(local.version_needed));
+    }
+    // Behind the data of a member that was written to a pipe stands what could not be known before.
+    if !header.zip64_agrees && !absent {
+        findings.push(zip64_differs(entry, "member's header"));
+    }
+    extra::check(header.extra, header.name, &entry.name, findings);
     u64::try_from(bytes.len()).ok()
 }

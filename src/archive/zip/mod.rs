@@ -4,6 +4,7 @@ mod agree;
 mod directory;
 mod door;
 mod end;
+mod extra;
 pub(super) mod read_back;
 mod record;
 mod scan;
@@ -141,14 +142,12 @@ fn member(entry: &Entry) -> Member {
 
 /// The kind of a member by its name and the attributes of the system that made it (§4.4.15).
 fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32) -> MemberKind {
-    /// Systems whose programs put the mode of Unix into the upper half: Unix and macOS.
-    const WITH_MODE: [u16; 2] = [3, 19];
     /// Those whose readers go by the attributes of DOS: FAT, NTFS and VFAT.
     const WITH_ATTRIBUTES: [u16; 3] = [0, 10, 14];
     const DOS_DIRECTORY: u32 = 0x10;
     const TYPE_MASK: u32 = 0o170_000;
     let system = version_made_by >> 8;
-    if WITH_MODE.contains(&system) {
+    if with_mode(version_made_by) {
         match (external_attributes >> 16) & TYPE_MASK {
             0o120_000 => return MemberKind::Link,
             0 | 0o100_000 => {}
@@ -158,10 +157,17 @@ fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32)
     }
     // Some readers take it for a directory, others for a file.
     let claims_directory = external_attributes & DOS_DIRECTORY != 0;
-    if WITH_ATTRIBUTES.contains(&system) && claims_directory && !name_is_directory {
+    let has_attributes = WITH_ATTRIBUTES.contains(&system) || with_mode(version_made_by);
+    if has_attributes && claims_directory && !name_is_directory {
         return MemberKind::Special;
     }
     if name_is_directory { MemberKind::Directory } else { MemberKind::File }
+}
+
+/// Whether the maker is a system whose programs put the mode of Unix into the upper half of the external
+/// attributes: Unix and macOS.
+fn with_mode(version_made_by: u16) -> bool {
+    matches!(version_made_by >> 8, 3 | 19)
 }
 
 /// Whether sizes and checksum stand behind the data.

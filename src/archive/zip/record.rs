@@ -42,11 +42,13 @@ pub(super) const METHOD_DEFLATE: u16 = 8;
 /// Compression method 93.
 pub(super) const METHOD_ZSTD: u16 = 93;
 
+/// General purpose bit 5: the data is a patch for another file.
+pub(super) const FLAG_PATCH: u16 = 1 << 5;
 /// Extra field of zip64 sizes (§4.5.3).
-const EXTRA_ZIP64: u16 = 0x0001;
+pub(super) const EXTRA_ZIP64: u16 = 0x0001;
 /// Extra field that pads stored data to an alignment, as Android's zipalign writes it: the
 /// alignment as u16, then zeros.
-const EXTRA_ALIGNMENT: u16 = 0xd935;
+pub(super) const EXTRA_ALIGNMENT: u16 = 0xd935;
 /// Info-ZIP's Unicode Path (§4.6.9).
 pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
 
@@ -150,6 +152,8 @@ impl Facts {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LocalHeader<'a> {
     pub(super) facts: Facts,
+    /// Whether the zip64 field says what the 32-bit fields say, and nothing more.
+    pub(super) zip64_agrees: bool,
     pub(super) name: &'a [u8],
     pub(super) extra: &'a [u8],
 }
@@ -173,9 +177,11 @@ impl<'a> LocalHeader<'a> {
         let name = fields.bytes(usize::from(name_len))?;
         let extra = fields.bytes(usize::from(extra_len))?;
         let mut wide = Zip64::find(extra);
+        let narrow = [facts.size, facts.packed_size];
         facts.size = wide.resolve(facts.size)?;
         facts.packed_size = wide.resolve(facts.packed_size)?;
-        Some(Self { facts, name, extra })
+        let zip64_agrees = zip64_agrees(extra, &narrow, &[facts.size, facts.packed_size]);
+        Some(Self { facts, zip64_agrees, name, extra })
     }
 
     /// Length of the header that [`write_local`] makes for a member that begins at `at`.
@@ -259,9 +265,12 @@ pub(super) struct CentralHeader<'a> {
     pub(super) version_made_by: u16,
     pub(super) facts: Facts,
     pub(super) disk: u16,
+    pub(super) internal_attributes: u16,
     pub(super) external_attributes: u32,
     /// Where the local header begins.
     pub(super) local: u64,
+    /// Whether the zip64 field says what the 32-bit fields say, and nothing more.
+    pub(super) zip64_agrees: bool,
     pub(super) name: &'a [u8],
     pub(super) extra: &'a [u8],
     pub(super) comment: &'a [u8],
@@ -277,22 +286,26 @@ impl<'a> CentralHeader<'a> {
         let mut facts = Facts::read(fields)?;
         let (name_len, extra_len, comment_len) = (fields.u16()?, fields.u16()?, fields.u16()?);
         let disk = fields.u16()?;
-        let _internal_attributes = fields.u16()?;
+        let internal_attributes = fields.u16()?;
         let external_attributes = fields.u32()?;
         let local = u64::from(fields.u32()?);
         let name = fields.bytes(usize::from(name_len))?;
         let extra = fields.bytes(usize::from(extra_len))?;
         let comment = fields.bytes(usize::from(comment_len))?;
         let mut wide = Zip64::find(extra);
+        let narrow = [facts.size, facts.packed_size, local];
         facts.size = wide.resolve(facts.size)?;
         facts.packed_size = wide.resolve(facts.packed_size)?;
         let local = wide.resolve(local)?;
+        let zip64_agrees = zip64_agrees(extra, &narrow, &[facts.size, facts.packed_size, local]);
         Some(Self {
             version_made_by,
             facts,
             disk,
+            internal_attributes,
             external_attributes,
             local,
+            zip64_agrees,
             name,
             extra,
             comment,
@@ -348,6 +361,23 @@ impl<'a> Zip64<'a> {
             _ => Some(value),
         }
     }
+}
+
+/// Whether a zip64 field holds the escaped values, or, as some programs write it, all of them from the
+/// first on; a disk number may follow. `narrow` is what the 32-bit fields hold, `resolved` what holds.
+fn zip64_agrees(extra: &[u8], narrow: &[u64], resolved: &[u64]) -> bool {
+    let Zip64(Some(Fields(content))) = Zip64::find(extra) else { return true };
+    let values = |escaped: bool| -> Vec<u8> {
+        let pairs = narrow.iter().zip(resolved);
+        let chosen = pairs.filter(|(narrow, _)| !escaped || **narrow == u64::from(ESCAPE32));
+        chosen.flat_map(|(_, value)| value.to_le_bytes()).collect()
+    };
+    let is_whole = |values: &[u8]| {
+        let rest = content.strip_prefix(values);
+        rest.is_some_and(|rest| rest.is_empty() || rest == [0; 4])
+    };
+    let all = values(false);
+    is_whole(&values(true)) || is_whole(all.get(..content.len() / 8 * 8).unwrap_or(&all))
 }
 
 /// The fields of an extra field: identifier and content, or `None` for bytes that form none.
@@ -534,6 +564,39 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_zip64_field_that_says_something_else_is_noticed() {
+        let field = |values: &[u64], rest: &[u8]| {
+            let content: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            let mut extra = vec![1, 0, u8::try_from(content.len() + rest.len()).unwrap(), 0];
+            extra.extend(content);
+            extra.extend(rest);
+            extra
+        };
+        let escape = u64::from(ESCAPE32);
+        for (narrow, values, rest, agrees) in [
+            ([5, 6, 7], &[][..], &[][..], true),
+            // All of them although none is needed, as some programs leave it behind.
+            ([5, 6, 7], &[5, 6], &[], true),
+            ([5, 6, 7], &[5, 6, 7], &[0; 4], true),
+            ([5, 6, 7], &[5, 9], &[], false),
+            ([5, 6, 7], &[5, 6, 7, 8], &[], false),
+            ([5, 6, 7], &[5, 6, 7], &[1, 0, 0, 0], false),
+            // The offset is needed, and stands alone.
+            ([5, 6, escape], &[7], &[], true),
+            ([5, 6, escape], &[7, 8], &[], false),
+            ([5, 6, escape], &[7], &[0; 3], false),
+            // Both sizes are needed, and the offset is there too.
+            ([escape, escape, 7], &[5, 6], &[0; 4], true),
+            ([escape, escape, 7], &[5, 6, 7], &[], true),
+            ([escape, escape, 7], &[5, 6, 9], &[], false),
+        ] {
+            let found = zip64_agrees(&field(values, rest), &narrow, &[5, 6, 7]);
+            assert_eq!(found, agrees, "{narrow:?} {values:?} {rest:?}");
+        }
+        assert!(zip64_agrees(&[], &[5, 6, 7], &[5, 6, 7]));
+    }
+
     proptest! {
         #[test]
         fn headers_are_read_back_and_data_lies_on_the_alignment(
@@ -553,6 +616,7 @@ mod tests {
             let read = LocalHeader::read(&bytes).unwrap();
             prop_assert_eq!(read.facts, member.facts);
             prop_assert_eq!(read.name, member.name);
+            prop_assert!(read.zip64_agrees);
             prop_assert!(ExtraFields(read.extra).all(|field| field.is_some()));
             if let Some(align_at) = align_at {
                 prop_assert_eq!((at + wide(bytes.len()) + align_at) % ALIGNMENT, 0);
@@ -563,6 +627,7 @@ mod tests {
             let mut fields = Fields(&bytes);
             let read = CentralHeader::read(&mut fields).unwrap();
             prop_assert!(fields.0.is_empty());
+            prop_assert!(read.zip64_agrees);
             prop_assert_eq!(read.facts, member.facts);
             prop_assert_eq!((read.local, read.name), (at, member.name));
         }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use super::super::data::{BLOCK, Packed, Stretch, ZipData};
 use super::super::{Member, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local};
-
 use super::directory::{self, Entry};
-use super::record::{DESCRIPTOR, FLAG_MASKED, Fields, LOCAL_LEN, LocalHeader, METHOD_STORED};
+use super::end;
+use super::record::{
+    DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader, METHOD_DEFLATE,
+    METHOD_STORED,
+};
 use super::{ZipArchive, has_descriptor, member, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -184,14 +187,19 @@ impl Span<'_> {
         };
         self.check_gap(self.end.saturating_sub(after), after, window, findings)?;
         let member = member(entry);
-        if entry.kind == MemberKind::Directory && (member.size > 0 || member.packed_size > 0) {
+        if entry.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
         }
         if entry.kind != MemberKind::File || MemberPath::new(entry.name.as_str()).is_err() {
             return Ok(None);
         }
-        if entry.facts.flags & FLAG_MASKED != 0 {
-            findings.push(self.finding(Code::Unsupported, "the member's header is masked"));
+        if entry.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {
+            findings.push(
+                self.finding(
+                    Code::Unsupported,
+                    "the member is masked, or a patch for another file",
+                ),
+            );
             return Ok(None);
         }
         if let Some(finding) = unsupported(&entry.name, entry.facts.flags, member.method) {
@@ -206,6 +214,17 @@ impl Span<'_> {
             return Ok(None);
         }
         Ok(Some(data))
+    }
+
+    /// Whether the member has no bytes; `jar` compresses even those, to the two that say so.
+    fn is_empty(&self, data: u64, window: &mut Window) -> Result<bool> {
+        const EMPTY_DEFLATE: [u8; 2] = [3, 0];
+        let facts = &self.entry.facts;
+        Ok(match (facts.size, facts.packed_size, facts.method) {
+            (0, 0, _) => true,
+            (0, 2, METHOD_DEFLATE) => window.get(data, 2)? == Some(&EMPTY_DEFLATE[..]),
+            _ => false,
+        })
     }
 
     fn show<T>(

@@ -1,9 +1,10 @@
 //! Zip members whose sizes, data, methods or kinds lie, rows 32 to 52.
 
 use super::{
-    Accept, Case, MANIFEST, NOTES, Reject, case, deflate_zeros, deflated, files, listed, named, zip,
+    Accept, Case, MANIFEST, NOTES, Reject, Warn, case, deflate_zeros, deflated, files, listed,
+    named, zip,
 };
-use crate::raw_zip::{DEFLATE, End64, Entry, Zip, crc32, extra_field};
+use crate::raw_zip::{DEFLATE, End64, Entry, Header, Zip, crc32, deflate_stored, extra_field};
 
 pub(super) fn cases() -> Vec<Case> {
     const CLAIMED: u32 = u32::MAX - 1;
@@ -164,6 +165,140 @@ pub(super) fn cases() -> Vec<Case> {
             "a.zip",
             zip(|zip| zip.entries.push(Entry::stored("sub/", b"data"))),
             Reject("ARC010"),
+        ),
+        case(
+            "0 a directory that is compressed to nothing, as jar does",
+            "a.zip",
+            zip(|zip| zip.entries.push(Entry::packed("sub/", DEFLATE, vec![3, 0], b""))),
+            Accept,
+        ),
+        case(
+            "0 a directory whose data inflates to nothing in another way",
+            "a.zip",
+            zip(|zip| zip.entries.push(Entry::packed("sub/", DEFLATE, deflate_stored(b""), b""))),
+            Reject("ARC010"),
+        ),
+        case(
+            "5 another time in the local header",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).local.time ^= 0x20),
+            Warn("ARC028"),
+        ),
+        case(
+            "5 another version in the local header",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).local.version = 45),
+            Warn("ARC028"),
+        ),
+        case(
+            "7 strongly encrypted",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1 << 6)),
+            Reject("ARC017"),
+        )
+        .never(&[NOTES]),
+        case(
+            "7 a patch",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1 << 5)),
+            Reject("ARC008"),
+        ),
+        case(
+            "7 masked",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1 << 13)),
+            Reject("ARC008"),
+        ),
+        case(
+            "5 a data descriptor that is announced and not there",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1 << 3)),
+            Reject("ARC016"),
+        ),
+        case(
+            "5 a data descriptor that is there and not announced",
+            "a.zip",
+            deflated(|entry| {
+                entry.with_descriptor();
+                entry.both(|header| header.flags = 0);
+                let Header { crc, packed_size, size, .. } = entry.central;
+                (entry.local.crc, entry.local.packed_size) = (crc, packed_size);
+                entry.local.size = size;
+            }),
+            Reject("ARC002"),
+        ),
+        case(
+            "5 a data descriptor without its signature",
+            "a.zip",
+            deflated(|entry| {
+                entry.with_descriptor();
+                entry.descriptor.drain(..4);
+            }),
+            Accept,
+        ),
+        case(
+            "2 a zip64 field with other sizes than the header",
+            "a.zip",
+            zip(|zip| {
+                zip.entry(NOTES).both(|header| header.extra = extra_field(1, &[9; 16]));
+            }),
+            Reject("ARC015"),
+        )
+        .never(&[NOTES]),
+        case(
+            "10 an extra field that nobody knows",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.extra = extra_field(0x9999, b"x"))),
+            Warn("ARC029"),
+        ),
+        case(
+            "10 something in the field that aligns the data",
+            "a.zip",
+            zip(|zip| {
+                zip.entry(NOTES).local.extra = extra_field(0xd935, b"\x40\0hidden");
+            }),
+            Warn("ARC023"),
+        ),
+        case(
+            "10 a field that aligns the data",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).local.extra = extra_field(0xd935, b"\x40\0\0\0")),
+            Accept,
+        ),
+        case(
+            "11 a symbolic link",
+            "a.zip",
+            zip(|zip| {
+                let mut entry = Entry::stored("link", b"/etc/passwd");
+                entry.external = 0o120_777 << 16;
+                zip.entries.push(entry);
+            }),
+            Reject("NAME004"),
+        )
+        .never(&["link"]),
+        case(
+            "11 a file that runs with the rights of its owner",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).external = 0o104_755 << 16),
+            Warn("ARC011"),
+        ),
+        case(
+            "11 an internal attribute without a meaning",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).internal = 0x80),
+            Warn("ARC011"),
+        ),
+        case(
+            "13 a comment of a member that holds a signature",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).comment = b"PK\x01\x02".to_vec()),
+            Reject("ARC022"),
+        ),
+        case(
+            "13 a comment of a member",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).comment = b"at night".to_vec()),
+            Warn("ARC011"),
         ),
         case(
             "51 a directory by its mode, without a slash",

@@ -176,6 +176,80 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("ARC014"),
         ),
         case(
+            "0 padding that is not zero",
+            "a.tar",
+            {
+                let mut bytes = whole.clone();
+                // Behind the data of the first file.
+                bytes[1000] = b'x';
+                bytes
+            },
+            Warn("ARC023"),
+        ),
+        case("0 many zero blocks", "a.tar", [whole.clone(), vec![0; 10 * 512]].concat(), Accept),
+        case(
+            "0 a magic of no tar",
+            "a.tar",
+            tar(|entries| entries[1].magic = *b"ustar\x0099"),
+            Reject("ARC026"),
+        ),
+        case(
+            "0 a PAX header without an entry",
+            "a.tar",
+            with_entry(raw_tar::Entry::pax(&pax_record("path", "x"))),
+            Reject("ARC027"),
+        ),
+        case(
+            "0 a PAX name and a GNU name that differ",
+            "a.tar",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("path", "one.txt")));
+                entries.push(raw_tar::Entry {
+                    typeflag: b'L',
+                    ..raw_tar::Entry::file("././@LongLink", b"two.txt\0")
+                });
+                entries.push(raw_tar::Entry::file("three.txt", b"content"));
+            }),
+            Reject("ARC004"),
+        ),
+        case(
+            "156 a line end after the trailer",
+            "a.tar.gz",
+            [&zipped[..], b"\n"].concat(),
+            Reject("ARC024"),
+        ),
+        case(
+            "0 the same tar in two gzip members",
+            "a.tar.gz",
+            [gzip(&whole[..700]), gzip(&whole[700..])].concat(),
+            Accept,
+        ),
+        case(
+            "0 a comment in the gzip header",
+            "a.tar.gz",
+            {
+                let mut bytes = zipped.clone();
+                bytes[3] |= 0x10;
+                bytes.splice(10..10, *b"unseen\0");
+                bytes
+            },
+            Warn("ARC011"),
+        ),
+        case(
+            "0 a zstd frame that is skipped",
+            "a.tar.zst",
+            [b"\x50\x2a\x4d\x18\x06\0\0\0unseen", &*zstd::encode_all(&whole[..], 3).unwrap()]
+                .concat(),
+            Warn("ARC011"),
+        ),
+        case(
+            "0 the same behind the stream",
+            "a.tar.zst",
+            [&*zstd::encode_all(&whole[..], 3).unwrap(), b"\x50\x2a\x4d\x18\x06\0\0\0unseen"]
+                .concat(),
+            Warn("ARC011"),
+        ),
+        case(
             "158 no end blocks",
             "a.tar",
             raw_tar::unended(&raw_tar::files(&listed(files()))),

@@ -1,0 +1,109 @@
+//! The extra fields of a zip's headers (APPNOTE §4.5): which there are, and what they may hold.
+
+use std::collections::BTreeSet;
+
+use super::record::{EXTRA_ALIGNMENT, EXTRA_UNICODE_PATH, ExtraFields};
+use crate::finding::{Code, Finding};
+
+/// The fields that the specification and Info-ZIP list, and those of Android, Java and libarchive, in
+/// order.
+const KNOWN: [u16; 53] = [
+    0x0001, 0x0007, 0x0008, 0x0009, 0x000a, 0x000c, 0x000d, 0x000e, 0x000f, 0x0014, 0x0015, 0x0016,
+    0x0017, 0x0018, 0x0019, 0x0020, 0x0021, 0x0022, 0x0023, 0x0065, 0x0066, 0x07c8, 0x1986, 0x2605,
+    0x2705, 0x2805, 0x334d, 0x4154, 0x4341, 0x4453, 0x4690, 0x4704, 0x470f, 0x4b46, 0x4c41, 0x4d49,
+    0x4f4c, 0x5356, 0x5455, 0x554e, 0x5855, 0x6375, 0x6542, 0x6c78, 0x7075, 0x7441, 0x756e, 0x7855,
+    0x7875, 0x9901, 0xa220, 0xcafe, 0xd935,
+];
+
+/// Extra fields are whole, each there once, and give the member no second name.
+pub(super) fn check(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
+    let mut seen = BTreeSet::new();
+    for field in ExtraFields(extra) {
+        let Some((id, content)) = field else {
+            findings.push(
+                Finding::new(Code::BadExtraField, "the extra field of the header is cut off")
+                    .in_member(name),
+            );
+            continue;
+        };
+        if !seen.insert(id) {
+            findings.push(
+                Finding::new(
+                    Code::BadExtraField,
+                    format!("the extra field {id:#06x} is there twice"),
+                )
+                .in_member(name),
+            );
+            // One of them says enough, and there can be sixteen thousand.
+            return;
+        }
+        // Version and checksum, then the name (Info-ZIP's Unicode Path).
+        if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
+            findings.push(
+                Finding::new(
+                    Code::HeadersDisagree,
+                    "the extra field gives the member another name",
+                )
+                .in_member(name),
+            );
+        }
+        if id == EXTRA_ALIGNMENT && !is_clean_padding(content) {
+            findings.push(
+                Finding::new(
+                    Code::DirtyPadding,
+                    "expected the field that aligns the data to hold an alignment and zeros",
+                )
+                .in_member(name),
+            );
+        }
+        if !KNOWN.contains(&id) {
+            findings.push(
+                Finding::new(
+                    Code::UnknownExtraField,
+                    format!("nobody knows what the extra field {id:#06x} is"),
+                )
+                .in_member(name),
+            );
+        }
+    }
+}
+
+/// An alignment, which is a power of two, and nothing but zeros behind it.
+fn is_clean_padding(content: &[u8]) -> bool {
+    content.split_first_chunk().is_some_and(|(alignment, rest)| {
+        u16::from_le_bytes(*alignment).is_power_of_two() && rest.iter().all(|byte| *byte == 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(extra: &[u8]) -> Vec<&'static str> {
+        let mut findings = Vec::new();
+        check(extra, b"a", "a", &mut findings);
+        findings.iter().map(|finding| finding.code.id()).collect()
+    }
+
+    #[test]
+    fn every_bit_of_an_alignment_field_is_looked_at() {
+        let sound = [0x35, 0xd9, 6, 0, 64, 0, 0, 0, 0, 0];
+        assert_eq!(codes(&sound), [""; 0]);
+        for bit in 0..sound.len() * 8 {
+            let mut flipped = sound;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(codes(&flipped), [""; 0], "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn the_fields_that_tools_write_are_known_and_in_order() {
+        assert!(KNOWN.is_sorted());
+        // Times and owners of Info-ZIP, times of NTFS, a jar.
+        for id in [0x5455_u16, 0x7875, 0x000a, 0xcafe] {
+            let [low, high] = id.to_le_bytes();
+            assert_eq!(codes(&[low, high, 0, 0]), [""; 0], "{id:#06x}");
+        }
+        assert_eq!(codes(&[0x99, 0x99, 0, 0]), ["ARC029"]);
+    }
+}
