@@ -8,6 +8,7 @@ mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
+mod damage; // every bit flipped, every length cut: reported, or harmless by a map made by hand
 mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod docs; // the pages in docs show what happens

@@ -225,6 +225,28 @@ pub(super) fn cases() -> Vec<Case> {
             Accept,
         ),
         case(
+            "0 a PAX header that claims 4 GiB",
+            "a.tar",
+            with_entry(raw_tar::Entry {
+                size: Some(*b"37777777777\0"),
+                ..raw_tar::Entry::pax(&pax_record("path", "x"))
+            }),
+            Reject("ARC027"),
+        ),
+        case(
+            "0 64 MiB of zeros behind the end",
+            "a.tar.gz",
+            [&zipped[..], &gzip(&vec![0; 64 << 20])].concat(),
+            Accept,
+        ),
+        case(
+            "0 a zstd frame that asks for a window of 2 GiB",
+            "a.tar.zst",
+            // One raw block, the last, of a byte.
+            b"\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00x".to_vec(),
+            Reject("ARC025"),
+        ),
+        case(
             "0 a comment in the gzip header",
             "a.tar.gz",
             {
