@@ -6,7 +6,6 @@ use super::super::data::{BLOCK, Packed, Stretch, ZipData};
 use super::super::{Member, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
-use super::end;
 use super::record::{
     DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader, METHOD_DEFLATE,
     METHOD_STORED,
