@@ -5,7 +5,7 @@ use super::model::{
     Attribute, DimCoord, Document, Extent, Form, Group, Ndarray, Order, Storage, Value,
 };
 
-type Entries = Vec<(String, Value)>;
+pub(super) type Entries = Vec<(String, Value)>;
 
 /// The document as a value.
 pub(super) fn document(document: &Document) -> Value {
@@ -20,7 +20,7 @@ pub(super) fn document(document: &Document) -> Value {
 
 fn group(body: &Group) -> Entries {
     let mut entries = Entries::new();
-    attributes(&mut entries, &body.attributes);
+    entries.extend(attributes(&body.attributes));
     if !body.dimcoords.is_empty() {
         let map = body.dimcoords.iter().map(|coord| (coord.name.clone(), dimcoord(coord)));
         entries.push(("dimcoords".to_owned(), Value::Map(map.collect())));
@@ -32,11 +32,13 @@ fn group(body: &Group) -> Entries {
     entries
 }
 
-fn attributes(entries: &mut Entries, list: &[Attribute]) {
-    if !list.is_empty() {
-        let map = list.iter().map(|fact| (fact.name.clone(), attribute(fact)));
-        entries.push(("attributes".to_owned(), Value::Map(map.collect())));
+/// The entry of attributes, when there are any.
+pub(super) fn attributes(list: &[Attribute]) -> Entries {
+    if list.is_empty() {
+        return Entries::new();
     }
+    let map = list.iter().map(|fact| (fact.name.clone(), attribute(fact)));
+    vec![("attributes".to_owned(), Value::Map(map.collect()))]
 }
 
 fn attribute(fact: &Attribute) -> Value {
@@ -52,7 +54,7 @@ fn attribute(fact: &Attribute) -> Value {
     Value::Map(entries)
 }
 
-fn dimcoord(coord: &DimCoord) -> Value {
+pub(super) fn dimcoord(coord: &DimCoord) -> Value {
     let mut entries = vec![
         ("size".to_owned(), coord.size.map_or(Value::Null, Value::from)),
         ("type".to_owned(), datatype(&coord.datatype)),
@@ -61,7 +63,7 @@ fn dimcoord(coord: &DimCoord) -> Value {
     Value::Map(entries)
 }
 
-fn ndarray(array: &Ndarray) -> Value {
+pub(super) fn ndarray(array: &Ndarray) -> Value {
     let mut entries = vec![
         ("shape".to_owned(), shape(&array.shape)),
         ("type".to_owned(), datatype(&array.datatype)),
@@ -77,7 +79,7 @@ fn body(
     stored: Option<&Storage>,
 ) {
     entries.extend(value.map(|value| ("value".to_owned(), value.clone())));
-    attributes(entries, facts);
+    entries.extend(attributes(facts));
     entries.extend(storage(stored));
 }
 

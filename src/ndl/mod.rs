@@ -32,11 +32,13 @@ mod datatype;
 mod diagnostic;
 mod explain;
 mod form;
+pub(crate) mod grouped;
 mod index;
 mod load;
 mod model;
 mod node;
 mod parse;
+mod plain;
 mod scalar;
 mod serde;
 mod source;
@@ -57,6 +59,7 @@ pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub use self::model::{
     Attribute, DimCoord, Document, Endian, Extent, Form, Group, Ndarray, Order, Storage, Value,
 };
+pub use self::plain::PlainDescription;
 pub use self::source::{Position, SourceMap, Span, Step};
 pub use self::validate::{CoordReference, TargetReference};
 

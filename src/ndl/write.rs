@@ -62,22 +62,27 @@ fn flow(out: &mut String, value: &Value) {
 }
 
 /// Writes the entries of a mapping; the first one goes on when the line is already `begun`.
-fn block_map(out: &mut String, map: &[(String, Value)], indent: usize, begun: bool) {
-    for (at, (key, value)) in map.iter().enumerate() {
+pub(super) fn block_map(out: &mut String, map: &[(String, Value)], indent: usize, begun: bool) {
+    for (at, (text, value)) in map.iter().enumerate() {
         if at > 0 || !begun {
             spaces(out, indent);
         }
-        let text = scalar_text(key, false);
-        if text.len() > MAX_KEY {
-            out.push_str("? ");
-            out.push_str(&text);
-            out.push('\n');
-            spaces(out, indent);
-        } else {
-            out.push_str(&text);
-        }
+        key(out, text, indent);
         out.push(':');
         after_key(out, value, indent);
+    }
+}
+
+/// Writes a key up to its colon; the line is begun.
+pub(super) fn key(out: &mut String, key: &str, indent: usize) {
+    let text = scalar_text(key, false);
+    if text.len() > MAX_KEY {
+        out.push_str("? ");
+        out.push_str(&text);
+        out.push('\n');
+        spaces(out, indent);
+    } else {
+        out.push_str(&text);
     }
 }
 
@@ -222,12 +227,12 @@ pub(super) fn float(number: f64) -> String {
 }
 
 /// A text as it is when every reader takes it for this text, or else in double quotes.
-fn scalar_text(text: &str, in_flow: bool) -> String {
+pub(super) fn scalar_text(text: &str, in_flow: bool) -> String {
     if is_plain(text, in_flow) { text.to_owned() } else { quoted(text) }
 }
 
 /// Whether a text means itself without quotes. When in doubt it does not.
-fn is_plain(text: &str, in_flow: bool) -> bool {
+pub(super) fn is_plain(text: &str, in_flow: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
     // Readers disagree whether blanks of other scripts at the ends belong to the text.
     if first.is_whitespace() || text.ends_with(|last: char| last.is_whitespace() || last == ':') {

@@ -343,6 +343,7 @@ impl<'a> Plan<'a> {
                 contents.descriptions.insert(path.clone(), facts);
             }
         }
+        contents.forget_repetition();
         findings.extend(contents.findings());
         let placement = match options.layout {
             Layout::Plain => Placement::plain(),

@@ -77,7 +77,7 @@ impl Lone {
             }
         }
         lone.add(PACK_DOCUMENT)?;
-        if lone.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes)
+        if lone.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes())
             && !lone.is_pack_document()
         {
             lone.contents.pack_document = None;
@@ -137,11 +137,11 @@ impl Lone {
             }
         };
         let own = self.contents.descriptions.values().chain(&self.unattached);
-        for document in own.filter_map(|facts| facts.document.as_ref()) {
+        for document in own.filter_map(|facts| facts.document()) {
             add_shapes(&home, document);
         }
         let of_pack = self.contents.pack_document.as_ref();
-        let Some(document) = of_pack.and_then(|(_, facts)| facts.document.as_ref()) else {
+        let Some(document) = of_pack.and_then(|(_, facts)| facts.document()) else {
             return names;
         };
         if self.is_pack_document() {

@@ -115,7 +115,7 @@ fn update(
             Ok(Updated { text: Some(text), edits }) => {
                 let Some((_, described)) = arrays.first() else { continue };
                 let document = root.join(member);
-                let old = &described.facts.text;
+                let old = described.facts.text();
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
                 report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
                     document: document.clone(),
@@ -139,7 +139,7 @@ fn update_document(
     let Some((_, first)) = arrays.first() else { return Ok(Updated::default()) };
     // The findings of a document beside an array are reported with it.
     let Some(mut update) = Update::new(contents, first) else {
-        return Err(if first.of_pack { first.facts.findings.clone() } else { Vec::new() });
+        return Err(if first.of_pack { first.facts.findings().to_vec() } else { Vec::new() });
     };
     let mut refused = Vec::new();
     for (path, described) in arrays {

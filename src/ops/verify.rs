@@ -228,6 +228,7 @@ impl<'a> Verification<'a> {
             place(&placement, member, content, &mut contents);
         }
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
+        contents.forget_repetition();
         report.findings.extend(contents.findings());
         if self.options.strict {
             report.findings.extend(contents.extension_words());

@@ -7,7 +7,7 @@ use super::element::{self, Fit};
 use super::lookup::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, Datatype, Endian, Extent, Order, Step, Storage};
+use crate::ndl::{self, Datatype, Endian, Extent, Order, PlainDescription, Step, Storage};
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
 
@@ -26,6 +26,19 @@ impl<'a> Context<'a> {
     pub(super) fn findings(mut self, findings: &mut Vec<Finding>) {
         self.coordinates.findings(&mut self.sources, findings);
     }
+}
+
+/// Whether a header is exactly what a plain description says, so that [`array`] would find nothing.
+pub(super) fn is_plainly(header: &Header, plain: &PlainDescription<'_>) -> bool {
+    let dims = header.dims().iter().copied();
+    let shape_fits = match plain.order() {
+        Order::Column | Order::RowUnreversed => plain.extents().eq(dims),
+        Order::Row => plain.extents().eq(dims.rev()),
+    };
+    shape_fits
+        && header.flags() == Flags::NONE
+        && element::fit(plain.datatype(), header.element()) == Fit::Exact
+        && (!plain.is_dimcoord() || header.dims().len() == 1)
 }
 
 /// Compares an array with its description and adds what does not match.
@@ -83,7 +96,7 @@ pub(super) fn agree(
     let place = [Step::Key("storage"), Step::Key("order")];
     let span = context.sources.span(member, facts, &group.path, entity.name(), &place);
     findings.push(match span {
-        Some(span) => finding.at_span(&facts.text, span),
+        Some(span) => finding.at_span(facts.text(), span),
         None => finding,
     });
 }
@@ -365,7 +378,7 @@ impl<'a> Check<'_, 'a> {
         let finding = finding.in_member(member);
         let span = self.sources.span(member, facts, &group.path, entity.name(), place);
         self.findings.push(match span {
-            Some(span) => finding.at_span(&facts.text, span),
+            Some(span) => finding.at_span(facts.text(), span),
             None => finding,
         });
     }

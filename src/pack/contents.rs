@@ -8,7 +8,7 @@ use super::{
     ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, entity_path, group_of,
 };
 use crate::finding::{Code, Finding};
-use crate::ndl::{DimCoord, Document, Group, Ndarray, Order};
+use crate::ndl::{DimCoord, Document, Group, Ndarray, Order, PlainDescription};
 use crate::path::MemberPath;
 
 /// The arrays and descriptions of one pack, by payload name.
@@ -69,10 +69,7 @@ impl Contents {
                 self.pack_document = Some((path.as_str().to_owned(), *facts));
             }
             Content::Description(mut facts) => {
-                // It was read under its name in the archive.
-                for finding in &mut facts.findings {
-                    finding.member = Some(path.as_str().to_owned());
-                }
+                facts.rename(&path);
                 self.descriptions.insert(path, *facts);
             }
             Content::Other => {}
@@ -89,17 +86,26 @@ impl Contents {
         })
     }
 
+    /// Whether an array is exactly what a plain description beside it says, and nothing else describes
+    /// it. Of most arrays that is all there is to check.
+    fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts) -> bool {
+        let is_described_once = || self.in_pack_document(path).is_none();
+        facts.header.as_ref().is_ok_and(|header| {
+            self.plain(path).is_some_and(|plain| check::is_plainly(header, &plain))
+        }) && is_described_once()
+    }
+
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::Context::new(self);
         if let Some((member, facts)) = &self.pack_document {
-            findings.extend(facts.findings.iter().cloned());
+            findings.extend(facts.findings().iter().cloned());
             // A document of something else shows as keys that are unknown and nothing that is known.
-            let is_other = match &facts.document {
-                None => facts.findings.is_empty(),
+            let is_other = match facts.document() {
+                None => facts.findings().is_empty(),
                 Some(document) => {
-                    facts.findings.iter().any(Finding::is_error)
+                    facts.findings().iter().any(Finding::is_error)
                         && entities(document).next().is_none()
                 }
             };
@@ -110,8 +116,9 @@ impl Contents {
         for (path, facts) in &self.arrays {
             let first = findings.len();
             facts.findings(path, &mut findings);
+            let is_right = self.is_plainly_right(path, facts);
             let before = findings.len();
-            let described = self.description(path, &mut findings);
+            let described = if is_right { None } else { self.description(path, &mut findings) };
             if let (Some(described), Ok(header)) = (described, &facts.header) {
                 check::array(path, facts, header, &described, &mut context, &mut findings);
                 // A hand-written document of the whole pack must agree as well.
@@ -121,7 +128,7 @@ impl Contents {
                     check::array(path, facts, header, &other, &mut context, &mut findings);
                     check::agree(path, &described, &other, &mut context, &mut findings);
                 }
-            } else if described.is_none() && findings.len() == before {
+            } else if !is_right && described.is_none() && findings.len() == before {
                 findings.push(undescribed(path));
             }
             for finding in findings.iter_mut().skip(first) {
@@ -146,6 +153,13 @@ impl Contents {
         self.arrays.iter().filter(|(path, _)| {
             self.beside(path).next().is_none() && self.in_pack_document(path).is_none()
         })
+    }
+
+    /// The description beside an array, when it is the only one and of the plain form.
+    pub(super) fn plain(&self, path: &MemberPath) -> Option<PlainDescription<'_>> {
+        let mut beside = self.beside(path);
+        let (_, facts) = beside.next()?;
+        facts.plain().filter(|_| beside.next().is_none())
     }
 
     /// The descriptions beside an array.
@@ -175,9 +189,9 @@ impl Contents {
                 .hint("keep one of them"),
             );
         }
-        findings.extend(facts.findings.iter().cloned());
-        let Some(document) = &facts.document else {
-            if !facts.findings.iter().any(Finding::is_error) {
+        findings.extend(facts.findings().iter().cloned());
+        let Some(document) = facts.document() else {
+            if !facts.findings().iter().any(Finding::is_error) {
                 findings.push(not_a_description(member.as_str()));
             }
             return None;
@@ -190,7 +204,7 @@ impl Contents {
         };
         let Some((group, entity)) = chosen else {
             // What is wrong with the document may be why the array is missing from it.
-            if facts.findings.iter().any(Finding::is_error) {
+            if facts.findings().iter().any(Finding::is_error) {
                 return None;
             }
             let message = match entities(document).count() {
@@ -221,7 +235,7 @@ impl Contents {
     /// Arrays that the pack's document describes and that are not there.
     fn missing_arrays(&self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         let Some((member, facts)) = &self.pack_document else { return };
-        let Some(document) = &facts.document else { return };
+        let Some(document) = facts.document() else { return };
         for (group, ndarray) in document.ndarrays() {
             let directory = group.path.trim_start_matches('/');
             let slash = if directory.is_empty() { "" } else { "/" };
@@ -234,7 +248,7 @@ impl Contents {
                 .in_member(member.as_str());
                 let span = sources.span(member, facts, &group.path, &ndarray.name, &[]);
                 findings.push(match span {
-                    Some(span) => finding.at_span(&facts.text, span),
+                    Some(span) => finding.at_span(facts.text(), span),
                     None => finding,
                 });
             }
@@ -247,13 +261,13 @@ impl Contents {
     pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         self.descriptions
             .iter()
-            .filter(|(path, facts)| facts.describes && !has_array(&self.arrays, path))
+            .filter(|(path, facts)| facts.describes() && !has_array(&self.arrays, path))
     }
 
     /// Drops the YAML files that are not descriptions.
     pub(crate) fn forget_ordinary(&mut self) {
         let arrays = &self.arrays;
-        self.descriptions.retain(|path, facts| facts.describes || has_array(arrays, path));
+        self.descriptions.retain(|path, facts| facts.describes() || has_array(arrays, path));
     }
 }
 

@@ -50,6 +50,9 @@ impl<'a> Coordinates<'a> {
             this.declare("/", member, facts);
         }
         for (path, facts) in &contents.descriptions {
+            if facts.plain().is_some_and(|plain| !plain.is_dimcoord()) {
+                continue;
+            }
             let array = format!("{}.{}", path.without_extension(), super::ARRAY_EXTENSION);
             if contents.arrays.contains_key(array.as_str()) {
                 this.declare(&group_of(path), path.as_str(), facts);
@@ -60,7 +63,7 @@ impl<'a> Coordinates<'a> {
 
     /// Notes the lengths that a document states, below the group that it lies in.
     fn declare(&mut self, base: &str, member: &'a str, facts: &'a DescriptionFacts) {
-        let Some(document) = &facts.document else { return };
+        let Some(document) = facts.document() else { return };
         for (group, dimcoord) in document.dimcoords() {
             let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
             if let Some(length) = dimcoord.known_size() {
@@ -162,7 +165,7 @@ impl<'a> Claim<'a> {
             }
         };
         let span = sources.span(member, facts, group, name, &place)?;
-        Some((member, &facts.text, span))
+        Some((member, facts.text(), span))
     }
 
     fn in_words(&self, sources: &mut Sources) -> String {

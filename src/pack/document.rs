@@ -6,7 +6,8 @@ use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
 use super::coordinates::{Coordinates, Resolved};
 use super::{describe, entity_path, group_of, shape_of};
-use crate::ndl::{Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
+use crate::ndl::grouped::{self, Section};
+use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, PlainDescription, Storage};
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
@@ -32,22 +33,134 @@ const HEAD: &str = "\
 /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
 /// those that have no description and the name of a coordinate.
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
+    let mut text = String::new();
+    write_pack_document(contents, convention, &mut |piece| {
+        text.push_str(piece);
+        true
+    });
+    text
+}
+
+impl Contents {
+    /// Forgets the document of the whole pack when it is the one that would be made of the other
+    /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
+    pub(crate) fn forget_repetition(&mut self) {
+        let Some(document) = self.pack_document.take() else { return };
+        let mut rest = Some(document.1.text());
+        if self.undescribed().next().is_none() {
+            write_pack_document(self, None, &mut |piece| {
+                rest = rest.and_then(|rest| rest.strip_prefix(piece));
+                rest.is_some()
+            });
+        }
+        if rest != Some("") {
+            self.pack_document = Some(document);
+        }
+    }
+}
+
+/// Gives the document piece by piece to `sink`, until that has had enough.
+fn write_pack_document(
+    contents: &Contents,
+    convention: Option<&Convention<'_>>,
+    sink: &mut dyn FnMut(&str) -> bool,
+) {
     let mut builder = Builder::new(contents, convention);
     for (path, facts) in &contents.arrays {
         if let Ok(header) = &facts.header {
             builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
         }
     }
-    let mut document = Document::grouped();
-    document.groups = builder.finish();
-    format!("{HEAD}{}", document.to_yaml())
+    if sink(HEAD) {
+        write_groups(builder.finish(), sink);
+    }
+}
+
+fn write_groups(
+    groups: BTreeMap<String, Parts<'_>>,
+    sink: &mut dyn FnMut(&str) -> bool,
+) -> Option<()> {
+    let mut piece = String::new();
+    let mut give = |piece: &mut String| {
+        let goes_on = sink(piece);
+        piece.clear();
+        goes_on.then_some(())
+    };
+    if groups.is_empty() {
+        piece.push_str("{}\n");
+        give(&mut piece)?;
+    }
+    for (path, group) in groups {
+        grouped::push_group(&mut piece, &path, &group.attributes);
+        if !group.dimcoords.is_empty() {
+            grouped::push_section(&mut piece, Section::DimCoords);
+        }
+        for part in group.dimcoords {
+            match part {
+                Part::Model(coord) => grouped::push_dimcoord(&mut piece, &coord),
+                Part::Plain { name, plain } => plain.push_to_group(name, &mut piece),
+            }
+            give(&mut piece)?;
+        }
+        if !group.ndarrays.is_empty() {
+            grouped::push_section(&mut piece, Section::Ndarrays);
+        }
+        for part in group.ndarrays {
+            match part {
+                Part::Model(ndarray) => grouped::push_ndarray(&mut piece, &ndarray),
+                Part::Plain { name, plain } => plain.push_to_group(name, &mut piece),
+            }
+            give(&mut piece)?;
+        }
+    }
+    Some(())
+}
+
+/// One entity of the document: as a model, or as it is written in a description of the plain form.
+enum Part<'a, T> {
+    Model(Box<T>),
+    Plain { name: &'a str, plain: Box<PlainDescription<'a>> },
+}
+
+/// What will be a group.
+#[derive(Default)]
+struct Parts<'a> {
+    attributes: Vec<Attribute>,
+    dimcoords: Vec<Part<'a, DimCoord>>,
+    ndarrays: Vec<Part<'a, Ndarray>>,
+}
+
+impl<T> Part<'_, T> {
+    fn model(value: T) -> Self {
+        Self::Model(Box::new(value))
+    }
+}
+
+impl Part<'_, Ndarray> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Model(ndarray) => &ndarray.name,
+            Self::Plain { name, .. } => name,
+        }
+    }
+
+    fn into_model(self) -> Option<Ndarray> {
+        match self {
+            Self::Model(ndarray) => Some(*ndarray),
+            Self::Plain { name, plain } => {
+                let group = plain.to_document().groups.pop()?;
+                let ndarray = group.ndarrays.into_iter().next()?;
+                Some(Ndarray { name: name.to_owned(), ..ndarray })
+            }
+        }
+    }
 }
 
 struct Builder<'a> {
     contents: &'a Contents,
     coordinates: Coordinates<'a>,
     convention: Option<&'a Convention<'a>>,
-    groups: BTreeMap<String, Group>,
+    groups: BTreeMap<String, Parts<'a>>,
     /// Paths of the coordinates that shapes refer to.
     referred: BTreeSet<String>,
 }
@@ -63,12 +176,25 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn group(&mut self, path: &str) -> &mut Group {
-        self.groups.entry(path.to_owned()).or_insert_with(|| Group::new(path))
+    fn group(&mut self, path: &str) -> &mut Parts<'a> {
+        if !self.groups.contains_key(path) {
+            self.groups.insert(path.to_owned(), Parts::default());
+        }
+        self.groups.entry(path.to_owned()).or_default()
     }
 
-    fn add(&mut self, path: &MemberPath, header: &Header, encoding: Encoding) {
+    fn add(&mut self, path: &'a MemberPath, header: &Header, encoding: Encoding) {
         let home = group_of(path);
+        if let Some(plain) = self.contents.plain(path) {
+            let (name, plain) = (path.stem(), Box::new(plain));
+            let group = self.group(&home);
+            if plain.is_dimcoord() {
+                group.dimcoords.push(Part::Plain { name, plain });
+            } else {
+                group.ndarrays.push(Part::Plain { name, plain });
+            }
+            return;
+        }
         let described = self.contents.description(path, &mut Vec::new());
         let mut ndarray = describe(path.stem(), header, encoding);
         match described {
@@ -82,7 +208,7 @@ impl<'a> Builder<'a> {
                     }
                     None => {}
                 }
-                self.group(&home).ndarrays.push(ndarray);
+                self.group(&home).ndarrays.push(Part::model(ndarray));
             }
             Some(described) => {
                 let leftover = self.add_shared_attributes(&home, &described);
@@ -91,14 +217,14 @@ impl<'a> Builder<'a> {
                         let mut dimcoord =
                             DimCoord { name: path.stem().to_owned(), ..dimcoord.clone() };
                         dimcoord.attributes.extend(leftover);
-                        self.group(&home).dimcoords.push(dimcoord);
+                        self.group(&home).dimcoords.push(Part::model(dimcoord));
                     }
                     Entity::Ndarray(described_as) => {
                         let shape = self.shape(path, header, &described, described_as);
                         ndarray =
                             Ndarray { name: path.stem().to_owned(), shape, ..described_as.clone() };
                         ndarray.attributes.extend(leftover);
-                        self.group(&home).ndarrays.push(ndarray);
+                        self.group(&home).ndarrays.push(Part::model(ndarray));
                     }
                 }
             }
@@ -169,23 +295,34 @@ impl<'a> Builder<'a> {
             return;
         }
         let group = self.group(group);
-        if group.dimcoord(name).is_none() {
-            group.dimcoords.push(DimCoord { name: name.to_owned(), ..dimcoord.clone() });
+        let is_called = |part: &Part<'_, DimCoord>| match part {
+            Part::Model(coord) => coord.name == name,
+            Part::Plain { name: other, .. } => *other == name,
+        };
+        if !group.dimcoords.iter().any(is_called) {
+            let coord = DimCoord { name: name.to_owned(), ..dimcoord.clone() };
+            group.dimcoords.push(Part::model(coord));
         }
     }
 
     /// Turns the 1-D arrays that shapes refer to into coordinates, and shortens references to those
     /// of the same group.
-    fn finish(self) -> Vec<Group> {
+    fn finish(self) -> BTreeMap<String, Parts<'a>> {
         let Self { mut groups, referred, .. } = self;
+        if referred.is_empty() {
+            return groups;
+        }
         for (path, group) in &mut groups {
             let (coordinates, ndarrays) =
                 std::mem::take(&mut group.ndarrays).into_iter().partition::<Vec<_>, _>(|ndarray| {
-                    referred.contains(&entity_path(path, &ndarray.name))
+                    referred.contains(&entity_path(path, ndarray.name()))
                 });
             group.ndarrays = ndarrays;
-            group.dimcoords.extend(coordinates.into_iter().map(as_coordinate));
-            for ndarray in &mut group.ndarrays {
+            let coordinates = coordinates.into_iter().filter_map(Part::into_model);
+            group.dimcoords.extend(coordinates.map(|ndarray| Part::model(as_coordinate(ndarray))));
+            for part in &mut group.ndarrays {
+                // A plain one names no coordinate.
+                let Part::Model(ndarray) = part else { continue };
                 for extent in &mut ndarray.shape {
                     if let Extent::Coord(name) = extent
                         && let Some(short) = name.rsplit('/').next()
@@ -196,7 +333,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        groups.into_values().collect()
+        groups
     }
 }
 

@@ -1,12 +1,10 @@
 //! A look at one file while its bytes pass: the header of an array, the text of a description.
 
 use std::io::{self, BufRead};
-use std::sync::OnceLock;
 
-use super::lookup::Places;
-use super::{PACK_DOCUMENT, is_array, may_be_description};
+use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, CoordReference, Document, Parsed, Step, TargetReference};
+use crate::ndl;
 use crate::path::MemberPath;
 use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
@@ -35,68 +33,6 @@ pub(crate) struct ArrayFacts {
     pub(crate) trailing: u64,
     /// What is wrong with the data.
     pub(crate) data: Result<(), DecodeError>,
-}
-
-/// What is known of a description.
-#[derive(Debug, Clone)]
-pub(crate) struct DescriptionFacts {
-    pub(crate) text: Box<str>,
-    pub(crate) document: Option<Document>,
-    /// What is wrong with the document by itself.
-    pub(crate) findings: Vec<Finding>,
-    /// Whether the document is meant as a description: a YAML file may be anything.
-    pub(crate) describes: bool,
-    /// What the document refers to and does not hold.
-    pub(super) unresolved: Vec<CoordReference>,
-    pub(super) unresolved_targets: Vec<TargetReference>,
-    /// Made when something is looked up.
-    pub(super) places: OnceLock<Places>,
-}
-
-impl DescriptionFacts {
-    /// Parses the text of the description that is called `name`.
-    pub(crate) fn parse(name: &str, text: &[u8]) -> Self {
-        let Parsed { document, diagnostics, source, unresolved, unresolved_targets } =
-            ndl::parse(text);
-        let text = String::from_utf8_lossy(text);
-        let holds_arrays = |at: &[Step<'_>]| {
-            ["ndarrays", "dimcoords"].into_iter().any(|section| {
-                let path: Vec<_> = at.iter().copied().chain([Step::Key(section)]).collect();
-                source.value_span(&path).is_some()
-            })
-        };
-        let describes = holds_arrays(&[])
-            || document.as_ref().is_some_and(|document| {
-                document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
-            });
-        drop(source);
-        let findings = diagnostics
-            .into_iter()
-            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &text))
-            .collect();
-        Self {
-            text: text.into(),
-            document,
-            findings,
-            describes,
-            unresolved,
-            unresolved_targets,
-            places: OnceLock::new(),
-        }
-    }
-}
-
-impl DescriptionFacts {
-    /// What strict reading refuses and ordinary reading does not.
-    pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
-        let options = ndl::ParseOptions { strict: true };
-        ndl::parse_with(self.text.as_bytes(), &options)
-            .diagnostics
-            .into_iter()
-            .filter(|diagnostic| diagnostic.code == ndl::Code::Extension)
-            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &self.text))
-            .collect()
-    }
 }
 
 /// Takes the bytes of one file as they pass and keeps what it needs of them.

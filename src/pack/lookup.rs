@@ -15,7 +15,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    fn new(document: &Document) -> Self {
+    pub(super) fn new(document: &Document) -> Self {
         let mut places = Self::default();
         for (at, group) in document.groups.iter().enumerate() {
             let path = |name: &str| entity_path(&group.path, name);
@@ -29,11 +29,6 @@ impl Places {
 }
 
 impl DescriptionFacts {
-    fn places(&self) -> Option<(&Document, &Places)> {
-        let document = self.document.as_ref()?;
-        Some((document, self.places.get_or_init(|| Places::new(document))))
-    }
-
     /// The ndarray, or else the dimcoord, at a path of the document.
     pub(super) fn entity(&self, path: &str) -> Option<(&Group, Entity<'_>)> {
         let (document, places) = self.places()?;
@@ -92,7 +87,7 @@ impl Sources {
         name: &str,
         place: &[Step<'_>],
     ) -> Option<Span> {
-        let parse = || ndl::parse(facts.text.as_bytes()).source;
+        let parse = || ndl::parse(facts.text().as_bytes()).source;
         let source = if super::inspect::is_pack_document(member) {
             self.of_pack.get_or_insert_with(parse)
         } else {
@@ -121,7 +116,7 @@ mod tests {
         let text = "/: {dimcoords: {t: {size: 2, type: int8}}}\n\
                     /a: {ndarrays: {z: {shape: [t], type: int8}}, dimcoords: {u: {size: 1, type: int8}}}\n";
         let facts = DescriptionFacts::parse("manifest.yaml", text.as_bytes());
-        let document = facts.document.as_ref().unwrap();
+        let document = facts.document().unwrap();
         for (group, name) in [("/a", "t"), ("/a", "u"), ("/", "u"), ("/", "/a/u"), ("/a", "z")] {
             let found = facts.resolve_coord(group, name).map(|(_, coord)| coord);
             assert_eq!(found, document.resolve_coord(group, name).map(|(_, coord)| coord));

@@ -18,7 +18,7 @@ impl Contents {
         facts: &DescriptionFacts,
         findings: &mut Vec<Finding>,
     ) {
-        findings.extend(facts.findings.iter().cloned());
+        findings.extend(facts.findings().iter().cloned());
         self.unresolved(base, member, facts, |_| true, findings);
     }
 
@@ -33,7 +33,7 @@ impl Contents {
             self.unresolved("/", member, facts, without_file, findings);
         }
         for (path, facts) in &self.descriptions {
-            if facts.unresolved.is_empty() && facts.unresolved_targets.is_empty() {
+            if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
                 continue;
             }
             let array = format!("{}.{ARRAY_EXTENSION}", path.without_extension());
@@ -58,9 +58,12 @@ impl Contents {
         counts: impl Fn(&CoordReference) -> bool,
         findings: &mut Vec<Finding>,
     ) {
-        let Some(document) = &facts.document else { return };
+        if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
+            return;
+        }
+        let Some(document) = facts.document() else { return };
         let coords = facts
-            .unresolved
+            .unresolved()
             .iter()
             .filter(|reference| {
                 let home = join_groups(base, &reference.group);
@@ -71,13 +74,13 @@ impl Contents {
                 reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
             });
         let targets = facts
-            .unresolved_targets
+            .unresolved_targets()
             .iter()
             .filter(|reference| !self.holds(&reference.target))
             .take(MAX_DIAGNOSTICS)
             .map(|reference| reference.diagnostic([]));
         let all = coords.chain(targets);
-        findings.extend(all.map(|found| Finding::from_diagnostic(found, member, &facts.text)));
+        findings.extend(all.map(|found| Finding::from_diagnostic(found, member, facts.text())));
     }
 
     /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a

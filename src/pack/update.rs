@@ -52,14 +52,14 @@ impl<'a> Update<'a> {
     /// Begins with the document that describes an array; `None` when it has errors, which forbid to
     /// change it.
     pub(crate) fn new(contents: &'a Contents, described: &Described<'a>) -> Option<Self> {
-        if described.facts.findings.iter().any(Finding::is_error) {
+        if described.facts.findings().iter().any(Finding::is_error) {
             return None;
         }
-        let parsed = ndl::parse(described.facts.text.as_bytes());
+        let parsed = ndl::parse(described.facts.text().as_bytes());
         Some(Self {
             contents,
             member: described.member,
-            text: &described.facts.text,
+            text: described.facts.text(),
             source: parsed.source,
             wanted: parsed.document?,
             edits: Vec::new(),
@@ -380,7 +380,7 @@ impl Editor<'_, '_> {
             .in_member(member);
         let span = self.update.source.entity_span(&group.path, entity.name(), place);
         Box::new(match span {
-            Some(span) => finding.at_span(&facts.text, span),
+            Some(span) => finding.at_span(facts.text(), span),
             None => finding,
         })
     }

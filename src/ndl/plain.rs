@@ -1,0 +1,397 @@
+//! The form that most descriptions have, read in one look: a flat document of one array with numbers for
+//! extents, a word for a type, and one-line attributes, written as [`Document::to_yaml`] writes it.
+//!
+//! Whatever differs from that form by a blank is left to the parser, so there is one reading of every text
+//! and only two speeds. That both readings are one is held by a property and by the fuzzer.
+
+use super::datatype::Datatype;
+use super::model::{
+    Attribute, DimCoord, Document, Extent, Form, Group, Ndarray, Order, Storage, Value,
+};
+use super::{scalar, write};
+
+/// Longest list of extents between the brackets, in bytes: one that the writer never breaks.
+const MAX_SHAPE: usize = 60;
+/// Most attributes: each name is compared with those before it.
+const MAX_ATTRIBUTES: usize = 32;
+/// Most elements of an array, far from where their bytes could not be counted.
+const MAX_ELEMENTS: u64 = 1 << 48;
+
+/// A description in the plain form, as parts of its text.
+///
+/// ```
+/// use ra_pack::ndl::PlainDescription;
+///
+/// let text = "ndarrays:\n  z:\n    shape: [10, 20]\n    type: float64\n";
+/// let plain = PlainDescription::read(text).unwrap();
+/// assert_eq!(plain.name(), "z");
+/// assert_eq!(plain.extents().collect::<Vec<_>>(), [10, 20]);
+/// assert_eq!(PlainDescription::read("ndarrays: {}\n"), None); // for the parser
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainDescription<'t> {
+    is_dimcoord: bool,
+    name: &'t str,
+    /// What stands between the brackets of a shape, or the size of a dimcoord.
+    extents: &'t str,
+    datatype: Datatype,
+    /// The lines of the attributes, each with its six blanks.
+    attributes: &'t str,
+    order: Order,
+}
+
+impl<'t> PlainDescription<'t> {
+    /// Reads a text of the plain form; of any other, nothing is said.
+    pub fn read(text: &'t str) -> Option<Self> {
+        let mut lines = Lines(text);
+        let is_dimcoord = match lines.next()? {
+            "ndarrays:" => false,
+            "dimcoords:" => true,
+            _ => return None,
+        };
+        let name = lines.next()?.strip_prefix("  ")?.strip_suffix(':')?;
+        if !is_name(name) {
+            return None;
+        }
+        let (mut extents, mut datatype) = (None, None);
+        for _ in 0..2 {
+            let line = lines.next()?.strip_prefix("    ")?;
+            match line.split_once(": ")? {
+                ("shape", list) if !is_dimcoord && extents.is_none() => {
+                    extents = Some(list.strip_prefix('[')?.strip_suffix(']')?);
+                }
+                ("size", size) if is_dimcoord && extents.is_none() => extents = Some(size),
+                ("type", word) if datatype.is_none() => datatype = Some(number_type(word)?),
+                _ => return None,
+            }
+        }
+        let mut this = Self {
+            is_dimcoord,
+            name,
+            extents: extents?,
+            datatype: datatype?,
+            attributes: "",
+            order: Order::Column,
+        };
+        this.check_extents()?;
+        if lines.take("    attributes:") {
+            this.attributes = attribute_lines(&mut lines)?;
+        }
+        if !is_dimcoord && lines.take("    storage:") {
+            let word = lines.next()?.strip_prefix("      order: ")?;
+            this.order = Order::from_word(word).filter(|order| *order != Order::Column)?;
+        }
+        lines.0.is_empty().then_some(this)
+    }
+
+    fn check_extents(&self) -> Option<()> {
+        let one = self.is_dimcoord && (self.extents.contains(',') || self.extents == "0");
+        if one || (self.is_dimcoord && self.extents.is_empty()) || self.extents.len() > MAX_SHAPE {
+            return None;
+        }
+        let mut elements = 1_u64;
+        for extent in split_extents(self.extents) {
+            let is_canonical = extent == "0" || !extent.starts_with('0');
+            let digits = extent.bytes().all(|byte| byte.is_ascii_digit());
+            let extent = extent.parse().ok().filter(|_| is_canonical && digits)?;
+            // An extent of 0 hides what the others would come to.
+            elements = elements.checked_mul(u64::max(extent, 1))?;
+        }
+        (elements <= MAX_ELEMENTS).then_some(())
+    }
+
+    /// Whether it describes a dimension coordinate.
+    pub fn is_dimcoord(&self) -> bool {
+        self.is_dimcoord
+    }
+
+    /// The name of the array.
+    pub fn name(&self) -> &'t str {
+        self.name
+    }
+
+    /// The extents of the shape, or the size of the dimension coordinate.
+    pub fn extents(&self) -> impl Iterator<Item = u64> {
+        // They were read before.
+        split_extents(self.extents).map(|extent| extent.parse().unwrap_or_default())
+    }
+
+    /// What the elements are.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+
+    /// The order of dimensions.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The same as the parser's model.
+    pub fn to_document(&self) -> Document {
+        let mut group = Group::new("/");
+        let name = self.name.to_owned();
+        let datatype = self.datatype.clone();
+        let attributes = pairs(self.attributes).filter_map(|(name, value)| {
+            let value = scalar::resolve(value).ok()?.unwrap_or_else(|| Value::from(value));
+            Attribute::short(name, value)
+        });
+        let attributes = attributes.collect();
+        if self.is_dimcoord {
+            let size = self.extents().next();
+            let coord = DimCoord { name, size, datatype, value: None, attributes, storage: None };
+            group.dimcoords.push(coord);
+        } else {
+            let storage = (self.order != Order::Column)
+                .then(|| Storage { order: self.order, ..Storage::default() });
+            let shape = self.extents().map(Extent::Fixed).collect();
+            group.ndarrays.push(Ndarray {
+                name,
+                shape,
+                datatype,
+                value: None,
+                attributes,
+                storage,
+            });
+        }
+        Document { form: Form::Flat, groups: vec![group] }
+    }
+
+    /// Appends the entity as it stands, called `name`, in a group of a grouped document.
+    pub(crate) fn push_to_group(&self, name: &str, out: &mut String) {
+        let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
+        put(&["    ", &write::scalar_text(name, false), ":\n"]);
+        if self.is_dimcoord {
+            put(&["      size: ", self.extents, "\n"]);
+        } else {
+            put(&["      shape: [", self.extents, "]\n"]);
+        }
+        put(&["      type: ", self.datatype.word().unwrap_or_default(), "\n"]);
+        if !self.attributes.is_empty() {
+            put(&["      attributes:\n"]);
+            for line in self.attributes.lines() {
+                put(&["  ", line, "\n"]);
+            }
+        }
+        if self.order != Order::Column {
+            put(&["      storage:\n        order: ", self.order.word(), "\n"]);
+        }
+    }
+}
+
+/// The lines of a text, each of which must end in a line feed and nothing else.
+struct Lines<'t>(&'t str);
+
+impl<'t> Lines<'t> {
+    fn next(&mut self) -> Option<&'t str> {
+        let end = memchr::memchr(b'\n', self.0.as_bytes())?;
+        let line = self.0.get(..end)?;
+        self.0 = self.0.get(end.checked_add(1)?..)?;
+        Some(line)
+    }
+
+    /// Passes the next line when it is this one.
+    fn take(&mut self, line: &str) -> bool {
+        let rest = self.0.strip_prefix(line).and_then(|rest| rest.strip_prefix('\n'));
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+}
+
+/// A name that nobody takes for anything else.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.len() <= 255
+        && write::is_plain(name, false)
+}
+
+fn number_type(word: &str) -> Option<Datatype> {
+    Datatype::from_word(word)
+        .filter(|datatype| !matches!(datatype, Datatype::String | Datatype::ObjRef))
+}
+
+fn split_extents(list: &str) -> impl Iterator<Item = &str> {
+    let is_empty = list.is_empty();
+    list.split(", ").filter(move |_| !is_empty)
+}
+
+/// The lines of attributes, when each is one that the writer writes.
+fn attribute_lines<'t>(lines: &mut Lines<'t>) -> Option<&'t str> {
+    let text = lines.0;
+    while lines.0.starts_with("      ") {
+        let line = lines.next()?;
+        let (name, value) = pair(line)?;
+        let taken = text.len().saturating_sub(lines.0.len());
+        let before = text.get(..taken.saturating_sub(line.len()).saturating_sub(1))?;
+        let mut count = 0;
+        let doubled = pairs(before).inspect(|_| count += 1).any(|(other, _)| other == name);
+        if doubled || count >= MAX_ATTRIBUTES || !is_name(name) || !is_written_so(value) {
+            return None;
+        }
+    }
+    let taken = text.len().saturating_sub(lines.0.len());
+    text.get(..taken).filter(|lines| !lines.is_empty())
+}
+
+fn pair(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("      ")?.split_once(": ")
+}
+
+fn pairs(lines: &str) -> impl Iterator<Item = (&str, &str)> {
+    lines.lines().filter_map(pair)
+}
+
+/// Whether a scalar is written as the writer writes it, and has a short form.
+fn is_written_so(value: &str) -> bool {
+    match scalar::resolve(value) {
+        Ok(None) => write::is_plain(value, false),
+        Ok(Some(Value::Int(number))) => {
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            value == "0"
+                || (!digits.starts_with('0') && digits.len() <= 18 && number != 0)
+                    && digits.bytes().all(|byte| byte.is_ascii_digit())
+        }
+        Ok(Some(Value::Float(number))) => number.is_finite() && write::float(number) == value,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{parse, strategies};
+    use super::*;
+
+    /// Both readings of a text are the same, if there are two.
+    fn agrees(text: &str) -> Result<bool, TestCaseError> {
+        let Some(plain) = PlainDescription::read(text) else { return Ok(false) };
+        let parsed = parse(text.as_bytes());
+        prop_assert_eq!(&parsed.diagnostics, &[], "{}", text);
+        prop_assert!(parsed.unresolved.is_empty() && parsed.unresolved_targets.is_empty());
+        let document = plain.to_document();
+        prop_assert_eq!(parsed.document.as_ref(), Some(&document), "{}", text);
+        // In a group of a grouped document it is written as the writer writes it.
+        let mut grouped = document;
+        grouped.form = Form::Grouped;
+        let section = if plain.is_dimcoord() { "dimcoords" } else { "ndarrays" };
+        let mut written = format!("/:\n  {section}:\n");
+        plain.push_to_group(plain.name(), &mut written);
+        prop_assert_eq!(written, grouped.to_yaml());
+        Ok(true)
+    }
+
+    #[test]
+    fn what_most_descriptions_say_is_plain() {
+        for text in [
+            "ndarrays:\n  a:\n    shape: []\n    type: uint8\n",
+            "ndarrays:\n  a1:\n    type: float16\n    shape: [2, 0, 3]\n",
+            "dimcoords:\n  time:\n    size: 5\n    type: float64\n    attributes:\n      \
+             units: hours since 2024-06-03T00:00:00Z\n      axis: T\n",
+            "ndarrays:\n  a:\n    shape: [2, 3]\n    type: int16\n    attributes:\n      \
+             long_name: temperature, of the water: it's °C\n      n: -12\n      x: 0.5\n    \
+             storage:\n      order: row\n",
+        ] {
+            assert_eq!(agrees(text).unwrap(), !text.contains("water:"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_differs_by_a_blank_is_for_the_parser() {
+        let text = "ndarrays:\n  a:\n    shape: [2, 3]\n    type: int16\n";
+        assert!(agrees(text).unwrap());
+        for (from, to) in [
+            ("ndarrays:", "ndarrays: "),
+            ("  a:", "  no:"),
+            ("  a:", "  a/b:"),
+            ("[2, 3]", "[2,3]"),
+            ("[2, 3]", "[02, 3]"),
+            ("[2, 3]", "[2, -3]"),
+            ("[2, 3]", "[2, +3]"),
+            ("[2, 3]", "[2, null]"),
+            ("[2, 3]", "[2, t]"),
+            ("[2, 3]", "[2, ]"),
+            ("[2, 3]", "[4294967296, 4294967296]"),
+            ("int16", "int16 "),
+            ("int16", "int17"),
+            ("int16", "string"),
+            ("int16\n", "int16"),
+            ("int16\n", "int16\n\n"),
+            ("int16\n", "int16\r\n"),
+            ("    type", "    type: int8\n    type"),
+            ("int16\n", "int16\n    attributes:\n"),
+            ("int16\n", "int16\n    attributes:\n      a: 1\n      a: 2\n"),
+            ("int16\n", "int16\n    attributes:\n      a: yes\n"),
+            ("int16\n", "int16\n    attributes:\n      a: true\n"),
+            ("int16\n", "int16\n    attributes:\n      a: 1.50\n"),
+            ("int16\n", "int16\n    attributes:\n      a: &b c\n"),
+            ("int16\n", "int16\n    storage:\n      order: column\n"),
+            ("int16\n", "int16\n  b:\n    shape: []\n    type: int8\n"),
+        ] {
+            let other = text.replace(from, to);
+            assert_eq!(PlainDescription::read(&other), None, "{other}");
+        }
+    }
+
+    fn plain_text() -> impl Strategy<Value = String> {
+        let name = prop_oneof!["[a-zA-Z_][a-zA-Z0-9_]{0,8}", strategies::text()];
+        let extent = prop_oneof![0..5_u64, any::<u64>(), 0..2_000_000_u64];
+        let extents = proptest::collection::vec(extent, 0..5);
+        let word = proptest::sample::select(vec![
+            "int8",
+            "uint64",
+            "float32",
+            "float16",
+            "complex128",
+            "string",
+            "objref",
+            "int",
+        ]);
+        let value = prop_oneof![
+            strategies::text(),
+            any::<i64>().prop_map(|number| number.to_string()),
+            any::<f64>().prop_map(write::float),
+            "[a-zA-Z][ -~é]{0,20}",
+        ];
+        let attributes = proptest::collection::vec((name.clone(), value), 0..4);
+        let order = proptest::sample::select(vec!["", "row", "row-unreversed", "column"]);
+        (any::<bool>(), name, extents, word, attributes, order).prop_map(
+            |(is_dimcoord, name, extents, word, attributes, order)| {
+                let list: Vec<_> = extents.iter().map(u64::to_string).collect();
+                let (section, shape) = match (is_dimcoord, list.first()) {
+                    (true, Some(size)) => ("dimcoords", format!("size: {size}")),
+                    _ => ("ndarrays", format!("shape: [{}]", list.join(", "))),
+                };
+                let mut text = format!("{section}:\n  {name}:\n    {shape}\n    type: {word}\n");
+                if !attributes.is_empty() {
+                    text.push_str("    attributes:\n");
+                }
+                let lines =
+                    attributes.iter().map(|(name, value)| format!("      {name}: {value}\n"));
+                text.extend(lines);
+                match order {
+                    "" => text,
+                    word => format!("{text}    storage:\n      order: {word}\n"),
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn there_is_one_reading_of_every_text(
+            text in plain_text(),
+            change in proptest::option::of((any::<proptest::sample::Index>(), "[ -~\n]?")),
+        ) {
+            agrees(&text)?;
+            if let Some((at, with)) = change {
+                let at = at.index(text.len());
+                if let (Some(before), Some(after)) = (text.get(..at), text.get(at + 1..)) {
+                    agrees(&format!("{before}{with}{after}"))?;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What is known of one description: its text, and what the parser makes of it once somebody asks.
+//!
+//! A pack may hold a hundred thousand descriptions, nearly all of them plain and right. Of a plain one only
+//! the text is kept until something asks for more than it takes to see that it is right.
+
+use std::sync::OnceLock;
+
+use super::PACK_DOCUMENT;
+use super::lookup::Places;
+use crate::finding::Finding;
+use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
+use crate::path::MemberPath;
+
+/// What is known of a description.
+#[derive(Debug, Clone)]
+pub(crate) struct DescriptionFacts {
+    text: Box<str>,
+    /// Whether [`PlainDescription`] reads it: it has no fault by itself and refers to nothing.
+    is_plain: bool,
+    /// What findings call it, until it is parsed; a plain one has none.
+    name: Option<Box<str>>,
+    model: OnceLock<Box<Model>>,
+}
+
+/// What the parser makes of it.
+#[derive(Debug, Clone)]
+struct Model {
+    document: Option<Document>,
+    findings: Vec<Finding>,
+    describes: bool,
+    unresolved: Vec<CoordReference>,
+    unresolved_targets: Vec<TargetReference>,
+    /// Made when something is looked up.
+    places: OnceLock<Places>,
+}
+
+impl DescriptionFacts {
+    /// Takes the text of the description that is called `name`.
+    pub(crate) fn parse(name: &str, text: &[u8]) -> Self {
+        let valid = std::str::from_utf8(text).ok();
+        let is_plain = valid.and_then(PlainDescription::read).is_some();
+        let mut this = Self {
+            text: String::from_utf8_lossy(text).into(),
+            is_plain,
+            name: (!is_plain).then(|| name.into()),
+            model: OnceLock::new(),
+        };
+        // The document of a whole pack is as long as all others together, and most often says the same.
+        let is_of_pack = name.rsplit('/').next() == Some(PACK_DOCUMENT);
+        if !is_plain && (!is_of_pack || valid.is_none()) {
+            this.model = OnceLock::from(Box::new(Model::new(name, text, &this.text)));
+        }
+        this
+    }
+
+    /// The text; bytes that are not UTF-8 are replaced.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The description by itself, when it is of the plain form.
+    pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
+        PlainDescription::read(&self.text).filter(|_| self.is_plain)
+    }
+
+    fn model(&self) -> &Model {
+        self.model.get_or_init(|| {
+            let name = self.name.as_deref().unwrap_or_default();
+            Box::new(Model::new(name, self.text.as_bytes(), &self.text))
+        })
+    }
+
+    /// What the document says; nothing when it cannot be read at all.
+    pub(crate) fn document(&self) -> Option<&Document> {
+        self.model().document.as_ref()
+    }
+
+    /// What is wrong with the document by itself.
+    pub(crate) fn findings(&self) -> &[Finding] {
+        if self.is_plain { &[] } else { &self.model().findings }
+    }
+
+    /// Whether the document is meant as a description: a YAML file may be anything.
+    pub(crate) fn describes(&self) -> bool {
+        self.is_plain || self.model().describes
+    }
+
+    /// The coordinates that the document refers to and does not hold.
+    pub(super) fn unresolved(&self) -> &[CoordReference] {
+        if self.is_plain { &[] } else { &self.model().unresolved }
+    }
+
+    /// The entities that the document refers to and does not hold.
+    pub(super) fn unresolved_targets(&self) -> &[TargetReference] {
+        if self.is_plain { &[] } else { &self.model().unresolved_targets }
+    }
+
+    /// Where the entities of the document stand.
+    pub(super) fn places(&self) -> Option<(&Document, &Places)> {
+        let Model { document, places, .. } = self.model();
+        let document = document.as_ref()?;
+        Some((document, places.get_or_init(|| Places::new(document))))
+    }
+
+    /// Calls it by another name: it was read under the one that it has in the archive.
+    pub(super) fn rename(&mut self, path: &MemberPath) {
+        if self.is_plain {
+            return;
+        }
+        self.name = Some(path.as_str().into());
+        if let Some(model) = self.model.get_mut() {
+            for finding in &mut model.findings {
+                finding.member = Some(path.as_str().to_owned());
+            }
+        }
+    }
+
+    /// What strict reading refuses and ordinary reading does not.
+    pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
+        let options = ndl::ParseOptions { strict: true };
+        ndl::parse_with(self.text.as_bytes(), &options)
+            .diagnostics
+            .into_iter()
+            .filter(|diagnostic| diagnostic.code == ndl::Code::Extension)
+            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &self.text))
+            .collect()
+    }
+}
+
+impl Model {
+    /// Parses `bytes`, which findings show as `text`.
+    fn new(name: &str, bytes: &[u8], text: &str) -> Self {
+        let Parsed { document, diagnostics, source, unresolved, unresolved_targets } =
+            ndl::parse(bytes);
+        let holds_arrays = |at: &[Step<'_>]| {
+            ["ndarrays", "dimcoords"].into_iter().any(|section| {
+                let path: Vec<_> = at.iter().copied().chain([Step::Key(section)]).collect();
+                source.value_span(&path).is_some()
+            })
+        };
+        let describes = holds_arrays(&[])
+            || document.as_ref().is_some_and(|document| {
+                document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
+            });
+        drop(source);
+        let findings = diagnostics
+            .into_iter()
+            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, text))
+            .collect();
+        Self {
+            document,
+            findings,
+            describes,
+            unresolved,
+            unresolved_targets,
+            places: OnceLock::new(),
+        }
+    }
+}
