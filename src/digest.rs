@@ -126,7 +126,12 @@ fn decode_hex<const N: usize>(hex: &[u8]) -> Option<[u8; N]> {
 }
 
 fn nibble(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Digest {
@@ -206,28 +211,60 @@ impl fmt::Debug for Hasher {
 
 /// Takes bytes as they pass and gives their digests by several algorithms at the end.
 #[derive(Debug)]
-pub(crate) struct Hashers(Vec<Hasher>);
+pub(crate) enum Hashers {
+    Sha256(sha2::Sha256),
+    Several(Vec<Hasher>),
+}
 
 impl Hashers {
     /// Starts a digest by each of `algorithms`.
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
-        Self(algorithms.iter().copied().map(Hasher::new).collect())
+        match algorithms {
+            [Algorithm::Sha256] => Self::Sha256(sha2::Sha256::new()),
+            several => Self::Several(several.iter().copied().map(Hasher::new).collect()),
+        }
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        for hasher in &mut self.0 {
-            hasher.update(bytes);
+        match self {
+            Self::Sha256(state) => state.update(bytes),
+            Self::Several(hashers) => hashers.iter_mut().for_each(|hasher| hasher.update(bytes)),
         }
     }
 
     pub(crate) fn finish(self) -> Digests {
-        Digests(self.0.into_iter().map(Hasher::finish).collect())
+        match self {
+            Self::Sha256(state) => Digests::Sha256(state.finalize().into()),
+            Self::Several(hashers) => hashers.into_iter().map(Hasher::finish).collect(),
+        }
     }
 }
 
-/// The digests of one content, each by an algorithm of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Digests(Box<[Digest]>);
+/// The digests of one content, each by an algorithm of its own. Most contents have the one by SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Digests {
+    Sha256([u8; 32]),
+    Several(Box<[Digest]>),
+}
+
+impl Default for Digests {
+    /// None.
+    fn default() -> Self {
+        Self::Several(Box::default())
+    }
+}
+
+impl FromIterator<Digest> for Digests {
+    fn from_iter<I: IntoIterator<Item = Digest>>(digests: I) -> Self {
+        let mut digests = digests.into_iter();
+        match (digests.next(), digests.next()) {
+            (Some(Digest::Sha256(bytes)), None) => Self::Sha256(bytes),
+            (first, second) => {
+                Self::Several(first.into_iter().chain(second).chain(digests).collect())
+            }
+        }
+    }
+}
 
 impl Digests {
     /// The digests of `bytes`.
@@ -237,14 +274,22 @@ impl Digests {
         hashers.finish()
     }
 
+    fn iter(&self) -> impl Iterator<Item = Digest> {
+        let (one, several) = match self {
+            Self::Sha256(bytes) => (Some(Digest::Sha256(*bytes)), None),
+            Self::Several(digests) => (None, Some(digests.iter().copied())),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+
     /// The digest by one algorithm, when it was made.
     pub(crate) fn by(&self, algorithm: Algorithm) -> Option<Digest> {
-        self.0.iter().copied().find(|digest| digest.algorithm() == algorithm)
+        self.iter().find(|digest| digest.algorithm() == algorithm)
     }
 
     /// These and the others.
     pub(crate) fn and(&self, others: &Self) -> Self {
-        Self(self.0.iter().chain(&others.0).copied().collect())
+        self.iter().chain(others.iter()).collect()
     }
 }
 

@@ -30,7 +30,9 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     for (member, content) in scan.members {
         // What one header says of it would be nonsense by another.
         let content = content.filter(|_| !ambiguous.contains(&member.name));
-        place(&placement, &member, content.unwrap_or(Content::Other), &mut contents);
+        if let (Some(content), Some(path)) = (content, placed(&placement, &member)) {
+            contents.add(path, content);
+        }
         members.push(member);
     }
     Ok(Glance { placement, members, contents, findings: scan.findings })
@@ -59,19 +61,11 @@ fn look(member: &Member, content: &mut dyn BufRead) -> Content {
     inspector.finish(&path, member.size)
 }
 
-/// Adds a file to the contents under its payload name.
-pub(super) fn place(
-    placement: &Placement,
-    member: &Member,
-    content: Content,
-    contents: &mut Contents,
-) {
+/// The name under which a file belongs to the contents of the pack.
+pub(super) fn placed(placement: &Placement, member: &Member) -> Option<MemberPath> {
     let payload = placement.payload(&member.name);
     // The pack's own description is a tag file in a bag, and a payload file elsewhere.
     let relative =
         || placement.relative(&member.name).filter(|name| *name == crate::pack::PACK_DOCUMENT);
-    let Some(name) = payload.or_else(relative) else { return };
-    if let Ok(path) = MemberPath::new(name) {
-        contents.add(path, content);
-    }
+    MemberPath::new(payload.or_else(relative)?).ok()
 }

@@ -34,8 +34,7 @@ impl Intact {
             errors().filter_map(|finding| finding.array.as_deref()).collect();
         let mut intact = Self::default();
         for (name, size) in files.filter(|(name, _)| !files_at_fault.contains(name)) {
-            let is_array = contents.array_of(name) == Some(name);
-            let whole = is_array && !arrays_at_fault.contains(name);
+            let whole = contents.is_array(name) && !arrays_at_fault.contains(name);
             intact.members = intact.members.saturating_add(1);
             intact.arrays = intact.arrays.saturating_add(u64::from(whole));
             intact.bytes = intact.bytes.saturating_add(size);

@@ -1,5 +1,6 @@
 //! What a pack's manifests prove: each file held against each list of digests.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -87,6 +88,9 @@ pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
         .hint("nothing vouches for it; it was added after the pack was made")
 }
 
+/// Every file that a manifest may list, by its name in the pack, with its digests where it could be read.
+pub(super) type Present<'a> = BTreeMap<&'a str, Option<Cow<'a, Digests>>>;
+
 /// A manifest and what it is called.
 #[derive(Debug)]
 pub(super) struct NamedManifest {
@@ -112,12 +116,24 @@ impl NamedManifest {
     /// where they could be read; `must_list` says which of them it has to list.
     pub(super) fn check(
         &self,
-        present: &BTreeMap<&str, Option<Digests>>,
+        present: &Present<'_>,
         must_list: impl Fn(&str) -> bool,
         findings: &mut Vec<Finding>,
     ) {
+        // Both are sorted by name, so that one walk over the two finds what is in which.
+        let mut files = present.iter().peekable();
+        let mut unlisted_files = Vec::new();
+        let mut pass = |path: &str| {
+            if must_list(path) {
+                unlisted_files.push(unlisted(path, &self.name));
+            }
+        };
         for entry in self.manifest.entries() {
-            let found = present.get(entry.path.as_str()).map(|digests| {
+            let listed = entry.path.as_str();
+            while let Some((path, _)) = files.next_if(|(path, _)| **path < listed) {
+                pass(path);
+            }
+            let found = files.next_if(|(path, _)| **path == listed).map(|(_, digests)| {
                 digests.as_ref().and_then(|digests| digests.by(entry.digest.algorithm()))
             });
             match found {
@@ -130,11 +146,8 @@ impl NamedManifest {
                 None => findings.push(missing(entry.path.as_str(), &self.name, entry.line)),
             }
         }
-        for path in present.keys() {
-            if must_list(path) && self.manifest.get(path).is_none() {
-                findings.push(unlisted(path, &self.name));
-            }
-        }
+        files.for_each(|(path, _)| pass(path));
+        findings.append(&mut unlisted_files);
     }
 
     /// Everything in which two manifests of one algorithm differ.

@@ -103,12 +103,13 @@ pub(super) fn survey(
                 .collect::<Result<Vec<_>>>()
         },
     )?;
-    let mut contents = Contents::default();
     let mut entries = Vec::with_capacity(names.len());
-    for ((path, _), (stamp, content)) in names.into_iter().zip(looked.into_iter().flatten()) {
-        contents.add(path.clone(), content);
+    let found = names.into_iter().zip(looked.into_iter().flatten());
+    let contents = Contents::collect(found.filter_map(|((path, _), (stamp, content))| {
+        let known = (!matches!(content, Content::Other)).then(|| (path.clone(), content));
         entries.push(SourceEntry { path, stamp });
-    }
+        known
+    }));
     Ok(Survey { entries, contents, findings })
 }
 

@@ -1,6 +1,7 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -10,9 +11,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::bag::{Bag, BagReport, Listed, TagRules};
-use super::glance::place;
+use super::glance::placed;
 use super::intact::Intact;
-use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside};
+use super::manifests::{self, MAX_MANIFEST, NamedManifest, Present, beside};
 use super::signatures;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digests, Hashers};
@@ -156,7 +157,7 @@ struct Visited {
     content: Content,
     /// The text of a manifest or of a bag's tag file.
     text: Option<Vec<u8>>,
-    fault: Option<Finding>,
+    fault: Option<Box<Finding>>,
     /// Why the system did not let it be read.
     refused: Option<Box<Error>>,
 }
@@ -183,7 +184,7 @@ impl<'a> Verification<'a> {
         let names = || scan.members.iter().map(|(member, _)| member.name.as_str());
         let placement = Placement::detect(&names());
         report.layout = placement.layout;
-        let mut digests: BTreeMap<&str, Option<Digests>> = BTreeMap::new();
+        let mut digests = Vec::with_capacity(scan.members.len());
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         for (member, visited) in &scan.members {
             if member.kind == MemberKind::File {
@@ -192,10 +193,10 @@ impl<'a> Verification<'a> {
             }
             let name = placement.relative(&member.name);
             let Some(visited) = visited else { continue };
-            findings.extend(visited.fault.clone());
+            findings.extend(visited.fault.as_deref().cloned());
             match name {
                 Some(name) => {
-                    digests.insert(name, visited.digests.clone());
+                    digests.push((name, visited.digests.as_ref().map(Cow::Borrowed)));
                     if let Some(text) = &visited.text {
                         texts.insert(name, text);
                     }
@@ -211,6 +212,7 @@ impl<'a> Verification<'a> {
                 ),
             }
         }
+        let mut digests: Present<'_> = digests.into_iter().collect();
         finding::rename(findings, |name| placement.shown(name));
         let before = findings.len();
         let bag = (placement.layout == Layout::BagIt).then(|| {
@@ -222,11 +224,11 @@ impl<'a> Verification<'a> {
         report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
-        let mut contents = Contents::default();
-        for (member, visited) in &mut scan.members {
-            let content = visited.take().map_or(Content::Other, |visited| visited.content);
-            place(&placement, member, content, &mut contents);
-        }
+        let mut contents =
+            Contents::collect(scan.members.iter_mut().filter_map(|(member, visited)| {
+                let path = placed(&placement, member)?;
+                Some((path, visited.take()?.content))
+            }));
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
         contents.forget_repetition();
         report.findings.extend(contents.findings());
@@ -281,7 +283,7 @@ impl<'a> Verification<'a> {
                     if let Some(kept) = &mut text {
                         let before = self.kept.fetch_add(wide, Ordering::Relaxed);
                         if before.saturating_add(wide) > MAX_MANIFEST {
-                            fault = Some(too_long(&member.name));
+                            fault = Some(Box::new(too_long(&member.name)));
                             text = None;
                         } else {
                             kept.extend_from_slice(block);
@@ -292,7 +294,7 @@ impl<'a> Verification<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     match manifests::unreadable(&member.name, error) {
-                        Ok(finding) => fault = Some(finding),
+                        Ok(finding) => fault = Some(Box::new(finding)),
                         Err(error) => refused = Some(Box::new(error)),
                     }
                     hashers = None;
@@ -314,7 +316,7 @@ impl<'a> Verification<'a> {
         &self,
         placement: &Placement,
         bag: Option<&Bag<'_>>,
-        digests: &mut BTreeMap<&str, Option<Digests>>,
+        digests: &mut Present<'_>,
         texts: &BTreeMap<&str, &[u8]>,
         report: &mut VerifyReport,
     ) -> Result<()> {
@@ -340,7 +342,7 @@ impl<'a> Verification<'a> {
             }
         }
         report.signatures = self.signatures(digests.keys().copied());
-        payload.extend(self.external_manifest(&payload, names, &mut report.findings)?);
+        payload.extend(self.external_manifest(&payload, texts, names, &mut report.findings)?);
         self.check_archive_digest(&mut report.findings)?;
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
         match strongest {
@@ -413,7 +415,7 @@ impl<'a> Verification<'a> {
         &self,
         placement: &Placement,
         manifests: impl Iterator<Item = &'m NamedManifest>,
-        digests: &mut BTreeMap<&str, Option<Digests>>,
+        digests: &mut Present<'_>,
     ) -> Result<()> {
         let made = digests.values().flatten().next().cloned().unwrap_or_default();
         let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
@@ -428,7 +430,7 @@ impl<'a> Verification<'a> {
         for (member, more) in &scan.members {
             let Some(name) = placement.relative(&member.name) else { continue };
             if let (Some(Some(known)), Some(Some(more))) = (digests.get_mut(name), more) {
-                *known = known.and(more);
+                *known = Cow::Owned(known.and(more));
             }
         }
         Ok(())
@@ -454,6 +456,7 @@ impl<'a> Verification<'a> {
     fn external_manifest(
         &self,
         inner: &[NamedManifest],
+        texts: &BTreeMap<&str, &[u8]>,
         names: NameEncoding,
         findings: &mut Vec<Finding>,
     ) -> Result<Option<NamedManifest>> {
@@ -470,6 +473,12 @@ impl<'a> Verification<'a> {
             .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
             .and_then(pack::manifest_algorithm)
             .unwrap_or(Algorithm::Sha256);
+        // Byte for byte the manifest inside, as it is written, it says nothing more.
+        if texts.get(pack::manifest_name(algorithm).as_str()) == Some(&text.as_slice())
+            && inner.iter().any(|named| named.manifest.algorithm() == algorithm)
+        {
+            return Ok(None);
+        }
         let external = NamedManifest::parse(name, algorithm, names, &text, findings);
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {

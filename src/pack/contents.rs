@@ -1,15 +1,20 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::inspect::is_pack_document;
 use super::lookup::Sources;
 use super::{
-    ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check, entity_path, group_of,
+    ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check,
+    entity_path, group_of,
 };
 use crate::finding::{Code, Finding};
 use crate::ndl::{DimCoord, Document, Group, Ndarray, Order, PlainDescription};
 use crate::path::MemberPath;
+
+/// The extension of descriptions that few have.
+const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 
 /// The arrays and descriptions of one pack, by payload name.
 #[derive(Debug, Default)]
@@ -18,6 +23,8 @@ pub(crate) struct Contents {
     pub(crate) descriptions: BTreeMap<MemberPath, DescriptionFacts>,
     /// The description of the whole pack, and what it is called in messages.
     pub(crate) pack_document: Option<(String, DescriptionFacts)>,
+    /// Whether any description has the other extension, so that it is worth looking for one.
+    has_yml: bool,
 }
 
 /// What a document says about one array.
@@ -59,6 +66,27 @@ impl Described<'_> {
 }
 
 impl Contents {
+    /// What many payload files were found to be. Given in their order, as archives mostly have them,
+    /// they are not looked up one by one.
+    pub(crate) fn collect(files: impl Iterator<Item = (MemberPath, Content)>) -> Self {
+        let mut this = Self::default();
+        let (mut arrays, mut descriptions) = (Vec::new(), Vec::new());
+        for (path, content) in files {
+            match content {
+                Content::Array(facts) => arrays.push((path, *facts)),
+                Content::Description(mut facts) if !is_pack_document(path.as_str()) => {
+                    this.has_yml |= path.extension() == Some(OTHER_EXTENSION);
+                    facts.rename(&path);
+                    descriptions.push((path, *facts));
+                }
+                other => this.add(path, other),
+            }
+        }
+        this.arrays = arrays.into_iter().collect();
+        this.descriptions = descriptions.into_iter().collect();
+        this
+    }
+
     /// Adds what a payload file was found to be.
     pub(crate) fn add(&mut self, path: MemberPath, content: Content) {
         match content {
@@ -69,11 +97,18 @@ impl Contents {
                 self.pack_document = Some((path.as_str().to_owned(), *facts));
             }
             Content::Description(mut facts) => {
+                self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                 facts.rename(&path);
                 self.descriptions.insert(path, *facts);
             }
             Content::Other => {}
         }
+    }
+
+    /// Whether a payload file is an array.
+    pub(crate) fn is_array(&self, member: &str) -> bool {
+        Path::new(member).extension().is_some_and(|extension| extension == ARRAY_EXTENSION)
+            && self.arrays.contains_key(member)
     }
 
     /// The array that a payload file is, or that the document stands beside.
@@ -82,7 +117,7 @@ impl Contents {
         array(member).or_else(|| {
             let (stem, extension) = member.rsplit_once('.')?;
             let describes = DESCRIPTION_EXTENSIONS.contains(&extension);
-            describes.then(|| array(&format!("{stem}.{}", super::ARRAY_EXTENSION)))?
+            describes.then(|| array(&format!("{stem}.{ARRAY_EXTENSION}")))?
         })
     }
 
@@ -164,10 +199,13 @@ impl Contents {
 
     /// The descriptions beside an array.
     fn beside(&self, path: &MemberPath) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
-        DESCRIPTION_EXTENSIONS.into_iter().filter_map(move |extension| {
-            let name = format!("{}.{extension}", path.without_extension());
-            self.descriptions.get_key_value(name.as_str())
-        })
+        let extensions = DESCRIPTION_EXTENSIONS.iter();
+        extensions.filter(|extension| self.has_yml || **extension != OTHER_EXTENSION).filter_map(
+            move |extension| {
+                let name = format!("{}.{extension}", path.without_extension());
+                self.descriptions.get_key_value(name.as_str())
+            },
+        )
     }
 
     /// The description of an array: the document beside it, else its entry in the pack's document.
@@ -272,7 +310,7 @@ impl Contents {
 }
 
 fn has_array(arrays: &BTreeMap<MemberPath, ArrayFacts>, description: &MemberPath) -> bool {
-    let array = format!("{}.{}", description.without_extension(), super::ARRAY_EXTENSION);
+    let array = format!("{}.{}", description.without_extension(), ARRAY_EXTENSION);
     arrays.contains_key(array.as_str())
 }
 

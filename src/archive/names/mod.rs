@@ -11,6 +11,7 @@ use crate::path::{InvalidPath, MemberPath};
 /// Checks every name by itself and all of them together.
 pub(super) fn check<T>(members: &[(Member, Option<T>)], findings: &mut Vec<Finding>) {
     let mut sorted: Vec<&Member> = members.iter().map(|(member, _)| member).collect();
+    // Most archives are in this order already, which the sort sees at once.
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     for member in &sorted {
         check_alone(member, findings);
@@ -52,6 +53,27 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
 
 /// A file `a` beside a member `a/b` cannot be unpacked.
 fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) {
+    /// Names up to this length are looked up by all directories above them.
+    const SHORT: usize = 512;
+    if members.iter().all(|member| member.name.len() <= SHORT) {
+        let mut before = "";
+        for member in members {
+            // What is above the name before was looked up with it.
+            let shared =
+                before.bytes().zip(member.name.bytes()).take_while(|(a, b)| a == b).count();
+            for (end, _) in member.name.match_indices('/').filter(|(end, _)| *end >= shared) {
+                let Some(above) = member.name.get(..end) else { continue };
+                let first = members.partition_point(|other| other.name.as_str() < above);
+                let mut so_called =
+                    members.iter().skip(first).take_while(|other| other.name == above);
+                if so_called.any(|other| other.kind == MemberKind::File) {
+                    findings.push(file_and_directory(above));
+                }
+            }
+            before = &member.name;
+        }
+        return;
+    }
     // Ordered by parts, whatever lies below a name directly follows it. Looking up every ancestor
     // of every name instead would take a time that grows with the square of a name's length.
     let mut by_parts = members.to_vec();

@@ -32,10 +32,15 @@ pub(crate) fn check_portable<'a>(
     names: impl IntoIterator<Item = &'a str>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut sorted = Vec::new();
+    let names: Vec<&str> = names.into_iter().collect();
+    // Where nothing folds, nothing can become the same.
+    let folds = names
+        .iter()
+        .any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()));
+    let mut sorted: Vec<Named<'a>> = Vec::with_capacity(names.len());
     for name in names {
         if MemberPath::new(name).is_ok() {
-            sorted.push(Named { key: fold(name).replace('/', "\0"), name });
+            sorted.push(Named { key: if folds { key(name) } else { String::new() }, name });
         } else {
             check_characters(name, name, findings);
         }
@@ -58,7 +63,7 @@ pub(crate) fn check_portable<'a>(
         before = name;
     }
     let pairs = sorted.windows(2).filter_map(|pair| match pair {
-        [one, other] => twins(one, other),
+        [one, other] if folds => twins(one, other),
         _ => None,
     });
     // Where two directories are twins, members of one and of the other may follow each other in turn.
@@ -69,6 +74,16 @@ pub(crate) fn check_portable<'a>(
         }
     }
     check_composition(&sorted, findings);
+}
+
+/// What a name is compared by.
+fn key(name: &str) -> String {
+    let mut key = fold(name);
+    // Both are one byte of ASCII, so that the text stays text.
+    if key.contains('/') {
+        key = key.replace('/', "\0");
+    }
+    key
 }
 
 /// The name as a system sees it that neither knows case nor how a letter is composed.

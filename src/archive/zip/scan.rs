@@ -33,7 +33,9 @@ pub(super) fn scan<T: Send>(
     let entries = read_directory(zip, &mut findings);
     let mut order: Vec<usize> = (0..entries.len()).collect();
     let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
-    order.sort_by_key(|index| local(*index));
+    if !entries.is_sorted_by_key(|entry| entry.local) {
+        order.sort_by_key(|index| local(*index));
+    }
 
     // The members' spans, from each local header to the next, tile the file up to the directory.
     let first = order.first().map_or(zip.end.directory_offset, |index| local(*index));
