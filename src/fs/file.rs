@@ -190,6 +190,25 @@ mod positional {
     }
 }
 
+/// Whether a file holds these bytes and no others.
+pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
+    const BLOCK: usize = 64 * 1024;
+    let file = File::open(path)?;
+    if file.len()? != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
+        return Ok(false);
+    }
+    let mut buffer = vec![0; BLOCK];
+    let mut at = 0;
+    for expected in bytes.chunks(BLOCK) {
+        let found = buffer.get_mut(..expected.len()).unwrap_or_default();
+        if file.read_at(found, at)? != expected.len() || found != expected {
+            return Ok(false);
+        }
+        at = at.saturating_add(u64::try_from(expected.len()).unwrap_or(u64::MAX));
+    }
+    Ok(true)
+}
+
 /// Reads a whole file that may not be longer than `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;

@@ -17,7 +17,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::{File, Stamp, read_limited};
+pub(crate) use self::file::{File, Stamp, holds, read_limited};
 pub(crate) use self::map::Map;
 pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{

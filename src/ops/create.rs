@@ -533,7 +533,10 @@ impl<'a> Plan<'a> {
         Self: 'a,
     {
         match member {
-            Some((_, Origin::Source(SourceEntry { path, stamp: Some(stamp) }))) => {
+            Some((_, Origin::Source(SourceEntry { content: Some(bytes), .. }))) => {
+                Ok(NewContent::Bytes(bytes))
+            }
+            Some((_, Origin::Source(SourceEntry { path, stamp: Some(stamp), .. }))) => {
                 let file = File::open(self.source.join(path.as_str()))?;
                 Ok(NewContent::File(file, *stamp))
             }

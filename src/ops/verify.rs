@@ -19,7 +19,7 @@ use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs::File;
+use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{
@@ -461,11 +461,9 @@ impl<'a> Verification<'a> {
         findings: &mut Vec<Finding>,
     ) -> Result<Option<NamedManifest>> {
         let path = self.external_path();
-        let text = match &self.options.manifest {
-            Some(path) => Some(crate::fs::read_limited(path, MAX_MANIFEST)?),
-            None => manifests::read_beside(&path)?,
-        };
-        let Some(text) = text else { return Ok(None) };
+        if self.options.manifest.is_none() && !fs::exists(&path) {
+            return Ok(None);
+        }
         let name = path.to_string_lossy().into_owned();
         let algorithm = path
             .file_name()
@@ -473,12 +471,14 @@ impl<'a> Verification<'a> {
             .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
             .and_then(pack::manifest_algorithm)
             .unwrap_or(Algorithm::Sha256);
-        // Byte for byte the manifest inside, as it is written, it says nothing more.
-        if texts.get(pack::manifest_name(algorithm).as_str()) == Some(&text.as_slice())
-            && inner.iter().any(|named| named.manifest.algorithm() == algorithm)
+        // Byte for byte the manifest inside, it says nothing more.
+        if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
+            && let Some(text) = texts.get(pack::manifest_name(algorithm).as_str())
+            && fs::holds(&path, text)?
         {
             return Ok(None);
         }
+        let text = fs::read_limited(&path, MAX_MANIFEST)?;
         let external = NamedManifest::parse(name, algorithm, names, &text, findings);
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {

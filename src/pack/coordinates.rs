@@ -50,7 +50,7 @@ impl<'a> Coordinates<'a> {
             this.declare("/", member, facts);
         }
         for (path, facts) in &contents.descriptions {
-            if facts.plain().is_some_and(|plain| !plain.is_dimcoord()) {
+            if facts.is_plain_ndarray() {
                 continue;
             }
             let array = format!("{}.{}", path.without_extension(), super::ARRAY_EXTENSION);

@@ -58,9 +58,14 @@ impl DescriptionFacts {
         &self.text
     }
 
+    /// Whether it describes one array and nothing that others could refer to.
+    pub(super) fn is_plain_ndarray(&self) -> bool {
+        self.is_plain && self.text.starts_with("ndarrays:")
+    }
+
     /// The description by itself, when it is of the plain form.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
-        PlainDescription::read(&self.text).filter(|_| self.is_plain)
+        self.is_plain.then(|| PlainDescription::read(&self.text))?
     }
 
     fn model(&self) -> &Model {

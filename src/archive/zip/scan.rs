@@ -74,7 +74,11 @@ pub(super) fn scan<T: Send>(
             }
         }
     }
-    let members = entries.iter().map(member).zip(results).collect();
+    let members = entries.into_iter().map(|mut entry| {
+        let name = std::mem::take(&mut entry.name);
+        Member { name, ..member(&entry) }
+    });
+    let members = members.zip(results).collect();
     Ok(Scan { members, findings })
 }
 
