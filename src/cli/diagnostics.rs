@@ -1,7 +1,7 @@
 //! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
 
 use std::error::Error as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::{Error, Finding, Place, escape};
@@ -51,7 +51,7 @@ fn place_name(target: &Path, finding: &Finding) -> String {
         && *member != target.to_string_lossy()
     {
         name = if target.is_dir() {
-            escape(&target.join(member).to_string_lossy()).to_string()
+            escape(&file_of(target, member).to_string_lossy()).to_string()
         } else {
             format!("{name}: {}", escape(member))
         };
@@ -64,6 +64,13 @@ fn place_name(target: &Path, finding: &Finding) -> String {
         }
         _ => name,
     }
+}
+
+/// The path of a member of a directory; of a bag's payload, whose names leave out where it lies.
+fn file_of(directory: &Path, member: &str) -> PathBuf {
+    let path = directory.join(member);
+    let payload = directory.join("data").join(member);
+    if !path.is_file() && payload.is_file() { payload } else { path }
 }
 
 fn clean(text: &str) -> String {
