@@ -119,7 +119,8 @@ impl Directory {
             Err(error) => {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
-                        .in_member(member.name.clone());
+                        .in_member(member.name.clone())
+                        .hint("see to its permissions and verify again, or take another copy");
                 findings.push(finding);
                 (member, None)
             }

@@ -215,7 +215,7 @@ impl Archive {
                 path,
                 Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
                     .at_byte(0)
-                    .hint("it may be cut off or overwritten; compare it with another copy"),
+                    .hint("compare it with another copy; it may be cut off or overwritten"),
             )),
             _ => Ok(Self::Zip(ZipArchive::open(file)?)),
         }

@@ -142,9 +142,9 @@ impl Tarball {
             Err(error) => scan.findings.push(self.stream_finding(error)?),
         }
         scan.findings.extend(oddity.get().map(|oddity| {
-            Finding::new(Code::OddContainer, oddity.what)
-                .at_byte(oddity.offset)
-                .hint("it changes nothing about the content, but no manifest covers it")
+            Finding::new(Code::OddContainer, oddity.what).at_byte(oddity.offset).hint(
+                "pack anew to be rid of it; no manifest covers it, and no content depends on it",
+            )
         }));
         Ok(scan)
     }
@@ -153,13 +153,14 @@ impl Tarball {
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
             Some(fault) => {
-                let code = match fault {
-                    StreamFault::CutOff { .. } => Code::NotAnArchive,
-                    StreamFault::Damaged { .. } => Code::DamagedStream,
-                    StreamFault::Trailing { .. } => Code::TrailingCompressed,
+                let (code, offset) = match fault {
+                    StreamFault::CutOff { offset, .. } => (Code::NotAnArchive, *offset),
+                    StreamFault::Damaged { offset, .. } => (Code::DamagedStream, *offset),
+                    StreamFault::Trailing { offset, .. } => (Code::TrailingCompressed, *offset),
                 };
                 Ok(Finding::new(code, fault.to_string())
-                    .hint("members before that place may be whole; compare with another copy"))
+                    .at_byte(offset)
+                    .hint("compare it with another copy; members before that place may be whole"))
             }
             None => Err(Error::io("read", self.path())(error)),
         }
@@ -289,7 +290,7 @@ fn unreadable_name(entry: &TarEntry) -> Option<Finding> {
         Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
             .in_member(invalid.path)
             .at_byte(entry.header_offset)
-            .hint("the member was not looked at; rename the file and make the archive anew")
+            .hint("rename the file and make the archive anew; the member was not looked at")
     })
 }
 

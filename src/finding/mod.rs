@@ -3,6 +3,7 @@
 //! A finding is a result, not an error: whoever asks whether a pack is sound gets all of them.
 
 mod explain;
+mod remedy;
 
 use std::fmt;
 
@@ -121,7 +122,7 @@ impl Excerpt {
 }
 
 impl Finding {
-    /// A finding of the code's own severity.
+    /// A finding of the code's own severity, with the next step that the code has.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -132,7 +133,7 @@ impl Finding {
             message: message.into(),
             expected: None,
             found: None,
-            hint: None,
+            hint: Some(code.remedy().into_owned()),
             excerpt: None,
         }
     }
@@ -207,13 +208,14 @@ impl Finding {
             ndl::Severity::Error => Severity::Error,
             ndl::Severity::Warning => Severity::Warning,
         };
+        let own = Self::new(Code::Ndl(diagnostic.code), diagnostic.message);
         Self {
             severity,
             member: Some(member.to_owned()),
             expected: diagnostic.expected,
             found: diagnostic.found,
-            hint: diagnostic.hint,
-            ..Self::new(Code::Ndl(diagnostic.code), diagnostic.message)
+            hint: diagnostic.hint.or(own.hint),
+            ..own
         }
         .at_span(text, diagnostic.span)
     }

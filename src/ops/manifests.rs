@@ -67,7 +67,7 @@ pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Di
     Finding::new(Code::DigestMismatch, format!("the content differs from what `{manifest}` says"))
         .in_member(path)
         .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
-        .hint("the file or the manifest was changed or damaged; take the file from another copy")
+        .hint("take the file from another copy; it or the manifest was changed or damaged")
 }
 
 /// A file that is listed and not there.
@@ -85,7 +85,7 @@ pub(super) fn missing(path: &str, manifest: &str, line: u64) -> Finding {
 pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
     Finding::new(Code::UnlistedMember, format!("the file is not listed in `{manifest}`"))
         .in_member(path)
-        .hint("nothing vouches for it; it was added after the pack was made")
+        .hint("find out who added it, and pack anew with or without it; nothing vouches for it")
 }
 
 /// Every file that a manifest may list, by its name in the pack, with its digests where it could be read.
@@ -158,7 +158,7 @@ impl NamedManifest {
                 format!("`{}` and `{}` disagree", self.name, other.name),
             )
             .in_member(path)
-            .hint("one of the two was changed after the pack was made")
+            .hint("find out which of the two was made with the pack; the other was changed since")
         };
         let shown = |manifest: &Manifest, path: &str| {
             manifest.get(path).map_or("no entry".to_owned(), |entry| entry.digest.to_string())
@@ -217,5 +217,5 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     };
     Finding::new(code, message)
         .in_member(member)
-        .hint("the archive is damaged here; other members may be whole. Take it from another copy")
+        .hint("take it from another copy; the archive is damaged here, other members may be whole")
 }

@@ -356,7 +356,7 @@ impl<'a> Verification<'a> {
                     Code::WeakDigest,
                     format!("the strongest manifest is {}, which can be forged", algorithm.name()),
                 )
-                .hint("digests by SHA-256 or SHA-512 would prove more"),
+                .hint("pack it anew: digests by SHA-256 or SHA-512 prove more"),
             ),
             Some(_) => {}
         }
@@ -508,7 +508,7 @@ impl<'a> Verification<'a> {
                     format!("the archive differs from what `{name}` says"),
                 )
                 .expected(entry.digest.to_string(), found.to_string())
-                .hint("the archive or that file was changed or damaged"),
+                .hint("take both from another copy; one of the two was changed or damaged"),
             );
         }
         Ok(())

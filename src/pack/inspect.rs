@@ -172,7 +172,7 @@ impl ArrayFacts {
                 )
                 .in_member(path.as_str())
                 .at_byte(header.header_len().saturating_add(header.stored_len()))
-                .hint("the format allows them, but most programs drop them; keep them in a file"),
+                .hint("keep them in a file; the format allows them, but most programs drop them"),
             );
         }
         if header.flags().contains(Flags::BIG_ENDIAN) {

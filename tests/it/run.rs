@@ -63,6 +63,23 @@ impl Ran {
     }
 }
 
+/// What is about a pack as a whole, or a file beside it, and so in no place of it.
+const ABOUT_ALL: [&str; 5] = ["MAN001", "MAN007", "MAN008", "BAG010", "ARC001"];
+
+/// The findings that leave people alone: without a next step, or without a member or a place.
+pub(crate) fn unhelpful(report: &Value) -> Vec<Value> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let helps = |finding: &&Value| {
+        let hint = finding["hint"].as_str().unwrap_or_default();
+        let first = hint.chars().next();
+        let is_placed = finding.get("member").or(finding.get("place")).is_some();
+        first.is_some_and(|first| !first.is_uppercase())
+            && !hint.ends_with('.')
+            && (is_placed || ABOUT_ALL.contains(&finding["code"].as_str().unwrap()))
+    };
+    findings.filter(|finding| !helps(finding)).cloned().collect()
+}
+
 /// Runs the binary.
 pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
     let output = ra_pack().args(arguments).output().unwrap();

@@ -38,7 +38,7 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
         MemberKind::Link => findings.push(
             Finding::new(Code::Link, "the member is a link")
                 .in_member(name())
-                .hint("a pack holds files; pack what the link leads to (create --dereference)"),
+                .hint("pack what the link leads to: `ra-pack create --dereference`"),
         ),
         MemberKind::Special => findings.push(
             Finding::new(
@@ -92,14 +92,14 @@ fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) 
 pub(super) fn invalid(invalid: InvalidPath) -> Finding {
     Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
         .in_member(invalid.path)
-        .hint("the member was not looked at; make the archive anew with relative names")
+        .hint("make the archive anew with relative names; the member was not looked at")
 }
 
 /// Two members of one name.
 pub(super) fn twice(name: &str) -> Finding {
     Finding::new(Code::DuplicateName, "two members have this name")
         .in_member(name)
-        .hint("nobody can tell which one is meant; make the archive anew")
+        .hint("make the archive anew; nobody can tell which one is meant")
 }
 
 /// A member that is a file and a directory at once.
@@ -110,7 +110,7 @@ pub(super) fn file_and_directory(name: &str) -> Finding {
     )
     .in_member(name)
     .expected("a directory", "a file")
-    .hint("only one of them can be unpacked; make the archive anew")
+    .hint("make the archive anew; only one of them can be unpacked")
 }
 
 #[cfg(test)]

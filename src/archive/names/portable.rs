@@ -114,7 +114,7 @@ fn check_characters(name: &str, fresh: &str, findings: &mut Vec<Finding>) {
     findings.push(
         Finding::new(Code::ControlInName, "the name has invisible or control characters")
             .in_member(name)
-            .hint("it is shown escaped; rename the file"),
+            .hint("rename the file; here its name is shown escaped"),
     );
 }
 
@@ -197,7 +197,7 @@ impl Twins<'_> {
         let what = if other == member { "the name" } else { "the directory's name" };
         Finding::new(code, format!("{what} differs from `{one}` {how}"))
             .in_member(*member)
-            .hint(format!("on {where_} one would take the place of the other; rename one"))
+            .hint(format!("rename one; on {where_} it would take the place of the other"))
     }
 }
 
@@ -222,7 +222,7 @@ fn check_composition(names: &[Named<'_>], findings: &mut Vec<Finding>) {
     findings.push(
         Finding::new(Code::DecomposedName, message)
             .in_member(first.name)
-            .hint("who types the name on another system will not find it; macOS writes such names"),
+            .hint("rename it as typed on this system; macOS writes names that others do not find"),
     );
 }
 

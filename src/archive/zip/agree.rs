@@ -29,7 +29,7 @@ pub(super) fn check_central(
         findings.push(
             Finding::new(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
                 .in_member(name())
-                .hint("tools will disagree about its letters; make the archive anew"),
+                .hint("make the archive anew; programs disagree about the letters of the name"),
         );
     }
     if header.comment.windows(2).any(|pair| pair == b"PK") {
@@ -68,7 +68,7 @@ fn zip64_differs(entry: &Entry, place: &str) -> Finding {
         format!("the zip64 field in the {place} does not say what the ordinary fields say"),
     )
     .in_member(entry.name.clone())
-    .hint("programs with and without zip64 would read different things; make the archive anew")
+    .hint("make the archive anew; programs with and without zip64 would read different things")
 }
 
 /// Compares a local header with the directory; gives the header's length when it is one.
@@ -90,7 +90,7 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
                 &format!("the member's header and the directory disagree about its {what}"),
             )
             .expected(format!("{central} as in the directory"), local)
-            .hint("programs would read different things; make the archive anew"),
+            .hint("make the archive anew; programs would read different things"),
         );
     };
     let (central, local) = (&entry.facts, &header.facts);
@@ -121,7 +121,7 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
                 &format!("the member's header and the directory disagree about its {what}"),
             )
             .expected(format!("{central} as in the directory"), local)
-            .hint("the content is not affected; one of them was damaged or edited"),
+            .hint("compare it with another copy; one was damaged or edited, the content is not affected"),
         );
     };
     if central.modified != local.modified {

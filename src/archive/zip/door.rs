@@ -71,7 +71,7 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
             Finding::new(Code::Overlap, "another member reaches into this one")
                 .in_member(name)
                 .at_byte(entry.local)
-                .hint("it was not read; make the archive anew"),
+                .hint("make the archive anew; the member was not read"),
         );
     }
     let end = around.next.min(zip.end.directory_offset);

@@ -202,7 +202,7 @@ fn misplaced(
         return Ok(Trouble::Finding(Box::new(
             Finding::new(Code::PrependedBytes, format!("{moved} bytes precede the archive"))
                 .at_byte(0)
-                .hint("it may have been glued to another file; keep only its own bytes"),
+                .hint("keep only its own bytes; it may have been glued to another file"),
         )));
     }
     Ok(Trouble::Finding(Box::new(
@@ -215,7 +215,7 @@ fn misplaced(
                     claimed.directory_len, claimed.directory_offset
                 ),
             )
-            .hint("a part of the archive may be missing; compare it with another copy"),
+            .hint("compare it with another copy; a part of the archive may be missing"),
     )))
 }
 

@@ -97,7 +97,7 @@ fn before_the_first(zip: &ZipArchive, length: u64) -> Result<Finding> {
                 .at_byte(0)
         }
     }
-    .hint("the archive may have been glued to another file; keep only its own bytes"))
+    .hint("keep only the archive's own bytes; it may have been glued to another file"))
 }
 
 /// Where the header of a member begins in bytes that should not be there.
@@ -130,7 +130,7 @@ pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
     Finding::new(Code::BadDirectory, "the end record counts other members than there are")
         .at_byte(zip.end.directory_offset)
         .expected(format!("{} members", zip.end.entries), format!("{counted} members"))
-        .hint("members may be hidden or lost; compare the archive with another copy")
+        .hint("compare the archive with another copy; members may be hidden or lost")
 }
 
 /// The bytes from a member's local header to whatever comes next.
@@ -186,7 +186,7 @@ impl Span<'_> {
             let other = if self.end == self.directory { "the directory" } else { "another member" };
             findings.push(
                 self.finding(Code::Overlap, format!("the member reaches into {other}"))
-                    .hint("it was not read; make the archive anew"),
+                    .hint("make the archive anew; the member was not read"),
             );
             return Ok(None);
         };
@@ -288,7 +288,7 @@ impl Span<'_> {
                             Code::BadDescriptor,
                             "the record behind the data does not repeat its checksum and sizes",
                         )
-                        .hint("programs would read different things; make the archive anew"),
+                        .hint("make the archive anew; programs would read different things"),
                     );
                     return Ok(());
                 }
@@ -314,7 +314,7 @@ impl Span<'_> {
                 Finding::new(code, message)
                     .in_member(self.entry.name.clone())
                     .at_byte(at)
-                    .hint("nobody checks what stands there; make the archive anew"),
+                    .hint("make the archive anew; nobody checks what stands there"),
             );
         }
         Ok(())

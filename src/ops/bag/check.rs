@@ -81,7 +81,7 @@ impl<'a> Bag<'a> {
                 (None, _) => findings.push(
                     Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
                         .in_member(member.name.clone())
-                        .hint("an archive holds one bag and nothing else"),
+                        .hint("take it out: an archive holds one bag and nothing else"),
                 ),
             }
         }
@@ -171,7 +171,8 @@ impl<'a> Bag<'a> {
                     format!("the name is the one in `{manifest}` only after normalisation"),
                 )
                 .in_member(there)
-                .hint("other readers may not find the file under the name that is listed"),
+                .expected(format!("the name as line {} lists it", entry.line), "another form of it")
+                .hint("write the name alike in both; other readers may not find the file"),
             );
             MemberPath::new(there).ok()
         });
@@ -252,7 +253,7 @@ impl<'a> Bag<'a> {
                         format!("another manifest lists the file, `{}` does not", named.name),
                     )
                     .in_member(*name)
-                    .hint("from BagIt 1.0 on every manifest lists all of the payload")
+                    .hint("list it there too: from BagIt 1.0 on every manifest lists all of the payload")
                 }));
             }
         }
@@ -291,7 +292,7 @@ impl<'a> Bag<'a> {
                         format!("the tag manifest does not list `{name}`"),
                     )
                     .in_member(named.name.clone())
-                    .hint("a tag manifest lists every manifest of the payload");
+                    .hint("add its line: a tag manifest lists every manifest of the payload");
                     let is_rule = self.version() == BagVersion::V1_0;
                     findings.push(if is_rule { finding } else { finding.warning() });
                 } else {
@@ -302,7 +303,6 @@ impl<'a> Bag<'a> {
         findings.extend(unlisted.into_iter().map(|name| {
             Finding::new(Code::UnlistedTagFile, "a tag manifest does not list the file")
                 .in_member(name)
-                .hint("nothing vouches for it")
         }));
     }
 
@@ -346,7 +346,7 @@ impl<'a> Bag<'a> {
                     )
                     .in_member(FETCH)
                     .at_line(*line)
-                    .hint("a file that no manifest lists could not be checked once fetched"),
+                    .hint("list it there too, or it could not be checked once fetched"),
                 );
             }
             if !self.files.contains_key(name) && unfetched.insert(name.to_owned()) {
@@ -382,7 +382,9 @@ impl<'a> Bag<'a> {
                     .in_member(name)
                     .at_line(line)
                     .expected(stated.to_string(), found.to_string())
-                    .hint("bytes and files; payload was lost, added or changed"),
+                    .hint(
+                        "compare the payload with another copy; the numbers are its bytes and its files",
+                    ),
             );
         }
     }

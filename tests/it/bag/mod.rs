@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bytes::{self, Part, part, sha256};
-use crate::run::{Ran, ra};
+use crate::run::{Ran, ra, unhelpful};
 
 /// What every payload file holds, and its published digests.
 const CONTENT: &str = "abc";
@@ -137,7 +137,9 @@ impl Bag {
     fn verify(&self, ending: &str, options: &[&str]) -> Ran {
         let scratch = TempDir::new().unwrap();
         let target = self.write(scratch.path(), ending);
-        ra("verify", &[&target], &[&["--json"], options].concat())
+        let ran = ra("verify", &[&target], &[&["--json"], options].concat());
+        assert!(unhelpful(&ran.json()).is_empty(), "{}", ran.said());
+        ran
     }
 }
 

@@ -29,6 +29,7 @@ use tempfile::TempDir;
 use crate::experiment::{FLOAT32, le, ra_pack, raw_array, read_tree};
 use crate::raw_tar;
 use crate::raw_zip::{DEFLATE, Entry, Header, STORED, Zip, deflate_stored};
+use crate::run::unhelpful;
 
 /// Longest time for one archive; all of them are small, so this is generous.
 const TIME: Duration = Duration::from_secs(30);
@@ -228,6 +229,17 @@ fn objection_to_verify(case: &Case, directory: &Path) -> Option<String> {
     Some(format!("{}: expected {:?}, found {}:\n{said}", case.name, case.answer, output.status))
 }
 
+/// Which of the findings that `verify` reports do not say what to do.
+fn objection_to_hints(case: &Case, directory: &Path) -> Option<String> {
+    let output = bounded(&["verify", "--json", case.file], directory);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let Ok(report) = serde_json::from_str(&text) else {
+        return Some(format!("{}: no report: {text}", case.name));
+    };
+    let unhelpful = unhelpful(&report);
+    (!unhelpful.is_empty()).then(|| format!("{}: no help: {unhelpful:#?}", case.name))
+}
+
 /// What `extract` does and should not.
 fn objection_to_extract(case: &Case, directory: &Path) -> Option<String> {
     let before: BTreeSet<String> = read_tree(directory).into_keys().collect();
@@ -269,8 +281,9 @@ fn judge(cases: &[Case]) {
             let directory = TempDir::new().unwrap();
             fs::write(directory.path().join(case.file), &case.bytes).unwrap();
             let verified = objection_to_verify(case, directory.path());
+            let hints = objection_to_hints(case, directory.path());
             let extracted = objection_to_extract(case, directory.path());
-            verified.into_iter().chain(extracted)
+            verified.into_iter().chain(hints).chain(extracted)
         })
         .collect();
     let count = objections.len();
