@@ -16,7 +16,7 @@ pub(crate) fn zip(bytes: &[u8]) -> Members {
         let name = member.name().unwrap().into_owned();
         let mut content = Vec::new();
         member.read_to_end(&mut content).unwrap();
-        assert!(members.insert(name.clone(), content).is_none(), "{name:?} twice");
+        insert(&mut members, &name, name.ends_with('/'), content);
     }
     members
 }
@@ -39,7 +39,7 @@ pub(crate) fn rawzip(bytes: &[u8]) -> Members {
             rawzip::CompressionMethod::ZSTD => zstd::decode_all(&*data).unwrap(),
             other => panic!("{other:?} was called clean"),
         };
-        members.insert(name, content);
+        insert(&mut members, &name, name.ends_with('/'), content);
     }
     members
 }

@@ -102,6 +102,7 @@ fn a_pack_made_by_other_tools_is_verified() {
         ("a.zip", "python3", "python3 -m zipfile -c \"$0\" *"),
         ("b.zip", "7z", "7z a -bd \"$0\" *"),
         ("c.zip", "bsdtar", "bsdtar --format=zip -cf \"$0\" *"),
+        ("c2.zip", "bsdtar", "bsdtar --format=zip -cf \"$0\" ."),
         ("d.zip", "zip", "zip -qr \"$0\" ."),
         // To a pipe: sizes behind the data, and zip64 fields that are not needed.
         ("e.zip", "zip", "zip -qr - . > \"$0\""),
@@ -140,6 +141,23 @@ fn a_pack_made_by_other_tools_is_verified() {
         let said = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
         assert!(!said.contains("[ARC"), "{script}: {said}");
     }
+}
+
+/// Some readers of zip refuse what follows the end record, others pass over it.
+#[test]
+fn a_zip_that_was_padded_on_its_way_through_a_pipe_is_refused_with_a_word_of_advice() {
+    if !installed(&["bsdtar", "sh"]) {
+        return;
+    }
+    let experiment = Experiment::new().file("a.txt", "a");
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("piped.zip");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "bsdtar --format=zip -cf - . | cat > \"$0\""]).arg(&archive);
+    complaint(shell.current_dir(experiment.path())).unwrap();
+    let assert = ra_pack().arg("verify").arg(&archive).assert().code(1);
+    let said = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(said.contains("[ARC013]") && said.contains("pipe"), "{said}");
 }
 
 #[test]

@@ -8,10 +8,12 @@ use crate::finding::{Code, Finding};
 /// What the directory says of one member.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The name, decoded, without the slash that ends a directory's.
+    /// The name, decoded, without the slash that ends a directory's and a `./` before it.
     pub(super) name: String,
     /// The name's bytes where they are not the UTF-8 of `name` and its slash.
-    pub(super) raw_name: Option<Vec<u8>>,
+    raw_name: Option<Vec<u8>>,
+    /// Whether the name is in the old code page.
+    is_cp437: bool,
     pub(super) kind: MemberKind,
     pub(super) facts: Facts,
     /// Where the local header begins.
@@ -20,14 +22,15 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(header: &CentralHeader<'_>) -> Self {
-        let (mut name, legacy) = decode_name(header.name);
+        let (mut name, is_cp437) = decode_name(plain_name(header.name));
         let ends_in_slash = name.ends_with('/');
         if ends_in_slash {
             name.pop();
         }
         Self {
             name,
-            raw_name: legacy.then(|| header.name.to_vec()),
+            raw_name: (is_cp437 || header.name.starts_with(b"./")).then(|| header.name.to_vec()),
+            is_cp437,
             kind: kind(ends_in_slash, header.version_made_by, header.external_attributes),
             facts: header.facts,
             local: header.local,
@@ -36,7 +39,12 @@ impl Entry {
 
     /// Whether the name was not marked as what it is.
     pub(super) fn has_legacy_name(&self) -> bool {
-        self.raw_name.is_some() || (!self.name.is_ascii() && self.facts.flags & FLAG_UTF8 == 0)
+        self.is_cp437 || (!self.name.is_ascii() && self.facts.flags & FLAG_UTF8 == 0)
+    }
+
+    /// Whether it is the directory that was packed itself, which is no member.
+    pub(super) fn is_root(&self) -> bool {
+        self.kind == MemberKind::Directory && self.raw_name.as_deref() == Some(b"./")
     }
 
     /// Whether the bytes of a local header's name are this member's.
@@ -80,6 +88,11 @@ pub(super) fn headers(
         });
         Some(header)
     })
+}
+
+/// A name as it is meant: archives that are made from `.` may name everything below `./`.
+pub(super) fn plain_name(raw: &[u8]) -> &[u8] {
+    raw.strip_prefix(b"./").filter(|name| !name.is_empty()).unwrap_or(raw)
 }
 
 /// A name as text: UTF-8 whatever the flag says, else the original PC's code page 437, which is what

@@ -7,7 +7,7 @@ use super::super::names::{file_and_directory, twice};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;
-use super::directory::{self, Entry};
+use super::directory::{self, Entry, plain_name};
 use super::record::{CentralHeader, LOCAL_LEN};
 use super::scan::{Span, Window};
 use crate::error::{Error, Result};
@@ -114,7 +114,8 @@ fn least_end(header: &CentralHeader<'_>) -> u64 {
 }
 
 fn is_called(header: &CentralHeader<'_>, name: &str) -> bool {
-    let raw = header.name.strip_suffix(b"/").unwrap_or(header.name);
+    let raw = plain_name(header.name);
+    let raw = raw.strip_suffix(b"/").unwrap_or(raw);
     // A name in the old code page is longer as text, and never the same bytes.
     raw == name.as_bytes()
         || (raw.len() < name.len()
@@ -124,7 +125,8 @@ fn is_called(header: &CentralHeader<'_>, name: &str) -> bool {
 
 /// Whether the member lies in one called `name`, as in a directory.
 fn is_in(header: &CentralHeader<'_>, name: &str) -> bool {
-    header.name.get(name.len()) == Some(&b'/')
-        && header.name.len() > name.len().saturating_add(1)
-        && header.name.starts_with(name.as_bytes())
+    let raw = plain_name(header.name);
+    raw.get(name.len()) == Some(&b'/')
+        && raw.len() > name.len().saturating_add(1)
+        && raw.starts_with(name.as_bytes())
 }

@@ -284,17 +284,23 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
                 Code::TrailingBytes,
                 format!("{} bytes follow the end of the archive", len.saturating_sub(at)),
             )
-            .at_byte(at),
+            .at_byte(at)
+            .hint(format!(
+                "keep its first {at} bytes only; `bsdtar` pads what it writes to a pipe, not to a file"
+            )),
             None => Finding::new(
                 Code::NotAnArchive,
                 "the zip has no end record that ends with the file: it is cut off",
             )
-            .at_byte(len),
+            .at_byte(len)
+            .hint("compare it with another copy"),
         }
     } else {
-        Finding::new(Code::NotAnArchive, "the file is neither a zip nor a tar").at_byte(0)
+        Finding::new(Code::NotAnArchive, "the file is neither a zip nor a tar")
+            .at_byte(0)
+            .hint("compare it with another copy")
     };
-    Ok(finding.hint("compare it with another copy"))
+    Ok(finding)
 }
 
 /// Where an archive ends that is whole and has something behind it.

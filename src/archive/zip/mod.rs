@@ -70,6 +70,7 @@ impl ZipArchive {
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         directory::entries(&self.directory, self.end.directory_offset)
+            .filter(|entry| !entry.as_ref().is_ok_and(Entry::is_root))
             .map(|entry| {
                 entry.map(|entry| member(&entry)).map_err(|finding| self.damaged(*finding))
             })

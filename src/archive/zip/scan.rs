@@ -74,11 +74,12 @@ pub(super) fn scan<T: Send>(
             }
         }
     }
-    let members = entries.into_iter().map(|mut entry| {
+    let members = entries.into_iter().zip(results).filter(|(entry, _)| !entry.is_root());
+    let members = members.map(|(mut entry, result)| {
         let name = std::mem::take(&mut entry.name);
-        Member { name, ..member(&entry) }
+        (Member { name, ..member(&entry) }, result)
     });
-    let members = members.zip(results).collect();
+    let members = members.collect();
     Ok(Scan { members, findings })
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Case, MANIFEST, Reject, Warn, case, files, listed, manifest_of, named, sha256, with_files, zip,
+    Accept, Case, MANIFEST, Reject, Warn, case, files, listed, manifest_of, named, sha256,
+    with_files, zip,
 };
 use crate::raw_zip::{Entry, Zip};
 
@@ -23,6 +24,15 @@ pub(super) fn cases() -> Vec<Case> {
             zip.entries.push(entry);
         })
     };
+    let below_dot = |change: fn(&mut Zip)| {
+        zip(|zip| {
+            for entry in &mut zip.entries {
+                entry.both(|header| header.name.splice(..0, *b"./").for_each(drop));
+            }
+            zip.entries.insert(0, Entry::stored("./", b""));
+            change(zip);
+        })
+    };
     let unsafe_name =
         |name: &'static str, path: &str| case(name, "a.zip", named(path), Reject("NAME001"));
     vec![
@@ -37,7 +47,35 @@ pub(super) fn cases() -> Vec<Case> {
         unsafe_name("61 NUL", "x\0.txt").never(&["x"]),
         unsafe_name("62 no name", ""),
         unsafe_name("62 an empty part", "p//x").never(&["p"]),
-        unsafe_name("62 a dot", "./x").never(&["x"]),
+        unsafe_name("62 a dot", "././x").never(&["x"]),
+        // As `bsdtar --format zip` names what it packs from `.`.
+        case("0 everything below a dot", "a.zip", below_dot(|_| {}), Accept),
+        case(
+            "0 a name with a dot and without",
+            "a.zip",
+            below_dot(|zip| zip.entries.push(Entry::stored("a.ra", b"evil"))),
+            Reject("NAME002"),
+        )
+        .never(&["a.ra"]),
+        case(
+            "0 a dot in one of two headers",
+            "a.zip",
+            below_dot(|zip| zip.entry("./a.ra").central.name = b"a.ra".to_vec()),
+            Reject("ARC004"),
+        )
+        .never(&["a.ra"]),
+        case(
+            "0 data in the directory that was packed",
+            "a.zip",
+            below_dot(|zip| zip.entries.push(Entry::stored("./", b"evil"))),
+            Reject("ARC010"),
+        ),
+        case(
+            "0 a file below a file with a dot",
+            "a.zip",
+            below_dot(|zip| zip.entries.push(Entry::stored("a.ra/x", b"evil"))),
+            Reject("NAME003"),
+        ),
         case("63 a link out", "a.zip", linked("../outside", 3 << 8), Reject("NAME004")),
         case("64 a link in", "a.zip", linked("dir", 3 << 8), Reject("NAME004")),
         case("65 through a link", "a.zip", linked("/tmp", 3 << 8), Reject("NAME004")),
