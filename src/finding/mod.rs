@@ -4,6 +4,7 @@
 
 mod explain;
 mod remedy;
+mod trust;
 
 use std::fmt;
 
@@ -218,6 +219,11 @@ impl Finding {
             ..own
         }
         .at_span(text, diagnostic.span)
+    }
+
+    /// Whether it leaves open what its member is, so that none of that is to be shown or written.
+    pub(crate) fn forbids_reading(&self) -> bool {
+        self.is_error() && self.code.forbids_reading()
     }
 
     /// Whether it is an error.

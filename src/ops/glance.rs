@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use crate::archive::{Archive, Member};
 use crate::error::Result;
-use crate::finding::{Code, Finding};
+use crate::finding::Finding;
 use crate::pack::{Content, Contents, Inspector, Placement};
 use crate::path::MemberPath;
 
@@ -38,18 +38,9 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     Ok(Glance { placement, members, contents, findings: scan.findings })
 }
 
-/// The members of which programs disagree what they are, so that none of it is to be shown or
-/// written.
+/// The members of which it is open what they are, so that none of them is to be shown or written.
 pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
-    let codes = [
-        Code::DuplicateName,
-        Code::FileAndDirectory,
-        Code::HeadersDisagree,
-        Code::Overlap,
-        Code::Zip64Mismatch,
-        Code::BadDescriptor,
-    ];
-    let about = findings.iter().filter(|finding| codes.contains(&finding.code));
+    let about = findings.iter().filter(|finding| finding.forbids_reading());
     about.filter_map(|finding| finding.member.clone()).collect()
 }
 

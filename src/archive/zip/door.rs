@@ -13,12 +13,6 @@ use super::scan::{Span, Window};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 
-/// Whether bytes that belong to nothing follow the member. They are a fault of the zip, but none of the
-/// member, whose own bytes are beyond doubt.
-fn is_beside(finding: &Finding) -> bool {
-    matches!(finding.code, Code::StrayBytes | Code::HiddenMember)
-}
-
 /// What of the directory lies around one member.
 struct Around {
     /// The furthest byte that a member before it reaches, by what the directory says.
@@ -77,8 +71,8 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
     let end = around.next.min(zip.end.directory_offset);
     let span = Span { entry: &entry, end, directory: zip.end.directory_offset };
     let data = span.check(&mut Window::new(Arc::clone(&zip.file)), &mut findings)?;
-    let worst = findings.into_iter().find(|finding| finding.is_error() && !is_beside(finding));
-    if let Some(finding) = worst {
+    // Bytes that belong to nothing and follow the member are a fault of the zip, but none of the member.
+    if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
         return Err(damaged(finding));
     }
     let mut member = super::member(&entry);
