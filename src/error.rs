@@ -104,6 +104,11 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
     }
 
+    /// Whether the system says that there is no such file.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Adds what was tried and on what file.
     pub(crate) fn io(
         action: &'static str,

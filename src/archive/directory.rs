@@ -85,7 +85,7 @@ impl Directory {
                 let results: Vec<_> = members
                     .iter()
                     .map(|member| self.show(member.clone(), buffer, visit, &mut findings))
-                    .collect();
+                    .collect::<Result<_>>()?;
                 Ok::<_, Error>((results, findings))
             },
         )?;
@@ -103,9 +103,9 @@ impl Directory {
         buffer: &mut Vec<u8>,
         visit: &Visit<'_, T>,
         findings: &mut Vec<Finding>,
-    ) -> (Member, Option<T>) {
+    ) -> Result<(Member, Option<T>)> {
         if member.kind != MemberKind::File || MemberPath::new(member.name.as_str()).is_err() {
-            return (member, None);
+            return Ok((member, None));
         }
         let opened = self.open_file(&member.name).and_then(|file| Ok((file.len()?, file)));
         match opened {
@@ -114,15 +114,17 @@ impl Directory {
                 member.packed_size = len;
                 let mut content = Blocks::new(file, buffer);
                 let result = visit(&member, &mut content);
-                (member, Some(result))
+                Ok((member, Some(result)))
             }
+            // That the system does not let it be read says nothing about the pack.
+            Err(error @ Error::Io { .. }) if !error.is_not_found() => Err(error),
             Err(error) => {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
                         .in_member(member.name.clone())
-                        .hint("see to its permissions and verify again, or take another copy");
+                        .hint("verify again: it was removed while the directory was looked at");
                 findings.push(finding);
-                (member, None)
+                Ok((member, None))
             }
         }
     }

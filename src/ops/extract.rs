@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
-use super::bag::{TagRules, is_declaration};
+use super::bag::is_declaration;
 use super::glance::ambiguous;
-use super::manifests::{self, MAX_MANIFEST, beside, data_finding};
+use super::manifest_text::{self, ManifestText, RootFiles};
+use super::manifests::{self, MAX_MANIFEST, NamedManifest, beside};
 use super::select::Patterns;
 use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -22,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, Target};
 use crate::manifest::Manifest;
-use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Placement};
+use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::parallel;
 use crate::path::MemberPath;
 
@@ -140,18 +141,18 @@ impl Plan {
     fn new(archive: &Archive, jobs: usize, options: &ExtractOptions) -> Result<Self> {
         let scan = archive.scan(jobs, &look)?;
         let mut findings = scan.findings;
-        let placement =
-            Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
-        let known = Known::find(archive, &placement, &scan.members, &mut findings)?;
-        match &known {
-            Some(known) => findings.extend(known.faults.iter().cloned()),
-            None => findings.push(
+        let kept = scan.members.into_iter().map(|(member, text)| keep(member, text.flatten()));
+        let members = kept.collect::<Result<Vec<_>>>()?;
+        let placement = Placement::detect(&members.iter().map(|(member, _)| member.name.as_str()));
+        let known = Known::find(archive, &placement, &members, &mut findings)?;
+        if known.is_none() {
+            findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
                     .warning(),
-            ),
+            );
         }
         let ambiguous = ambiguous(&findings);
-        let wanted = scan.members.iter().map(|(member, _)| member).filter(|member| {
+        let wanted = members.iter().map(|(member, _)| member).filter(|member| {
             (options.patterns.is_empty() || options.patterns.matches(&member.name))
                 && MemberPath::new(member.name.as_str()).is_ok()
                 && !ambiguous.contains(&member.name)
@@ -190,10 +191,10 @@ impl Plan {
     }
 }
 
-/// The text of a member that may be the manifest; of others nothing is read.
-type ManifestText = Option<io::Result<Vec<u8>>>;
+/// The text of a member that may be the manifest, or what is wrong with it; of others nothing is read.
+type KeptText = Option<Result<Vec<u8>, Box<Finding>>>;
 
-fn look(member: &Member, content: &mut dyn BufRead) -> ManifestText {
+fn look(member: &Member, content: &mut dyn BufRead) -> Option<io::Result<Vec<u8>>> {
     let last = member.name.rsplit('/').next().unwrap_or_default();
     if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
         return None;
@@ -202,13 +203,48 @@ fn look(member: &Member, content: &mut dyn BufRead) -> ManifestText {
     Some(content.take(MAX_MANIFEST).read_to_end(&mut text).map(|_| text))
 }
 
+/// Tells damage from a refusal of the system, which is an error.
+fn keep(member: Member, text: Option<io::Result<Vec<u8>>>) -> Result<(Member, KeptText)> {
+    let kept = match text {
+        None => None,
+        Some(Ok(text)) => Some(Ok(text)),
+        Some(Err(error)) => Some(Err(Box::new(manifests::unreadable(&member.name, error)?))),
+    };
+    Ok((member, kept))
+}
+
+/// The files at the root of the pack that were kept on the first look.
+struct Kept<'a> {
+    archive: &'a Archive,
+    placement: &'a Placement,
+    members: &'a [(Member, KeptText)],
+}
+
+impl RootFiles for Kept<'_> {
+    fn layout(&self) -> Result<Layout> {
+        Ok(self.placement.layout)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let placed = self.placement.place_tag(name);
+        let found = self.members.iter().find(|(member, _)| member.name == placed);
+        match found.and_then(|(_, text)| text.as_ref()) {
+            None => Ok(None),
+            Some(Ok(text)) => Ok(Some(text.clone())),
+            Some(Err(finding)) => Err(self.damaged((**finding).clone())),
+        }
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.archive.path(), finding)
+    }
+}
+
 /// The digests that are expected.
 struct Known {
     placement: Placement,
     name: String,
     manifest: Manifest,
-    /// Lines of the manifest that cannot be read.
-    faults: Vec<Finding>,
 }
 
 impl Known {
@@ -216,43 +252,31 @@ impl Known {
     fn find(
         archive: &Archive,
         placement: &Placement,
-        members: &[(Member, Option<ManifestText>)],
+        members: &[(Member, KeptText)],
         findings: &mut Vec<Finding>,
     ) -> Result<Option<Self>> {
-        let text_of = |placed: &str| {
-            let is_it = |(member, _): &&(Member, Option<ManifestText>)| member.name == placed;
-            members.iter().find(is_it).and_then(|(_, text)| text.as_ref()?.as_ref())
-        };
-        let declaration = text_of(&placement.place_tag(BAG_DECLARATION));
-        let declaration = declaration.and_then(|text| text.as_deref().ok());
-        let rules = TagRules::of(placement.layout, declaration);
-        let parse = |algorithm, name: String, text: &[u8]| {
-            let (manifest, faults) = Manifest::parse(algorithm, rules.names, text);
-            let faults = faults.iter().map(|fault| manifests::fault_finding(&name, fault));
-            let faults = faults.collect();
-            Self { placement: placement.clone(), name, manifest, faults }
-        };
-        let path = beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
-        if let Some(text) = manifests::read_beside(&path)? {
-            let name = path.to_string_lossy().into_owned();
-            return Ok(Some(parse(Algorithm::Sha256, name, &text)));
-        }
-        for algorithm in manifests::BY_PREFERENCE {
-            let name = pack::manifest_name(algorithm);
-            let placed = placement.place_tag(&name);
-            match text_of(&placed) {
-                None => {}
-                Some(Ok(text)) => match rules.decode(&name, text) {
-                    Ok(text) => return Ok(Some(parse(algorithm, name, &text))),
-                    Err(finding) => findings.extend(finding.map(|finding| *finding)),
-                },
-                Some(Err(error)) => {
-                    findings.push(data_finding(&placed, error));
-                    return Ok(None);
-                }
+        let files = Kept { archive, placement, members };
+        let text = match Self::text(&files) {
+            // The others can still be unpacked, unchecked.
+            Err(Error::Damaged { finding, .. }) => {
+                findings.push(*finding);
+                None
             }
-        }
-        Ok(None)
+            text => text?,
+        };
+        Ok(text.map(|text| {
+            let NamedManifest { name, manifest } = text.parse(findings);
+            Self { placement: placement.clone(), name, manifest }
+        }))
+    }
+
+    fn text(files: &Kept<'_>) -> Result<Option<ManifestText<'static>>> {
+        let path = beside(files.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        let Some(text) = manifests::read_beside(&path)? else {
+            return manifest_text::preferred(files);
+        };
+        let names = manifest_text::rules(files)?.names;
+        Ok(Some(ManifestText::outside(path.to_string_lossy(), Algorithm::Sha256, names, text)))
     }
 
     /// What is listed and not in the archive.

@@ -10,16 +10,11 @@ use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::manifest::{Manifest, ManifestFault, NameEncoding};
+use crate::manifest::{Manifest, ManifestFault};
 
 /// Longest manifest that is read: ten million files with names of a hundred bytes. It bounds the
 /// memory that a compressed manifest can ask for.
 pub(super) const MAX_MANIFEST: u64 = 2 * 1024 * 1024 * 1024;
-
-/// Which manifest a single file is held against when there are several: the one that every reader of
-/// packs knows, then the strongest.
-pub(super) const BY_PREFERENCE: [Algorithm; 4] =
-    [Algorithm::Sha256, Algorithm::Sha512, Algorithm::Sha1, Algorithm::Md5];
 
 /// The digest of a whole open file.
 pub(super) fn digest_file(file: &File) -> Result<Digest> {
@@ -44,10 +39,12 @@ pub(super) fn digest_reader(
 ) -> io::Result<Digests> {
     let mut hashers = Hashers::new(algorithms);
     loop {
-        let block = reader.fill_buf()?;
-        if block.is_empty() {
-            return Ok(hashers.finish());
-        }
+        let block = match reader.fill_buf() {
+            Ok([]) => return Ok(hashers.finish()),
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
         hashers.update(block);
         let count = block.len();
         reader.consume(count);
@@ -99,19 +96,6 @@ pub(super) struct NamedManifest {
 }
 
 impl NamedManifest {
-    /// Reads a manifest and adds what is wrong with it.
-    pub(super) fn parse(
-        name: String,
-        algorithm: Algorithm,
-        names: NameEncoding,
-        text: &[u8],
-        findings: &mut Vec<Finding>,
-    ) -> Self {
-        let (manifest, faults) = Manifest::parse(algorithm, names, text);
-        findings.extend(faults.iter().map(|fault| fault_finding(&name, fault)));
-        Self { name, manifest }
-    }
-
     /// Holds files against the list. `present` are all files that it may list, with their digests
     /// where they could be read; `must_list` says which of them it has to list.
     pub(super) fn check(

@@ -23,6 +23,7 @@ mod info;
 mod intact;
 mod list;
 mod lone;
+mod manifest_text;
 mod manifests;
 mod open;
 mod raw_file;

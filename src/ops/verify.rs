@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::bag::{Bag, BagReport, Listed, TagRules};
 use super::glance::placed;
 use super::intact::Intact;
+use super::manifest_text::ManifestText;
 use super::manifests::{self, MAX_MANIFEST, NamedManifest, Present, beside};
 use super::signatures;
 use crate::archive::{Archive, Container, Member, MemberKind};
@@ -323,14 +324,13 @@ impl<'a> Verification<'a> {
         let mut payload = Vec::new();
         let mut tags = Vec::new();
         let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
-        let names = rules.names;
         for (name, text) in texts {
             let findings = &mut report.findings;
             let mut parse = |algorithm| match bag {
                 Some(bag) => bag.manifest(name, algorithm, text, findings),
                 None => {
-                    let name = (*name).to_owned();
-                    Some(NamedManifest::parse(name, algorithm, names, text, findings))
+                    let text = ManifestText::decode(*name, algorithm, rules, *text).ok()?;
+                    Some(text.parse(findings))
                 }
             };
             if let Some(algorithm) = pack::manifest_algorithm(name) {
@@ -342,7 +342,7 @@ impl<'a> Verification<'a> {
             }
         }
         report.signatures = self.signatures(digests.keys().copied());
-        payload.extend(self.external_manifest(&payload, texts, names, &mut report.findings)?);
+        payload.extend(self.external_manifest(&payload, texts, rules.names, &mut report.findings)?);
         self.check_archive_digest(&mut report.findings)?;
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
         match strongest {
@@ -375,7 +375,8 @@ impl<'a> Verification<'a> {
                 );
             }
         }
-        self.add_digests(placement, payload.iter().chain(&tags), digests)?;
+        let lists = payload.iter().chain(&tags);
+        self.add_digests(placement, lists, digests, &mut report.findings)?;
         for named in payload.iter().chain(&tags) {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
@@ -416,6 +417,7 @@ impl<'a> Verification<'a> {
         placement: &Placement,
         manifests: impl Iterator<Item = &'m NamedManifest>,
         digests: &mut Present<'_>,
+        findings: &mut Vec<Finding>,
     ) -> Result<()> {
         let made = digests.values().flatten().next().cloned().unwrap_or_default();
         let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
@@ -426,11 +428,15 @@ impl<'a> Verification<'a> {
         }
         let scan = self
             .archive
-            .scan(self.jobs, &|_, content| manifests::digest_reader(content, &wanted).ok())?;
-        for (member, more) in &scan.members {
+            .scan(self.jobs, &|_, content| manifests::digest_reader(content, &wanted))?;
+        for (member, more) in scan.members {
             let Some(name) = placement.relative(&member.name) else { continue };
-            if let (Some(Some(known)), Some(Some(more))) = (digests.get_mut(name), more) {
-                *known = Cow::Owned(known.and(more));
+            // What could not be read before is a finding already.
+            let Some(Some(known)) = digests.get_mut(name) else { continue };
+            match more {
+                Some(Ok(more)) => *known = Cow::Owned(known.and(&more)),
+                Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
+                None => {}
             }
         }
         Ok(())
@@ -479,7 +485,7 @@ impl<'a> Verification<'a> {
             return Ok(None);
         }
         let text = fs::read_limited(&path, MAX_MANIFEST)?;
-        let external = NamedManifest::parse(name, algorithm, names, &text, findings);
+        let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {
             Some(inner) => {

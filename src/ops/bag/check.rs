@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::tags::TagRules;
 use crate::archive::{Container, Member, MemberKind};
 use crate::finding::{Code, Finding, Severity};
+use crate::ops::manifest_text::ManifestText;
 use crate::ops::manifests::{self, NamedManifest};
 use crate::pack::bag::{
     BAG_INFO, BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, FetchList, ManifestNoteKind,
@@ -106,23 +107,23 @@ impl<'a> Bag<'a> {
         text: &[u8],
         findings: &mut Vec<Finding>,
     ) -> Option<NamedManifest> {
-        let text = match self.rules.decode(name, text) {
+        let text = match ManifestText::decode(name, algorithm, self.rules, text) {
             Ok(text) => text,
             Err(finding) => {
                 findings.extend(finding.map(|finding| *finding));
                 return None;
             }
         };
+        let notes = manifest_notes(self.version(), text.text());
         let before = findings.len();
-        let mut named =
-            NamedManifest::parse(name.to_owned(), algorithm, self.rules.names, &text, findings);
+        let mut named = text.parse(findings);
         if self.version() == BagVersion::V1_0 {
             // A path may be there once only, whatever the digests.
             for finding in findings.iter_mut().skip(before) {
                 finding.severity = Severity::Error;
             }
         }
-        for note in manifest_notes(self.version(), &text) {
+        for note in notes {
             let finding = match note.kind {
                 ManifestNoteKind::Legacy => Finding::new(
                     Code::LegacyManifestLine,

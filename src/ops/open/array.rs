@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
+use super::super::manifest_text::RootFiles as _;
 use super::Pack;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Digest, Hasher};

@@ -2,21 +2,19 @@
 
 mod array;
 
-use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
 pub use self::array::PackedArray;
 
-use super::bag::TagRules;
+use super::manifest_text::{self, ManifestText, RootFiles};
 use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::Map;
-use crate::manifest::{Manifest, NameEncoding};
 use crate::ndl::Ndarray;
 use crate::pack::{
     self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Entity, Inspector, Layout,
@@ -51,21 +49,7 @@ pub struct Pack {
     map: Option<Map>,
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
-    manifest: OnceLock<Option<ManifestText>>,
-}
-
-/// A manifest as it stands.
-struct ManifestText {
-    name: String,
-    algorithm: Algorithm,
-    names: NameEncoding,
-    text: Vec<u8>,
-}
-
-impl fmt::Debug for ManifestText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
+    manifest: OnceLock<Option<ManifestText<'static>>>,
 }
 
 /// What a container says of one member.
@@ -275,10 +259,6 @@ impl Pack {
         Ok(true)
     }
 
-    fn damaged(&self, finding: Finding) -> Error {
-        Error::damaged(self.archive.path(), finding)
-    }
-
     fn unreadable(&self, member: &str, error: io::Error) -> Error {
         manifests::unreadable(member, error)
             .map_or_else(|refused| refused, |found| self.damaged(found))
@@ -361,58 +341,17 @@ impl Pack {
     }
 
     /// The text of the manifest, read once.
-    fn manifest(&self) -> Result<Option<&ManifestText>> {
+    fn manifest(&self) -> Result<Option<&ManifestText<'static>>> {
         if let Some(manifest) = self.manifest.get() {
             return Ok(manifest.as_ref());
         }
-        let mut found = None;
-        for algorithm in manifests::BY_PREFERENCE {
-            let name = pack::manifest_name(algorithm);
-            let Some(member) = self.find_placed(|placement| placement.place_tag(&name))? else {
-                continue;
-            };
-            let text = self.text(&member, &name)?;
-            let layout = self.layout()?;
-            let rules = TagRules::of(layout, self.declaration(layout)?.as_deref());
-            let text = match rules.decode(&name, &text) {
-                Ok(std::borrow::Cow::Borrowed(_)) => text,
-                Ok(std::borrow::Cow::Owned(text)) => text,
-                Err(Some(finding)) => return Err(self.damaged(*finding)),
-                Err(None) => {
-                    return Err(Error::Unsupported(
-                        "the manifests of the bag are in an encoding that is not supported"
-                            .to_owned(),
-                    ));
-                }
-            };
-            found = Some(ManifestText { name, algorithm, names: rules.names, text });
-            break;
-        }
+        let found = manifest_text::preferred(self)?;
         Ok(self.manifest.get_or_init(|| found).as_ref())
-    }
-
-    /// The layout of a pack whose manifest was found.
-    fn layout(&self) -> Result<Layout> {
-        match self.placement.get() {
-            Some(placement) => Ok(placement.layout),
-            // It was found without a look at all names, at the root, where a bag may lie too.
-            None if self.archive.find(BAG_DECLARATION)?.is_some() => Ok(Layout::BagIt),
-            None => Ok(Layout::Plain),
-        }
     }
 
     /// What makes the digests of the manifest.
     fn algorithm(&self) -> Result<Algorithm> {
         Ok(self.manifest()?.map_or(Algorithm::Sha256, |manifest| manifest.algorithm))
-    }
-
-    /// The declaration of a bag.
-    fn declaration(&self, layout: Layout) -> Result<Option<Vec<u8>>> {
-        if layout == Layout::Plain {
-            return Ok(None);
-        }
-        let member = self.find_placed(|placement| placement.place_tag(BAG_DECLARATION))?;
-        member.map(|member| self.text(&member, BAG_DECLARATION)).transpose()
     }
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
@@ -435,7 +374,8 @@ impl Pack {
     fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
         let Some(manifest) = self.manifest()? else { return Ok(None) };
         let path = MemberPath::new(self.listed_name(member))?;
-        Manifest::look_up(manifest.algorithm, manifest.names, &manifest.text, &path)
+        manifest
+            .look_up(&path)
             .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))
     }
 
@@ -463,5 +403,25 @@ impl Pack {
                 Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
             }
         }
+    }
+}
+
+impl RootFiles for Pack {
+    fn layout(&self) -> Result<Layout> {
+        match self.placement.get() {
+            Some(placement) => Ok(placement.layout),
+            // It was found without a look at all names, at the root, where a bag may lie too.
+            None if self.archive.find(BAG_DECLARATION)?.is_some() => Ok(Layout::BagIt),
+            None => Ok(Layout::Plain),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let member = self.find_placed(|placement| placement.place_tag(name))?;
+        member.map(|member| self.text(&member, name)).transpose()
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.archive.path(), finding)
     }
 }
