@@ -1,24 +1,30 @@
 //! Gives each target the files of `seeds/` and `regressions/`, and says how many there were.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ra_pack_fuzz::TARGETS;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    check_seeds(&home.join("seeds"))?;
+    let of_no_target = |path: &PathBuf| !TARGETS.iter().any(|(name, _)| path.ends_with(name));
+    if let Some(path) = files_of(&home.join("regressions"))?.into_iter().find(of_no_target) {
+        return Err(format!("{} belongs to no target", path.display()).into());
+    }
     let mut all = 0;
-    for (name, target) in ra_pack_fuzz::TARGETS {
-        let mut files = Vec::new();
-        for directory in ["seeds", "regressions"] {
-            files.extend(files_of(&home.join(directory).join(name))?);
+    for (name, target) in TARGETS {
+        let mut files = files_of(&home.join("seeds").join(name))?;
+        if files.is_empty() {
+            return Err(format!("{name} has no file to begin with").into());
         }
+        files.extend(files_of(&home.join("regressions").join(name))?);
         for file in &files {
             // A panic of the target says which file it was.
             println!("{name}: {}", file.strip_prefix(home).unwrap_or(file).display());
             target(&fs::read(file)?);
-        }
-        if files.is_empty() {
-            return Err(format!("{name} has no file to begin with").into());
         }
         all += files.len();
     }
@@ -26,6 +32,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The seeds are those that `seeds` writes. What ra-pack itself wrote may differ, as another version of
+/// it may write other bytes.
+fn check_seeds(home: &Path) -> Result<(), Box<dyn Error>> {
+    let mut expected = BTreeSet::new();
+    for seed in ra_pack_fuzz::seeds()? {
+        let path = home.join(seed.target).join(&seed.name);
+        if fs::read(&path).ok().is_none_or(|bytes| !seed.made && bytes != seed.bytes) {
+            return Err(other_seeds(&path));
+        }
+        if !expected.insert(path.clone()) {
+            return Err(format!("two seeds are {}", path.display()).into());
+        }
+    }
+    for directory in files_of(home)? {
+        for path in files_of(&directory)? {
+            if !expected.contains(&path) {
+                return Err(other_seeds(&path));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn other_seeds(path: &Path) -> Box<dyn Error> {
+    let path = path.display();
+    format!("{path} is not what `cargo run --example seeds` writes").into()
+}
+
+/// What lies in a directory, in order; nothing when it is not there.
 fn files_of(directory: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     if !directory.is_dir() {
         return Ok(Vec::new());

@@ -1,12 +1,19 @@
 //! What must hold for any bytes. Each function is one target of the fuzzer; `replay` gives it the files
 //! of `seeds/` and `regressions/`, without a fuzzer.
 
+mod bags;
 mod formats;
 mod readers;
+mod script;
+mod seeds;
+mod tars;
 mod verified;
+mod zips;
 
+pub use bags::{bag_tags, bag_verify};
 pub use formats::{manifest, ndl, ra_decode};
-pub use verified::{tar_verify, zip_verify};
+pub use seeds::{Seed, seeds};
+pub use verified::{tar_structure, tar_verify, zip_structure, zip_verify};
 
 /// A target: its name, and what must not panic.
 pub type Target = (&'static str, fn(&[u8]));
@@ -16,6 +23,10 @@ pub const TARGETS: &[Target] = &[
     ("ra_decode", ra_decode),
     ("ndl", ndl),
     ("manifest", manifest),
+    ("bag_tags", bag_tags),
+    ("bag_verify", bag_verify),
     ("zip_verify", zip_verify),
     ("tar_verify", tar_verify),
+    ("zip_structure", zip_structure),
+    ("tar_structure", tar_structure),
 ];

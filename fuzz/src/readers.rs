@@ -13,7 +13,7 @@ pub(crate) fn zip(bytes: &[u8]) -> Members {
     let mut members = Members::new();
     for index in 0..zip.len() {
         let mut member = zip.by_index(index).unwrap();
-        let name = member.name().unwrap().into_owned();
+        let name = zip_name(member.name_raw());
         let mut content = Vec::new();
         member.read_to_end(&mut content).unwrap();
         insert(&mut members, &name, name.ends_with('/'), content);
@@ -27,7 +27,7 @@ pub(crate) fn rawzip(bytes: &[u8]) -> Members {
     let mut members = Members::new();
     let mut entries = zip.entries();
     while let Some(entry) = entries.next_entry().unwrap() {
-        let name = String::from_utf8(entry.file_path().as_bytes().to_vec()).unwrap_or_default();
+        let name = zip_name(entry.file_path().as_bytes());
         let data = zip.get_entry(entry.wayfinder()).unwrap().data().to_vec();
         let content = match entry.compression_method() {
             rawzip::CompressionMethod::STORE => data,
@@ -42,6 +42,18 @@ pub(crate) fn rawzip(bytes: &[u8]) -> Members {
         insert(&mut members, &name, name.ends_with('/'), content);
     }
     members
+}
+
+/// The letters of a name. The two crates differ in what a name without the flag of UTF-8 is, which
+/// `verify` warns of (NAME007), so they are asked for its bytes alone.
+fn zip_name(raw: &[u8]) -> String {
+    const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨\
+                         ╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
+    let letter = |byte: &u8| match byte.checked_sub(0x80) {
+        None => char::from(*byte),
+        Some(high) => CP437.chars().nth(high.into()).unwrap(),
+    };
+    String::from_utf8(raw.to_vec()).unwrap_or_else(|_| raw.iter().map(letter).collect())
 }
 
 /// A tar without its compression.
@@ -63,6 +75,10 @@ pub(crate) fn tar(bytes: &[u8]) -> Members {
     let mut members = Members::new();
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
+        // It hands out a global header as an entry, for the caller to apply or pass over.
+        if entry.header().entry_type().is_pax_global_extensions() {
+            continue;
+        }
         let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).unwrap();

@@ -1,15 +1,16 @@
-//! Whole archives: verifying any bytes ends, and what it has no fault to find with is read the same by
-//! other people's readers.
+//! Whole archives: verifying any bytes ends, what it has no fault to find with is read the same by other
+//! people's readers and unpacked the same, and nothing is ever written outside of the target.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use ra_pack::{Container, MemberKind, Pack, VerifyOptions, verify};
+use ra_pack::{Container, ExtractOptions, MemberKind, Pack, VerifyOptions, extract, verify};
 use tempfile::TempDir;
 
-use crate::readers;
+use crate::script::Script;
+use crate::{readers, tars, zips};
 
 /// Every file by its name as found, a directory's with a slash behind it.
 pub(crate) type Members = BTreeMap<String, Vec<u8>>;
@@ -18,40 +19,67 @@ pub(crate) type Members = BTreeMap<String, Vec<u8>>;
 static SCRATCH: LazyLock<TempDir> =
     LazyLock::new(|| TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap());
 
+/// A directory of this process.
+pub(crate) fn scratch() -> &'static Path {
+    SCRATCH.path()
+}
+
 /// Any bytes as a zip: the zip crate and rawzip read what `verify` finds no fault with as `Pack` does.
 pub fn zip_verify(bytes: &[u8]) {
-    let Some((path, Container::Zip)) = faultless(bytes, "any.zip") else { return };
-    let ours = members(&path);
-    assert_eq!(readers::zip(bytes), ours);
-    assert_eq!(readers::rawzip(bytes), ours);
+    let path = written(bytes, "any.zip");
+    let ours = match faultless(&path) {
+        Some(Container::Zip) => Some(members(&path)),
+        _ => None,
+    };
+    if let Some(ours) = &ours {
+        assert_eq!(&readers::zip(bytes), ours);
+        assert_eq!(&readers::rawzip(bytes), ours);
+    }
+    unpack(&path, ours.as_ref());
 }
 
 /// Any bytes as a tar, plain or compressed: the same, by the tar crate and by a few lines here.
 pub fn tar_verify(bytes: &[u8]) {
-    let container = match faultless(bytes, "any.tar") {
-        None | Some((_, Container::Zip | Container::Directory)) => return,
-        Some((path, container)) => (path, container),
+    let path = written(bytes, "any.tar");
+    let ours = match faultless(&path) {
+        None | Some(Container::Zip | Container::Directory) => None,
+        Some(container) => {
+            let ours = members(&path);
+            let plain = readers::unpacked(bytes, container);
+            assert_eq!(readers::tar(&plain), ours);
+            assert_eq!(readers::ustar(&plain), ours);
+            Some(ours)
+        }
     };
-    let (path, container) = container;
-    let ours = members(&path);
-    let plain = readers::unpacked(bytes, container);
-    assert_eq!(readers::tar(&plain), ours);
-    assert_eq!(readers::ustar(&plain), ours);
+    unpack(&path, ours.as_ref());
 }
 
-/// Verifies `bytes` as a file of that name. Gives the path and the container when it is faultless; that
-/// no manifest lists the members is no fault here, since a digest can hardly be guessed, nor is what an
-/// array says of itself.
-fn faultless(bytes: &[u8], name: &str) -> Option<(PathBuf, Container)> {
-    let path = SCRATCH.path().join(name);
+/// A zip that is built as the bytes say.
+pub fn zip_structure(bytes: &[u8]) {
+    zip_verify(&zips::build(&mut Script::new(bytes)));
+}
+
+/// A tar that is built as the bytes say.
+pub fn tar_structure(bytes: &[u8]) {
+    tar_verify(&tars::build(&mut Script::new(bytes)));
+}
+
+fn written(bytes: &[u8], name: &str) -> PathBuf {
+    let path = scratch().join(name);
     fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// The container when it is faultless; that no manifest lists the members is no fault here, since a
+/// digest can hardly be guessed, nor is what an array says of itself.
+fn faultless(path: &Path) -> Option<Container> {
     let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
-    let report = verify(&path, &options).ok()?;
+    let report = verify(path, &options).ok()?;
     let of_container = |id: &str| id.starts_with("ARC") || id.starts_with("NAME");
     let at_fault =
         report.findings.iter().any(|finding| finding.is_error() && of_container(finding.code.id()));
     (!at_fault).then_some(())?;
-    Some((path, report.container?))
+    report.container
 }
 
 /// What `Pack` reads.
@@ -72,4 +100,54 @@ fn members(path: &Path) -> Members {
             }
         })
         .collect()
+}
+
+/// Unpacks it, faultless or not. What is written is one of `ours`; all of them are, unless a manifest
+/// speaks against it. Nothing is left beside the target.
+fn unpack(path: &Path, ours: Option<&Members>) {
+    let around = scratch().join("around");
+    let target = around.join("target");
+    let _ = fs::remove_dir_all(&around);
+    fs::create_dir_all(&around).unwrap();
+    let options =
+        ExtractOptions { jobs: Some(1), max_size: Some(1 << 26), ..ExtractOptions::default() };
+    let report = extract(path, &target, &options);
+
+    let beside = fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().path());
+    assert!(beside.into_iter().all(|path| path == target), "written beside the target");
+    let mut unpacked = Members::new();
+    if target.is_dir() {
+        collect(&target, "", &mut unpacked);
+    }
+    let Ok(report) = report else {
+        assert!(ours.is_none(), "faultless, and not to be unpacked: {report:?}");
+        return;
+    };
+    assert_eq!(report.members, unpacked.keys().filter(|name| !name.ends_with('/')).count() as u64);
+    let Some(ours) = ours else { return };
+    for (name, content) in &unpacked {
+        // A directory need not be a member.
+        assert!(
+            name.ends_with('/') || ours.get(name) == Some(content),
+            "{name:?} is unpacked otherwise"
+        );
+    }
+    if report.is_sound() {
+        assert!(ours.keys().all(|name| unpacked.contains_key(name)), "{unpacked:?} of {ours:?}");
+    }
+}
+
+fn collect(directory: &Path, prefix: &str, into: &mut Members) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        let kind = entry.file_type().unwrap();
+        assert!(kind.is_dir() || kind.is_file(), "{name:?} is neither a file nor a directory");
+        if kind.is_dir() {
+            into.insert(format!("{name}/"), Vec::new());
+            collect(&entry.path(), &format!("{name}/"), into);
+        } else {
+            into.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
 }

@@ -342,7 +342,12 @@ impl<'a> Verification<'a> {
             }
         }
         report.signatures = self.signatures(digests.keys().copied());
-        payload.extend(self.external_manifest(&payload, texts, rules.names, &mut report.findings)?);
+        payload.extend(self.external_manifest(
+            &payload,
+            texts,
+            rules.names,
+            &mut report.findings,
+        )?);
         self.check_archive_digest(&mut report.findings)?;
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
         match strongest {

@@ -1,0 +1,208 @@
+//! The tag files of bags: by themselves, and in a bag.
+
+use std::fs;
+
+use ra_pack::bag::{
+    BagDeclaration, BagFault, BagInfo, BagVersion, FetchList, PayloadOxum, TagEncoding,
+    manifest_notes,
+};
+use ra_pack::manifest::NameEncoding;
+use ra_pack::{VerifyOptions, verify};
+
+use crate::verified::scratch;
+use crate::zips;
+
+const ENCODINGS: [TagEncoding; 6] = [
+    TagEncoding::Utf8,
+    TagEncoding::Utf16,
+    TagEncoding::Utf16Le,
+    TagEncoding::Utf16Be,
+    TagEncoding::Latin1,
+    TagEncoding::Ascii,
+];
+
+/// Any bytes as each of the tag files: faults stand on lines that are there, in order, and what is
+/// written is read the same.
+pub fn bag_tags(bytes: &[u8]) {
+    let (declaration, _) = BagDeclaration::parse(bytes);
+    assert_eq!(
+        declaration.version.map(BagVersion::name),
+        declaration.stated_version.as_deref().filter(|_| declaration.version.is_some())
+    );
+    for encoding in ENCODINGS {
+        assert_eq!(TagEncoding::from_name(encoding.name()), Some(encoding));
+        let Ok(text) = encoding.decode(bytes) else { continue };
+        assert!(!text.contains(&b'\r'));
+        if encoding != TagEncoding::Utf8 {
+            std::str::from_utf8(&text).unwrap();
+        }
+        for version in BagVersion::ALL {
+            one_text(version, &text);
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        transcode(text);
+        if let Some(oxum) = PayloadOxum::parse(text) {
+            assert_eq!(PayloadOxum::parse(&oxum.to_string()), Some(oxum));
+        }
+        // Labels and values that no line could hold.
+        let mut info = BagInfo::default();
+        for pair in text.split('\u{1}') {
+            let (label, value) = pair.split_once('\u{2}').unwrap_or((pair, pair));
+            let _ = info.add(label, value);
+        }
+        read_back(info);
+    }
+}
+
+/// The same text in any encoding is the same text.
+fn transcode(text: &str) {
+    // A mark at the front says in which order the bytes are, and is no part of the text.
+    if text.starts_with(['\u{feff}', '\u{fffe}']) {
+        return;
+    }
+    let plain = TagEncoding::Utf8.decode(text.as_bytes()).unwrap();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(TagEncoding::Utf16Be.decode(&big).unwrap(), plain);
+    assert_eq!(TagEncoding::Utf16.decode(&big).unwrap(), plain);
+    assert_eq!(TagEncoding::Utf16Le.decode(&little).unwrap(), plain);
+    let marked = [b"\xff\xfe", &little[..]].concat();
+    assert_eq!(TagEncoding::Utf16.decode(&marked).unwrap(), plain);
+    let latin: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
+    if let Some(latin) = latin {
+        assert_eq!(TagEncoding::Latin1.decode(&latin).unwrap(), plain);
+    }
+}
+
+fn one_text(version: BagVersion, text: &[u8]) {
+    let lines = text.split(|byte| *byte == b'\n').count() as u64;
+    let in_order = |faults: &[BagFault]| {
+        assert!(faults.is_sorted_by_key(|fault| fault.line), "{faults:?}");
+        assert!(faults.iter().all(|fault| (1..=lines).contains(&fault.line)), "{faults:?}");
+    };
+    let (read, faults) = BagInfo::parse(version, text);
+    in_order(&faults);
+    assert!(read.fields().is_sorted_by_key(|field| field.line));
+    let mut info = BagInfo::default();
+    for field in read.fields() {
+        assert!(!field.value.contains('\n') && !field.label.contains('\n'));
+        let _ = info.add(&field.label, &field.value);
+    }
+    read_back(info);
+
+    for names in [NameEncoding::Percent, NameEncoding::Verbatim] {
+        let (list, faults) = FetchList::parse(names, text);
+        in_order(&faults);
+        let mut written = String::new();
+        for entry in list.entries() {
+            let path = entry.path.as_str();
+            assert!(path.starts_with("data/"), "{path}");
+            let path = match names {
+                NameEncoding::Percent => {
+                    path.replace('%', "%25").replace('\n', "%0A").replace('\r', "%0D")
+                }
+                _ => path.to_owned(),
+            };
+            let length = entry.length.map_or("-".to_owned(), |length| length.to_string());
+            written.push_str(&format!("{} {length} {path}\n", entry.url));
+        }
+        if written.starts_with('\u{feff}') {
+            continue; // as a first line, it would be a byte order mark
+        }
+        let (again, _) = FetchList::parse(names, written.as_bytes());
+        let pairs = |list: &FetchList| {
+            let entries = list.entries().iter();
+            entries.map(|entry| (entry.url.clone(), entry.length, entry.path.clone())).collect()
+        };
+        let (first, second): (Vec<_>, Vec<_>) = (pairs(&list), pairs(&again));
+        assert_eq!(first, second);
+    }
+    let notes = manifest_notes(version, text);
+    assert!(notes.iter().all(|note| (1..=lines).contains(&note.line)));
+}
+
+/// What is written of metadata is read the same by every version.
+fn read_back(mut info: BagInfo) {
+    let oxum = PayloadOxum { bytes: u64::MAX, files: 0 };
+    info.set_payload(oxum);
+    let text = info.to_text();
+    for version in BagVersion::ALL {
+        let (again, faults) = BagInfo::parse(version, text.as_bytes());
+        assert!(faults.is_empty(), "{faults:?}\n{text}");
+        let pairs = |info: &BagInfo| {
+            let fields = info.fields().iter();
+            fields.map(|field| (field.label.clone(), field.value.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(pairs(&again), pairs(&info), "{text}");
+        let found = again.get("payload-oxum").and_then(|field| PayloadOxum::parse(&field.value));
+        assert_eq!(found, Some(oxum));
+    }
+}
+
+/// What the parts of the input are, in their order; a line of four dashes separates them.
+const TAG_FILES: [&str; 6] = [
+    "bagit.txt",
+    "manifest-sha256.txt",
+    "bag-info.txt",
+    "tagmanifest-sha256.txt",
+    "fetch.txt",
+    "manifest-md5.txt",
+];
+const PAYLOAD: [(&str, &[u8], &str); 2] = [
+    ("data/a", b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    ("data/b", b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+];
+
+/// A bag whose tag files are the input: `verify` says the same of it in a directory and in a zip, and
+/// finds no fault only where the manifest has the digests of the payload.
+pub fn bag_verify(bytes: &[u8]) {
+    let mut parts = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(6).position(|window| window == b"\n----\n") {
+        parts.push(&rest[..=at]);
+        rest = &rest[at + 6..];
+    }
+    parts.push(rest);
+    let mut files: Vec<(&str, &[u8])> = TAG_FILES.into_iter().zip(parts).collect();
+    // A part without a byte is a file that is not there.
+    files.retain(|(_, content)| !content.is_empty());
+    files.extend(PAYLOAD.map(|(name, content, _)| (name, content)));
+
+    let bag = scratch().join("bag");
+    let _ = fs::remove_dir_all(&bag);
+    fs::create_dir_all(bag.join("data")).unwrap();
+    for (name, content) in &files {
+        fs::write(bag.join(name), content).unwrap();
+    }
+    let serialized: Vec<_> =
+        files.iter().map(|(name, content)| (format!("bag/{name}"), *content)).collect();
+    let zip = scratch().join("bag.zip");
+    fs::write(&zip, zips::stored(&serialized)).unwrap();
+
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+    let report = verify(&bag, &options).unwrap();
+    let zipped = verify(&zip, &options).unwrap();
+    let codes = |findings: &[ra_pack::Finding]| {
+        let mut codes: Vec<_> = findings.iter().map(|finding| finding.code.id()).collect();
+        codes.sort_unstable();
+        codes
+    };
+    assert_eq!(
+        codes(&report.findings),
+        codes(&zipped.findings),
+        "\n{:#?}\n{:#?}",
+        report.findings,
+        zipped.findings
+    );
+    if report.is_sound() && report.bag.is_some() {
+        let manifest = files.iter().find(|(name, _)| *name == TAG_FILES[1]);
+        let Some((_, text)) = manifest else { return }; // by MD5, which is not computed here
+        // The digits are the same in every encoding, but for the NULs of UTF-16.
+        let digits: Vec<u8> = text.iter().filter(|byte| **byte != 0).copied().collect();
+        let digits = String::from_utf8_lossy(&digits).to_lowercase();
+        for (name, _, digest) in PAYLOAD {
+            assert!(digits.contains(digest), "{name} is called sound without its digest");
+        }
+    }
+}

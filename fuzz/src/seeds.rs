@@ -1,0 +1,85 @@
+//! What each target begins with; the same every time.
+
+mod archives;
+mod made;
+mod scripts;
+
+use std::error::Error;
+
+/// A file of `seeds/`.
+pub struct Seed {
+    /// The target.
+    pub target: &'static str,
+    /// The name of the file.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whether ra-pack wrote it, so that another version may write it otherwise.
+    pub made: bool,
+}
+
+/// All of them.
+///
+/// # Errors
+///
+/// When there is no place for temporary files.
+pub fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
+    let mut seeds = made::seeds()?;
+    let mut add = |target, name: &str, bytes: Vec<u8>| {
+        seeds.push(Seed { target, name: name.to_owned(), bytes, made: false });
+    };
+    texts(&mut add);
+    archives::seeds(&mut add);
+    scripts::seeds(&mut add);
+    Ok(seeds)
+}
+
+type Add<'a> = dyn FnMut(&'static str, &str, Vec<u8>) + 'a;
+
+const NDL: &str = "dimcoords:\n  t: {type: float64, size: 2}\nndarrays:\n  a:\n    shape: [t, 3]\n    \
+                   type: {enum: {base: int8, members: {no: 0, yes: 1}}}\n    storage: {order: row}\n    \
+                   attributes: {units: m, x: {shape: [2], type: int8, value: [1, 2]}}\n";
+
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// Descriptions, manifests and tag files.
+fn texts(add: &mut Add<'_>) {
+    add("ndl", "flat", NDL.into());
+    let grouped = NDL.replace('\n', "\n  ");
+    add("ndl", "grouped", format!("/a/b:\n  {}", grouped.trim_end()).into());
+    add("manifest", "gnu", format!("{ABC}  a b\n\\{ABC}  c\\nd\n").into());
+    add("manifest", "bsd", format!("SHA256 (a b) = {ABC}\n").into());
+    add("manifest", "percent", format!("{ABC} data/a%0Ab%25\r\n{ABC}\t*data/c\r").into());
+
+    let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+    let info = "Contact-Name: A. Scientist\nExternal-Description: A long text\n  that goes on\n\
+                Payload-Oxum: 3.2\nBagging-Date: 2024-02-29\n";
+    let fetch = "https://example.org/a 3 data/a\nhttp://example.org/b - data/b%25\n";
+    add("bag_tags", "bagit", declaration.into());
+    add(
+        "bag_tags",
+        "bagit-0.93",
+        "BagIt-Version : 0.93\nTag-File-Character-Encoding:UTF-16\n".into(),
+    );
+    add("bag_tags", "info", info.into());
+    add("bag_tags", "info-utf16", info.encode_utf16().flat_map(u16::to_be_bytes).collect());
+    add("bag_tags", "fetch", fetch.into());
+    add("bag_tags", "oxum", "18446744073709551615.0".into());
+    add("bag_tags", "added", "Label\u{2}a  value \u{a0} that\u{1}Other: one\u{2}x".into());
+    add("bag_tags", "manifest", format!("{ABC} data/a%2\n# {ABC}\n{ABC} *data/%TEMP%\n").into());
+
+    let manifest = format!("{ABC}  data/a\n{EMPTY}  data/b\n");
+    let bag = |parts: &[&str]| parts.join("\n----\n").replace("\n\n----", "\n----").into_bytes();
+    add(
+        "bag_verify",
+        "sound",
+        bag(&[declaration, &manifest, info, &format!("{ABC}  bagit.txt\n")]),
+    );
+    add("bag_verify", "plain", bag(&[declaration, &manifest]));
+    add("bag_verify", "no-bag", bag(&["", &manifest]));
+    add("bag_verify", "fetch", bag(&[declaration, &manifest, "", "", fetch]));
+    let old = declaration.replace("1.0", "0.97").replace('\n', "\r\n");
+    let sums = format!("{} *data/a\n{}\tdata/b\n", "0".repeat(32), "f".repeat(32));
+    add("bag_verify", "old", bag(&[&old, &manifest.replace('\n', "\r\n"), info, "", "", &sums]));
+}
