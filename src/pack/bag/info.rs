@@ -56,7 +56,7 @@ pub struct PayloadOxum {
 #[non_exhaustive]
 pub enum InvalidField {
     /// An empty label, or one that would be read as something else.
-    #[error("the label `{}` is empty, has a colon, a control character, or a blank at its edge", crate::path::escape(.0))]
+    #[error("the label `{}` is empty, has a colon, a control character, or a blank or byte order mark at its edge", crate::path::escape(.0))]
     Label(String),
     /// An empty value, or one that would be read as something else.
     #[error("the value of `{}` is empty, has a control character or line end, or a blank at its edge", crate::path::escape(.0))]
@@ -165,7 +165,9 @@ impl BagInfo {
     /// When it would not be read back as it is, or when its value is not the caller's to say.
     pub fn add(&mut self, label: &str, value: &str) -> Result<(), InvalidField> {
         let edges = |text: &str| text.trim() != text || text.is_empty();
-        if edges(label) || label.contains(|c: char| c == ':' || c.is_control()) {
+        // The first line of a file would not be read as it is.
+        let marked = label.starts_with('\u{feff}');
+        if edges(label) || marked || label.contains(|c: char| c == ':' || c.is_control()) {
             return Err(InvalidField::Label(label.to_owned()));
         }
         if edges(value) || value.contains(char::is_control) {
@@ -294,6 +296,7 @@ mod tests {
             ("", "x"),
             ("a:b", "x"),
             (" a", "x"),
+            ("\u{feff}a", "x"),
             ("a\n", "x"),
             ("a", ""),
             ("a", "x\ny"),
