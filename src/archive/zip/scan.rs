@@ -196,6 +196,11 @@ impl Span<'_> {
         if entry.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
         }
+        // Others give up at a directory too.
+        if let Some(finding) = unsupported(&entry.name, entry.facts.flags, member.method) {
+            findings.push(finding);
+            return Ok(None);
+        }
         if entry.kind != MemberKind::File || MemberPath::new(entry.name.as_str()).is_err() {
             return Ok(None);
         }
@@ -206,10 +211,6 @@ impl Span<'_> {
                     "the member is masked, or a patch for another file",
                 ),
             );
-            return Ok(None);
-        }
-        if let Some(finding) = unsupported(&entry.name, entry.facts.flags, member.method) {
-            findings.push(finding);
             return Ok(None);
         }
         if entry.facts.method == METHOD_STORED && member.size != member.packed_size {
