@@ -82,7 +82,14 @@ pub(crate) fn tar(bytes: &[u8]) -> Members {
         let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).unwrap();
-        insert(&mut members, &name, entry.header().entry_type().is_dir(), content);
+        // An old file whose name ends in a slash is a directory, for it too when it unpacks one, unless
+        // the header is a ustar's nevertheless.
+        let header = entry.header();
+        let is_old_directory = header.as_old().linkflag == [0] && name.ends_with('/');
+        let is_directory = header.entry_type().is_dir()
+            || is_old_directory
+            || (header.as_ustar().is_none() && name.ends_with('/'));
+        insert(&mut members, &name, is_directory, content);
     }
     members
 }

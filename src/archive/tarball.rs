@@ -310,7 +310,7 @@ fn finding(fault: &TarFault) -> Finding {
         Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
             Code::HeadersDisagree
         }
-        Kind::Magic { .. } | Kind::Size(_) => Code::BadTarHeader,
+        Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
         Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }

@@ -71,6 +71,10 @@ impl Extensions {
             return Err(fault(TarFaultKind::Sparse));
         }
         let size = one_size(pax.size, header.size).map_err(&fault)?;
+        // Only before ustar, and with its type, is that how a directory is written.
+        if header.typeflag == b'0' && !header.is_old && name.ends_with(b"/") && size == 0 {
+            return Err(fault(TarFaultKind::FileNamedAsDirectory));
+        }
         let kind = match header.typeflag {
             b'0' | 0 if name.ends_with(b"/") => TarKind::Directory,
             b'0' | b'7' | 0 => TarKind::File,

@@ -54,6 +54,11 @@ pub(crate) enum TarFaultKind {
     Padding,
     #[error("expected a {kind} without data, found a size of {size} bytes")]
     UnexpectedData { kind: &'static str, size: u64 },
+    #[error(
+        "expected the type of a directory with a name that ends in `/`, found that of a file, which \
+         other readers believe"
+    )]
+    FileNamedAsDirectory,
     #[error("a sparse file is not supported")]
     Sparse,
     #[error("expected an extended header of at most {limit} bytes, found {size}")]

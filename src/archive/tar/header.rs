@@ -7,6 +7,8 @@ use super::{BLOCK, is_zero};
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) typeflag: u8,
+    /// Whether it is older than ustar.
+    pub(super) is_old: bool,
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
@@ -30,6 +32,7 @@ impl Header {
         let [typeflag] = fields.linkflag;
         Ok(Self {
             typeflag,
+            is_old: is_zero(magic),
             name: header.path_bytes().into_owned(),
             link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
             size: number(&fields.size).map_err(TarFaultKind::Size)?,

@@ -427,6 +427,20 @@ fn only_files_have_data() {
 }
 
 #[test]
+fn a_file_by_its_type_is_no_directory_by_its_name() {
+    let named = |typeflag| {
+        let header = changed(b"a/", b'0', 0, |header| header.as_old_mut().linkflag = [typeflag]);
+        ended(&[&header])
+    };
+    let fault = fault(&named(b'0'));
+    assert_eq!((fault.kind, fault.member), (TarFaultKind::FileNamedAsDirectory, Some("a/".into())));
+    for typeflag in [b'5', 0] {
+        let (entries, faults) = read(&named(typeflag));
+        assert_eq!((&entries[0].0.kind, faults), (&TarKind::Directory, vec![]));
+    }
+}
+
+#[test]
 fn many_warnings_are_bounded_and_hide_no_fault() {
     let mut one = file("a");
     one[600] = 1;
