@@ -15,7 +15,12 @@ pub(crate) fn zip(bytes: &[u8]) -> Members {
         let mut member = zip.by_index(index).unwrap();
         let name = zip_name(member.name_raw());
         let mut content = Vec::new();
-        member.read_to_end(&mut content).unwrap();
+        // The content of a directory is nothing, and nobody reads it.
+        if name.ends_with('/') {
+            assert_eq!(member.size(), 0);
+        } else {
+            member.read_to_end(&mut content).unwrap();
+        }
         insert(&mut members, &name, name.ends_with('/'), content);
     }
     members
@@ -30,6 +35,7 @@ pub(crate) fn rawzip(bytes: &[u8]) -> Members {
         let name = zip_name(entry.file_path().as_bytes());
         let data = zip.get_entry(entry.wayfinder()).unwrap().data().to_vec();
         let content = match entry.compression_method() {
+            _ if name.ends_with('/') => Vec::new(),
             rawzip::CompressionMethod::STORE => data,
             rawzip::CompressionMethod::DEFLATE => {
                 let mut content = Vec::new();
@@ -103,9 +109,12 @@ fn insert(members: &mut Members, name: &str, is_directory: bool, content: Vec<u8
     assert!(members.insert(name.clone(), content).is_none(), "{name:?} twice");
 }
 
-/// By a few lines that know ustar, GNU's long names, and the records `path` and `size` of PAX.
-pub(crate) fn ustar(bytes: &[u8]) -> Members {
+/// By a few lines that know ustar, GNU's long names, and the records `path` and `size` of PAX. Says, too,
+/// whether the value of a record has a line end: the tar crate takes records for lines, and such a value
+/// for several.
+pub(crate) fn ustar(bytes: &[u8]) -> (Members, bool) {
     let mut members = Members::new();
+    let mut has_line_end = false;
     let mut at = 0;
     let mut long_name = None;
     let mut pax: BTreeMap<String, String> = BTreeMap::new();
@@ -130,22 +139,27 @@ pub(crate) fn ustar(bytes: &[u8]) -> Members {
                 let name = content.strip_suffix(&[0]).unwrap_or(content);
                 long_name = Some(String::from_utf8(name.to_vec()).unwrap());
             }
-            b'x' => pax = records(content),
-            b'g' | b'K' => {}
+            b'x' | b'g' => {
+                let records = records(content);
+                has_line_end |= records.values().any(|value| value.contains('\n'));
+                if kind == b'x' {
+                    pax = records;
+                }
+            }
+            b'K' => {}
             _ => {
                 let prefix =
                     if &header[257..263] == b"ustar\0" { text(345..500) } else { String::new() };
                 let slash = if prefix.is_empty() { "" } else { "/" };
                 let short = format!("{prefix}{slash}{}", text(0..100));
                 let name = pax.remove("path").or(long_name.take()).unwrap_or(short);
-                let is_directory =
-                    kind == b'5' || (kind != b'0' && name.ends_with('/')) || name.ends_with('/');
+                let is_directory = kind == b'5' || name.ends_with('/');
                 insert(&mut members, &name, is_directory, content.to_vec());
                 pax.clear();
             }
         }
     }
-    members
+    (members, has_line_end)
 }
 
 /// Octal digits, or a binary number after a byte of 0x80.

@@ -46,8 +46,11 @@ pub fn tar_verify(bytes: &[u8]) {
         Some(container) => {
             let ours = members(&path);
             let plain = readers::unpacked(bytes, container);
-            assert_eq!(readers::tar(&plain), ours);
-            assert_eq!(readers::ustar(&plain), ours);
+            let (theirs, has_line_end) = readers::ustar(&plain);
+            assert_eq!(theirs, ours);
+            if !has_line_end {
+                assert_eq!(readers::tar(&plain), ours);
+            }
             Some(ours)
         }
     };

@@ -311,7 +311,8 @@ fn finding(fault: &TarFault) -> Finding {
             Code::HeadersDisagree
         }
         Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
-        Kind::ExtensionTooLong { .. }
+        Kind::OldExtension { .. }
+        | Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }
         | Kind::Pax(_)

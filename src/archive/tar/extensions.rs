@@ -71,12 +71,9 @@ impl Extensions {
             return Err(fault(TarFaultKind::Sparse));
         }
         let size = one_size(pax.size, header.size).map_err(&fault)?;
-        // Only before ustar, and with its type, is that how a directory is written.
-        if header.typeflag == b'0' && !header.is_old && name.ends_with(b"/") && size == 0 {
-            return Err(fault(TarFaultKind::FileNamedAsDirectory));
-        }
+        let is_named_directory = name.ends_with(b"/");
         let kind = match header.typeflag {
-            b'0' | 0 if name.ends_with(b"/") => TarKind::Directory,
+            b'0' | b'7' | 0 if is_named_directory => TarKind::Directory,
             b'0' | b'7' | 0 => TarKind::File,
             b'1' => TarKind::HardLink { target },
             b'2' => TarKind::Symlink { target },
@@ -92,6 +89,11 @@ impl Extensions {
         };
         if let Some(kind) = without_data.filter(|_| size > 0) {
             return Err(fault(TarFaultKind::UnexpectedData { kind, size }));
+        }
+        // Only before ustar is that how a directory is written.
+        let is_file = header.typeflag == b'7' || (header.typeflag == b'0' && !header.is_old);
+        if is_file && is_named_directory {
+            return Err(fault(TarFaultKind::FileNamedAsDirectory));
         }
         Ok(TarEntry {
             kind,

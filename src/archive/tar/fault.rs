@@ -59,6 +59,8 @@ pub(crate) enum TarFaultKind {
          other readers believe"
     )]
     FileNamedAsDirectory,
+    #[error("expected the magic of ustar or GNU in a header of type `{typeflag}`, found none")]
+    OldExtension { typeflag: char },
     #[error("a sparse file is not supported")]
     Sparse,
     #[error("expected an extended header of at most {limit} bytes, found {size}")]

@@ -30,9 +30,14 @@ impl Header {
             return Err(TarFaultKind::Magic { found: printable(magic) });
         }
         let [typeflag] = fields.linkflag;
+        let is_old = is_zero(magic);
+        // Which came with ustar and GNU: to readers that go by the magic it is a member.
+        if is_old && is_extension(typeflag) {
+            return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
+        }
         Ok(Self {
             typeflag,
-            is_old: is_zero(magic),
+            is_old,
             name: header.path_bytes().into_owned(),
             link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
             size: number(&fields.size).map_err(TarFaultKind::Size)?,
@@ -41,6 +46,11 @@ impl Header {
             mtime: number(&fields.mtime).unwrap_or(0),
         })
     }
+}
+
+/// Whether a header of that type describes the entry that follows, or all of them.
+pub(super) fn is_extension(typeflag: u8) -> bool {
+    matches!(typeflag, b'x' | b'g' | b'L' | b'K')
 }
 
 /// The sum of all bytes, with those of `field` itself taken for spaces.
@@ -80,7 +90,8 @@ fn number(field: &[u8]) -> Result<u64, NumberFault> {
 
 fn octal(field: &[u8]) -> Result<u64, NumberFault> {
     let wrong = || NumberFault::NotOctal(printable(field));
-    let digits = field.trim_ascii_start();
+    let spaces = field.iter().take_while(|byte| **byte == b' ').count();
+    let digits = field.get(spaces..).unwrap_or_default();
     let end = digits.iter().position(|byte| matches!(byte, b' ' | 0)).unwrap_or(digits.len());
     let (digits, after) = digits.split_at_checked(end).ok_or_else(wrong)?;
     if digits.is_empty() || after.iter().any(|byte| !matches!(byte, b' ' | 0)) {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use super::entry::TarEntry;
 use super::extensions::Extensions;
 use super::fault::{TarFault, TarFaultKind};
-use super::header::Header;
+use super::header::{Header, is_extension};
 use super::source::Skip;
 use super::write::padding_after;
 use super::{BLOCK, is_zero};
@@ -149,7 +149,7 @@ impl<S: Skip> TarReader<S> {
                 return Ok(None);
             }
             let header = Header::decode(&block).map_err(|kind| at(offset, kind))?;
-            if matches!(header.typeflag, b'x' | b'g' | b'L' | b'K') {
+            if is_extension(header.typeflag) {
                 let payload = self.read_extension(offset, header.size)?;
                 extensions
                     .add(header.typeflag, offset, payload)
