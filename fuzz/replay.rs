@@ -9,6 +9,11 @@ use ra_pack_fuzz::TARGETS;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (name, _) in TARGETS {
+        if !home.join("fuzz_targets").join(name).with_extension("rs").is_file() {
+            return Err(format!("{name} has no target of the fuzzer").into());
+        }
+    }
     check_seeds(&home.join("seeds"))?;
     let of_no_target = |path: &PathBuf| !TARGETS.iter().any(|(name, _)| path.ends_with(name));
     if let Some(path) = files_of(&home.join("regressions"))?.into_iter().find(of_no_target) {
