@@ -39,6 +39,13 @@ pub fn ndl(text: &[u8]) {
     for finding in &parsed.diagnostics {
         assert!(finding.span.start.offset <= finding.span.end.offset);
     }
+    // What is read in one look is what the parser reads.
+    let plain = str::from_utf8(text).ok().and_then(ra_pack::ndl::PlainDescription::read);
+    if let Some(plain) = plain {
+        assert_eq!(parsed.diagnostics, []);
+        assert!(parsed.unresolved.is_empty() && parsed.unresolved_targets.is_empty());
+        assert_eq!(parsed.document, Some(plain.to_document()));
+    }
     if parsed.has_errors() {
         return;
     }

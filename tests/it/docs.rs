@@ -63,7 +63,7 @@ fn the_tutorial_shows_what_happens() {
 #[test]
 #[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
 fn the_recipes_for_keeping_a_pack_work() {
-    if installed(&["minisign", "ssh-keygen", "par2", "sha256sum"]) {
+    if installed(&["bsdtar", "minisign", "ssh-keygen", "par2", "sha256sum"]) {
         assert!(Home::with_sample().run_all("docs/keeping.md") > 15);
     }
 }

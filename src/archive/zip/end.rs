@@ -293,7 +293,10 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
                 "the zip has no end record that ends with the file: it is cut off",
             )
             .at_byte(len)
-            .hint("compare it with another copy"),
+            .hint(
+                "take it from another copy; without one, `bsdtar -xf - < ARCHIVE` reads the members \
+                 before the cut, and the manifest beside the archive says which of them are whole",
+            ),
         }
     } else {
         Finding::new(Code::NotAnArchive, "the file is neither a zip nor a tar")
