@@ -7,7 +7,7 @@ use super::data::{Blocks, MemberReader, Stretch};
 use super::{Location, Member, MemberKind, Method, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File, Kind};
+use crate::fs::{self, File, Kind, Walked};
 use crate::parallel;
 use crate::path::MemberPath;
 
@@ -57,8 +57,17 @@ impl Directory {
             .collect())
     }
 
-    pub(super) fn names(&self) -> Result<Vec<String>> {
-        Ok(self.walk()?.into_iter().map(|member| member.name).collect())
+    /// The names at the top, and those in the one directory that holds everything if there is one.
+    pub(super) fn first_names(&self) -> Result<Vec<String>> {
+        let names = |walked: Vec<Walked>| {
+            walked.into_iter().filter_map(|entry| Some(entry.path.ok()?.as_str().to_owned()))
+        };
+        let top = fs::entries(&self.root)?;
+        if let [Walked { path: Ok(path), kind: Kind::Directory }] = &top[..] {
+            let inside = fs::entries(&self.root.join(path.as_str()))?;
+            return Ok(names(inside).map(|name| format!("{path}/{name}")).collect());
+        }
+        Ok(names(top).collect())
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {

@@ -289,10 +289,11 @@ impl Archive {
         }
     }
 
-    /// The names of all members, without opening any.
-    pub(crate) fn names(&self) -> Result<Vec<String>> {
+    /// The names of all members, without opening any; of a directory those near its top, since more would
+    /// be another walk.
+    pub(crate) fn first_names(&self) -> Result<Vec<String>> {
         match self {
-            Self::Directory(directory) => directory.names(),
+            Self::Directory(directory) => directory.first_names(),
             Self::Zip(_) | Self::Tar(_) => {
                 Ok(self.members()?.into_iter().map(|member| member.name).collect())
             }

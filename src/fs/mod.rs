@@ -27,7 +27,7 @@ pub(crate) use self::pending::{
 pub(crate) use self::target::Target;
 #[cfg(not(unix))]
 pub(crate) use self::target_by_path::Target;
-pub(crate) use self::walk::{Kind, walk};
+pub(crate) use self::walk::{Kind, Walked, entries, walk};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};

@@ -26,8 +26,17 @@ pub(crate) struct Walked {
 ///
 /// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
 pub(crate) fn walk(root: &Path, follow: bool) -> Result<Vec<Walked>> {
+    collect(root, walkdir::WalkDir::new(root).follow_links(follow))
+}
+
+/// What lies in `root` itself, likewise.
+pub(crate) fn entries(root: &Path) -> Result<Vec<Walked>> {
+    collect(root, walkdir::WalkDir::new(root).max_depth(1))
+}
+
+fn collect(root: &Path, walk: walkdir::WalkDir) -> Result<Vec<Walked>> {
     let mut found = Vec::new();
-    for entry in walkdir::WalkDir::new(root).min_depth(1).follow_links(follow) {
+    for entry in walk.min_depth(1) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(root).to_owned();
             Error::io("read", path)(error.into())

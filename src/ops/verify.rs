@@ -404,7 +404,7 @@ impl<'a> Verification<'a> {
         let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
         if self.archive.container() != Container::TarGz
             && self.archive.container() != Container::TarZst
-            && let Ok(names) = self.archive.names()
+            && let Ok(names) = self.archive.first_names()
         {
             // At the top, or in the one directory that may hold everything.
             let last = |name: &str| {
