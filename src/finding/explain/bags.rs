@@ -64,8 +64,9 @@ pub(super) const WRONG_MANIFEST_ENTRY: Explanation = sketch(
 
 pub(super) const UNLISTED_TAG_FILE: Explanation = sketch(
     "BagIt 1.0 (RFC 8493 §2.2.1)",
-    "A bag may hold other files beside its payload, and a tag manifest should list them. Of this \
-     one nobody can say whether it is what it was.",
+    "A bag may hold other files beside its payload, and a tag manifest should list them. Of one that \
+     none lists nobody can say whether it is what it was. The rules allow a bag to be without any tag \
+     manifest; then this is said once for all of these files.",
     "notes.txt  (in no tagmanifest-sha256.txt)\n",
     "tagmanifest-sha256.txt: <digest>  notes.txt\n",
 );

@@ -261,6 +261,17 @@ impl<'a> Bag<'a> {
     }
 
     fn check_tag_lists(&self, tags: &[NamedManifest], findings: &mut Vec<Finding>) {
+        // One that is there and cannot be read is a finding already.
+        if !self.files.keys().any(|name| Self::is_any_tag_manifest(name)) {
+            findings.push(
+                Finding::new(
+                    Code::UnlistedTagFile,
+                    "the bag has no tag manifest, so nothing vouches for the files beside its payload",
+                )
+                .in_member(BAG_DECLARATION)
+                .hint("take the bag from another copy if it had one; `ra-pack create` writes one"),
+            );
+        }
         let mut unlisted = BTreeSet::new();
         for named in tags {
             for entry in named.manifest.entries() {

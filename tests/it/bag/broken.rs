@@ -102,6 +102,19 @@ fn tag_files_are_text_in_the_declared_encoding() {
                 "MAN002",
                 ERROR,
             ),
+            case(
+                "V3 not ASCII",
+                declared("BagIt-Version: 1.0\nTag-File-Character-Encoding: US-ASCII\n")
+                    .file("bag-info.txt", "Contact-Name: \u{c9}\n"),
+                "BAG002",
+                ERROR,
+            ),
+            case(
+                "V3 half a pair",
+                utf16("1.0").file("bag-info.txt", b"\xfe\xff\xd8\x00\x00A"),
+                "BAG002",
+                ERROR,
+            ),
             case("V3 an odd byte", utf16("1.0").file("bag-info.txt", "A: b"), "BAG002", ERROR),
         ],
         &CONTAINERS,
@@ -186,6 +199,33 @@ fn everything_listed_is_there_and_all_payload_is_listed() {
 }
 
 #[test]
+fn a_bag_with_something_left_to_fetch_is_neither_complete_nor_valid() {
+    let bag = Bag::new().without("data/a.txt").file("fetch.txt", "http://e.org/a - data/a.txt\n");
+    for container in CONTAINERS {
+        let json = bag.verify(container, &[]).exits(1).json();
+        assert_eq!(json["bag"]["complete"], false);
+        assert_eq!(json["bag"]["valid"], false);
+        // That it is missing is said once.
+        assert_eq!(codes(&json), [("BAG005".to_owned(), ERROR.to_owned())]);
+    }
+}
+
+/// Before 1.0 a tag manifest may leave things out; of what it leaves out nobody vouches.
+#[test]
+fn an_old_tag_manifest_that_leaves_things_out_is_a_warning() {
+    let bag = Bag::new().version("0.97");
+    let lines = bag.tag_lines();
+    for left_out in ["manifest-sha256.txt", "bag-info.txt"] {
+        let kept: Vec<_> = lines.lines().filter(|line| !line.ends_with(left_out)).collect();
+        let bag = bag.clone().tags(&(kept.join("\n") + "\n"));
+        let code = if left_out.starts_with("manifest") { "BAG007" } else { "BAG008" };
+        let json = bag.verify(".zip", &[]).exits(0).json();
+        assert_eq!(codes(&json), [(code.to_owned(), WARNING.to_owned())], "{left_out}");
+        assert_eq!(json["bag"]["valid"], true);
+    }
+}
+
+#[test]
 fn every_digest_is_recomputed() {
     let tagged = Bag::new().tag_lines();
     check(
@@ -242,6 +282,7 @@ fn manifests_list_what_they_are_for() {
                 "BAG007",
                 ERROR,
             ),
+            case("V8 no tag manifest", Bag::new().untagged(), "BAG008", WARNING),
             case("V8 without the manifest", Bag::new().tags(&lacking), "BAG007", ERROR),
             case(
                 "V8 unlisted",

@@ -152,7 +152,9 @@ fn push_moves(unit: Unit, ranges: &[Range<usize>], sound: &Sound, changes: &mut 
     for (index, one) in ranges.iter().enumerate() {
         changes.extend([Change::Double(unit, one.clone()), Change::Drop(unit, one.clone())]);
         for other in &ranges[index + 1..] {
-            if sound.bytes[one.clone()] != sound.bytes[other.clone()] {
+            // An empty directory has no content to swap.
+            let are_files = !one.is_empty() && !other.is_empty();
+            if are_files && sound.bytes[one.clone()] != sound.bytes[other.clone()] {
                 changes.push(Change::Swap(unit, one.clone(), other.clone()));
             }
         }

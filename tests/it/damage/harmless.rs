@@ -24,20 +24,16 @@ const GZIP_MAKER: &str = "gzip, compressor and system: says how hard and where i
 const ENCODING: &str = "deflate and Zstandard, spare bits: decoded twice here, to the same bytes";
 const DIGIT: &str = "manifest, case of a digit: the same digest in hexadecimal";
 const LINE_END: &str = "manifest, end of the last line: the line is whole";
-const TAG_FILES: &str = "bag, tag files: RFC 8493 asks for no tag manifest, and lets others lie beside \
-                         the payload, which is still proved by its manifest";
+const EMPTY: &str = "empty directory, dropped: a manifest lists files, and no file is lost with it";
 
 /// Why a change that nobody reported changes nothing that counts; `None` when it may.
 pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'static str> {
     match (kind.ending, change) {
         (_, Change::Flip(_) | Change::Zero(_)) => bytes(kind, sound, change),
         ("", Change::Cut(at)) => cut(sound, *at),
-        ("", Change::Double(_, file) | Change::Drop(_, file)) => {
-            let name = file_of(sound, file.start)?;
-            let in_bag = sound.files.iter().any(|(other, _)| in_pack(other) == "bagit.txt");
-            let is_tag = in_bag && !name.starts_with("data/");
-            let may_go = matches!(change, Change::Double(..)) || name.starts_with("tagmanifest-");
-            (is_tag && may_go).then_some(TAG_FILES)
+        ("", Change::Drop(_, file)) => {
+            let (name, _) = sound.files.iter().find(|(_, range)| range == file)?;
+            name.ends_with('/').then_some(EMPTY)
         }
         (".zip", Change::Swap(Unit::Record, one, _)) => {
             let directory = zip_entries(&sound.bytes).iter().map(|entry| entry.central).min()?;
@@ -51,9 +47,11 @@ pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'stati
             let (_, end) = tar_members(&sound.bytes);
             (block.start >= end).then_some(TAR_END)
         }
-        (".tar", Change::Drop(Unit::Record, member)) => {
-            let name = sound.bytes[member.clone()].split(|byte| *byte == 0).next()?;
-            name.ends_with(b"/tagmanifest-sha256.txt").then_some(TAG_FILES)
+        (".tar", Change::Drop(_, dropped)) => {
+            // The header of a directory is all of it, and one block.
+            tar_members(&sound.bytes).0.contains(dropped).then_some(())?;
+            let name = sound.bytes[dropped.clone()].split(|byte| *byte == 0).next()?;
+            name.ends_with(b"/").then_some(EMPTY)
         }
         _ => None,
     }
@@ -67,26 +65,17 @@ fn members(tar: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     (members, tar.get(end..).unwrap_or_default())
 }
 
-fn file_of(sound: &Sound, at: usize) -> Option<&str> {
-    let (name, _) = sound.files.iter().find(|(_, range)| range.contains(&at))?;
-    Some(in_pack(name))
-}
-
 /// A name without the top directory of a bag.
 fn in_pack(name: &str) -> &str {
     name.strip_prefix("x/").unwrap_or(name)
 }
 
-/// A manifest that was cut: of the one that proves the payload, only the last line end may go.
+/// A manifest of which nothing but the last line end was cut.
 fn cut(sound: &Sound, at: usize) -> Option<&'static str> {
     let (name, range) = sound.files.iter().find(|(_, range)| range.contains(&at))?;
-    let name = in_pack(name);
-    let rest = &sound.bytes[at..range.end];
-    if name.starts_with("tagmanifest-") {
-        let whole = at == range.start || sound.bytes[at - 1] == b'\n' || rest[0] == b'\n';
-        return whole.then_some(if rest == b"\n" { LINE_END } else { TAG_FILES });
-    }
-    (name.starts_with("manifest-") && rest == b"\n").then_some(LINE_END)
+    let is_manifest =
+        ["manifest-", "tagmanifest-"].iter().any(|start| in_pack(name).starts_with(start));
+    (is_manifest && &sound.bytes[at..range.end] == b"\n").then_some(LINE_END)
 }
 
 /// Every byte that differs has to be one that nothing depends on.

@@ -53,9 +53,14 @@ impl Sound {
     }
 }
 
-/// Two arrays with a description each, one below a directory, and a file that is neither.
-fn experiment() -> Experiment {
-    Experiment::new()
+/// Two arrays with a description each, one below a directory, and a file that is neither; and an empty
+/// directory, which a bag cannot hold.
+fn experiment(layout: Layout) -> Experiment {
+    let experiment = match layout {
+        Layout::Plain => Experiment::new().empty_directory("empty"),
+        Layout::BagIt => Experiment::new(),
+    };
+    experiment
         .array("a.ra", FLOAT32, &[3], &le(f32::to_le_bytes, [1.0, 2.0, 3.0]))
         .describe("a.yaml", "[3]", "float32")
         .array("run/b.ra", INT16, &[2, 2], &le(i16::to_le_bytes, [1, -2, 3, -4]))
@@ -75,7 +80,7 @@ impl Kind {
             no_external_manifest: true,
             ..CreateOptions::default()
         };
-        create(experiment().path(), &archive, &options).unwrap();
+        create(experiment(self.layout).path(), &archive, &options).unwrap();
         if !self.ending.is_empty() {
             return Sound { bytes: fs::read(archive).unwrap(), files: Vec::new() };
         }

@@ -78,8 +78,18 @@ impl<'a> Copy<'a> {
 
     fn write(&self, name: &str, content: &[u8]) {
         let path = self.path(name);
+        if name.ends_with('/') {
+            return fs::create_dir_all(path).unwrap();
+        }
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+    }
+
+    fn remove(&self, name: &str) {
+        let path = self.path(name);
+        let removed =
+            if name.ends_with('/') { fs::remove_dir(path) } else { fs::remove_file(path) };
+        removed.unwrap();
     }
 
     fn is_clean(&self) -> bool {
@@ -112,13 +122,13 @@ impl<'a> Copy<'a> {
             self.write(name, content);
         }
         for (name, _) in &gone {
-            fs::remove_file(self.path(name)).unwrap();
+            self.remove(name);
         }
         let clean = self.is_clean();
         for (name, _) in changed.iter().filter(differs) {
             match was(name) {
                 Some(content) => self.write(name, content),
-                None => fs::remove_file(self.path(name)).unwrap(),
+                None => self.remove(name),
             }
         }
         for (name, range) in gone {
