@@ -349,12 +349,21 @@ impl<'a> Verification<'a> {
             &mut report.findings,
         )?);
         self.check_archive_digest(&mut report.findings)?;
+        // The manifest stands at the end.
+        let is_cut_off = report
+            .findings
+            .iter()
+            .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
         match strongest {
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
                     .expected("`manifest-sha256.txt`", "none")
-                    .hint("make one where the files are known to be right: `ra-pack create`"),
+                    .hint(if is_cut_off {
+                        "take the archive from another copy; what was cut off may have held it"
+                    } else {
+                        "make one where the files are known to be right: `ra-pack create`"
+                    }),
             ),
             Some(algorithm) if algorithm.is_weak() => report.findings.push(
                 Finding::new(
