@@ -19,6 +19,9 @@ pub(crate) type Members = BTreeMap<String, Vec<u8>>;
 static SCRATCH: LazyLock<TempDir> =
     LazyLock::new(|| TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap());
 
+/// The longest name of a file that this process can look at, below its directory.
+const LONGEST: usize = 3500;
+
 /// A directory of this process.
 pub(crate) fn scratch() -> &'static Path {
     SCRATCH.path()
@@ -122,6 +125,13 @@ fn unpack(path: &Path, ours: Option<&Members>) {
     if target.is_dir() {
         collect(&target, "", &mut unpacked);
     }
+    // Names that systems refuse are warned of (NAME009), and paths that are longer than one takes at once
+    // cannot be compared here.
+    let is_long =
+        |name: &String| name.len() > LONGEST || name.split('/').any(|part| part.len() > 255);
+    if unpacked.keys().chain(ours.into_iter().flat_map(BTreeMap::keys)).any(is_long) {
+        return;
+    }
     let Ok(report) = report else {
         assert!(ours.is_none(), "faultless, and not to be unpacked: {report:?}");
         return;
@@ -141,6 +151,9 @@ fn unpack(path: &Path, ours: Option<&Members>) {
 }
 
 fn collect(directory: &Path, prefix: &str, into: &mut Members) {
+    if prefix.len() > LONGEST {
+        return;
+    }
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
