@@ -9,6 +9,15 @@ use crate::verified::Members;
 
 /// By the zip crate.
 pub(crate) fn zip(bytes: &[u8]) -> Members {
+    let mut bytes = bytes.to_vec();
+    // Either number of a disk may be left to the zip64 record (APPNOTE §4.4.1.4), and is 0 there. It holds
+    // them against each other first.
+    let end = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
+    for disk in [end + 4..end + 6, end + 6..end + 8] {
+        if bytes[disk.clone()] == [0xff, 0xff] {
+            bytes[disk].fill(0);
+        }
+    }
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     let mut members = Members::new();
     for index in 0..zip.len() {
