@@ -158,6 +158,8 @@ pub(crate) struct End64 {
     pub(crate) directory_offset: Option<u64>,
     /// What the locator says instead of where the record is.
     pub(crate) located: Option<u64>,
+    /// What the record holds behind its fields.
+    pub(crate) more: Vec<u8>,
 }
 
 /// A zip file.
@@ -217,7 +219,7 @@ impl Zip {
         if let Some(zip64) = &self.end.zip64 {
             let at = u64::try_from(out.len()).unwrap();
             out.extend(END64.to_le_bytes());
-            out.extend(44_u64.to_le_bytes());
+            out.extend((44 + u64::try_from(zip64.more.len()).unwrap()).to_le_bytes());
             out.extend([45, 3, 45, 0]);
             out.extend([0; 8]); // disks
             let entries = zip64.entries.unwrap_or_else(|| u64::from(count));
@@ -229,6 +231,7 @@ impl Zip {
             ] {
                 out.extend(number.to_le_bytes());
             }
+            out.extend(&zip64.more);
             out.extend(LOCATOR64.to_le_bytes());
             out.extend(0_u32.to_le_bytes());
             out.extend(zip64.located.unwrap_or(at).to_le_bytes());

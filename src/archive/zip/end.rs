@@ -156,6 +156,14 @@ fn read_end64(
             "the zip64 end record does not end where its locator begins",
         ));
     }
+    // Python and others look for the directory just before a record of the usual length.
+    if end64.record_len != wide(END64_LEN) - 12 {
+        return Err(lie(
+            locator.end64_offset,
+            "the zip64 end record is longer than usual, so that programs look for the directory in \
+             different places",
+        ));
+    }
     let narrow = |short: u16, long: u64| short == u16::MAX || u64::from(short) == long;
     let wide = |short: u32, long: u64| short == u32::MAX || u64::from(short) == long;
     let agree = narrow(end.entries, end64.entries)

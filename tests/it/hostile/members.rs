@@ -117,6 +117,12 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("ARC015"),
         ),
         case(
+            "45 the zip64 end record is longer than usual",
+            "a.zip",
+            zip(|zip| zip.end.zip64 = Some(End64 { more: b"more".to_vec(), ..End64::default() })),
+            Reject("ARC015"),
+        ),
+        case(
             "46 an extra field twice",
             "a.zip",
             zip(|zip| {
