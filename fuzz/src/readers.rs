@@ -150,9 +150,9 @@ pub(crate) fn ustar(bytes: &[u8]) -> (Members, bool) {
             }
             b'x' | b'g' => {
                 let records = records(content);
-                has_line_end |= records.values().any(|value| value.contains('\n'));
+                has_line_end |= records.iter().any(|(_, value)| value.contains('\n'));
                 if kind == b'x' {
-                    pax = records;
+                    pax = records.into_iter().collect();
                 }
             }
             b'K' => {}
@@ -181,13 +181,13 @@ fn number(field: &[u8]) -> usize {
 }
 
 /// Records `length key=value\n`.
-fn records(mut content: &[u8]) -> BTreeMap<String, String> {
-    let mut records = BTreeMap::new();
+fn records(mut content: &[u8]) -> Vec<(String, String)> {
+    let mut records = Vec::new();
     while let Some(space) = content.iter().position(|byte| *byte == b' ') {
         let length: usize = std::str::from_utf8(&content[..space]).unwrap().parse().unwrap();
         let record = String::from_utf8_lossy(&content[space + 1..length - 1]).into_owned();
         let (key, value) = record.split_once('=').unwrap();
-        records.insert(key.to_owned(), value.to_owned());
+        records.push((key.to_owned(), value.to_owned()));
         content = &content[length..];
     }
     records
