@@ -126,6 +126,9 @@ fn remains(report: &VerifyReport) -> String {
         return format!("  intact: nothing is known of the contents, because {why}\n");
     };
     let next = match (intact.members, report.container) {
+        (all, _) if all == report.members => {
+            "every file is whole; what is wrong is how the pack was made, as said above".to_owned()
+        }
         (0, _) => "take the pack from another copy".to_owned(),
         (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
         (_, _) => format!(

@@ -233,17 +233,16 @@ impl<'a> Verification<'a> {
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
         contents.forget_repetition();
         report.findings.extend(contents.findings());
-        if self.options.strict {
-            report.findings.extend(contents.extension_words());
-        }
-        for finding in report.findings.iter_mut().filter(|finding| finding.array.is_none()) {
-            let array = finding.member.as_deref().and_then(|member| contents.array_of(member));
-            finding.array = array.map(str::to_owned);
-        }
+        name_arrays(&mut report.findings, &contents);
         if report.contents_read {
             let files = scan.members.iter().filter(|(member, _)| member.kind == MemberKind::File);
             let files = files.map(|(member, _)| (placement.shown(&member.name), member.size));
             report.intact = Some(Intact::count(files, &contents, &report.findings));
+        }
+        // What strictness alone objects to is none the less whole.
+        if self.options.strict {
+            report.findings.extend(contents.extension_words());
+            name_arrays(&mut report.findings, &contents);
         }
         Ok(())
     }
@@ -538,6 +537,14 @@ impl<'a> Verification<'a> {
 impl Visited {
     fn nothing() -> Self {
         Self { digests: None, content: Content::Other, text: None, fault: None, refused: None }
+    }
+}
+
+/// Names the array that each finding concerns, where it concerns one.
+fn name_arrays(findings: &mut [Finding], contents: &Contents) {
+    for finding in findings.iter_mut().filter(|finding| finding.array.is_none()) {
+        let array = finding.member.as_deref().and_then(|member| contents.array_of(member));
+        finding.array = array.map(str::to_owned);
     }
 }
 

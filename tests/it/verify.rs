@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::bytes::{
     MAKERS, Part, link, manifest, part, sha256, tar, with_manifest, zip, zip_entries,
 };
-use crate::experiment::{Experiment, UINT8, raw_array, read_tree};
+use crate::experiment::{Element, Experiment, UINT8, raw_array, read_tree};
 use crate::foreign::installed;
 use crate::run::{ENDINGS, Ran, extract, pack, ra, run};
 
@@ -582,4 +582,21 @@ fn several_targets_end_in_one_line_that_counts_them() {
     ra("verify", &[&archive, &archive], &["--fast"])
         .exits(0)
         .says(&["2 targets: 2 without a fault, contents not read"]);
+}
+
+#[test]
+fn what_only_strictness_objects_to_is_whole() {
+    let scratch = TempDir::new().unwrap();
+    let experiment = Experiment::new().array("half.ra", Element(3, 2), &[2], &[0; 4]).describe(
+        "half.yaml",
+        "[2]",
+        "float16",
+    );
+    let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
+    ra("verify", &[&archive], &[]).exits(0).says(&["valid"]);
+    ra("verify", &[&archive], &["--strict"]).exits(1).says(&[
+        "NDL051",
+        "intact: 1 of 1 array",
+        "every file is whole",
+    ]);
 }
