@@ -1,10 +1,15 @@
 //! Packing a directory: decide what goes in, check all of it, write it, give it its name.
 
+mod generated;
+mod outputs;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::generated::Generated;
+use self::outputs::{Companions, Outputs};
 use super::bag::write as bag;
 use super::describe::describe_missing;
 use super::manifests;
@@ -18,12 +23,11 @@ use crate::archive::{
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, Contents, DescriptionFacts,
-    EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::parallel;
 use crate::path::MemberPath;
@@ -167,104 +171,6 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
             archive.display()
         ))),
         Some(container) => Ok(container),
-    }
-}
-
-/// The files that one run writes.
-struct Companions {
-    archive: PathBuf,
-    manifest: PathBuf,
-    digest: PathBuf,
-}
-
-impl Companions {
-    fn new(archive: &Path) -> Self {
-        let beside = |suffix: &str| {
-            let mut name = archive.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        Self {
-            archive: archive.to_owned(),
-            manifest: beside(EXTERNAL_MANIFEST_SUFFIX),
-            digest: beside(ARCHIVE_DIGEST_SUFFIX),
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.archive, &self.manifest, &self.digest].into_iter()
-    }
-}
-
-/// The files that one run writes, under their temporary names.
-struct Outputs {
-    archive: PendingFile,
-    manifest: Option<PendingFile>,
-    digest: Option<PendingFile>,
-    /// Signatures of the manifest that is replaced.
-    stale: Vec<PathBuf>,
-}
-
-impl Outputs {
-    /// Begins them all, so that one that is in the way is noticed before any work is done.
-    fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
-        let begin = |path: &Path| PendingFile::create(path, options.force);
-        let unwritten = [
-            (options.no_external_manifest, &companions.manifest),
-            (!options.archive_digest, &companions.digest),
-        ];
-        // `verify` would hold the new archive against what was written for another.
-        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
-            return Err(Error::Unsupported(format!(
-                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
-                 by --force {}",
-                crate::path::escape(&stale.to_string_lossy()),
-                if *stale == &companions.digest {
-                    "--archive-digest"
-                } else {
-                    "without --no-external-manifest"
-                },
-            )));
-        }
-        let archive = begin(&companions.archive)?;
-        let stale = signatures::of(&companions.manifest);
-        if let Some(path) = stale.first().filter(|_| !options.force) {
-            return Err(Error::AlreadyExists { path: path.clone() });
-        }
-        let manifest =
-            (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
-        let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
-        Ok(Self { archive, manifest, digest, stale })
-    }
-
-    /// The temporary names, which may lie in the source.
-    fn temporaries(&self) -> impl Iterator<Item = &Path> {
-        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
-        files.into_iter().flatten().filter_map(PendingFile::temporary)
-    }
-
-    /// Puts everything on the disk, then gives each file its name.
-    ///
-    /// No system renames three files in one step. Whatever stops this between two steps, `verify` must
-    /// not hold one archive against what was written for another and call it damaged. So what lies
-    /// beside the old archive goes first, then the archive takes its name, and what vouches for it
-    /// comes last: an archive with nothing beside it is proved by the manifest in it.
-    fn persist(self, companions: &Companions, replace: bool) -> Result<()> {
-        let files = [Some(self.archive), self.manifest, self.digest];
-        for file in files.iter().flatten() {
-            file.sync()?;
-        }
-        for signature in &self.stale {
-            fs::remove(signature)?;
-        }
-        if replace {
-            fs::remove(&companions.digest)?;
-            fs::remove(&companions.manifest)?;
-        }
-        for file in files.into_iter().flatten() {
-            file.persist()?;
-        }
-        fs::sync_directory(&companions.archive)
     }
 }
 
@@ -621,58 +527,6 @@ fn unportable_names(
 enum Origin<'a> {
     Source(&'a SourceEntry),
     Made(&'a [u8]),
-}
-
-/// Writes the members that the pack itself needs.
-struct Generated<'a, 'p> {
-    writer: ArchiveWriter<'a>,
-    plan: &'p Plan<'p>,
-    options: &'p CreateOptions,
-    bytes: u64,
-    files: u64,
-}
-
-impl Generated<'_, '_> {
-    fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digests)> {
-        let path = MemberPath::new(self.plan.placement.place_tag(name))?;
-        let member = NewMember {
-            path: path.clone(),
-            kind: MemberKind::File,
-            size: wide(content.len()),
-            modified: self.options.timestamp.unwrap_or(FIXED_TIME),
-            align_at: None,
-        };
-        self.writer.write_bytes(&member, content)?;
-        self.bytes = self.bytes.saturating_add(member.size);
-        self.files = self.files.saturating_add(1);
-        Ok((path, Digests::of(&self.plan.algorithms, content)))
-    }
-
-    /// Adds a manifest by each algorithm.
-    fn add_manifests(
-        &mut self,
-        prefix: &str,
-        names: NameEncoding,
-        listed: &[(MemberPath, Digests)],
-    ) -> Result<Manifests> {
-        let mut manifests = Manifests { added: Vec::new(), sha256: Vec::new() };
-        for algorithm in self.plan.algorithms.iter().copied() {
-            let text = bag::manifest_text(algorithm, names, listed);
-            let name = format!("{prefix}{}", pack::manifest_name(algorithm));
-            manifests.added.push(self.add(&name, &text)?);
-            if algorithm == Algorithm::Sha256 {
-                manifests.sha256 = text;
-            }
-        }
-        Ok(manifests)
-    }
-}
-
-/// Manifests that were written.
-struct Manifests {
-    added: Vec<(MemberPath, Digests)>,
-    /// The text of the one by SHA-256.
-    sha256: Vec<u8>,
 }
 
 fn wide(number: usize) -> u64 {

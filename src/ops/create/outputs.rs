@@ -1,0 +1,108 @@
+//! The files that one run writes: the archive and what vouches for it, each under a temporary name until
+//! all of them are whole.
+
+use std::path::{Path, PathBuf};
+
+use super::super::signatures;
+use super::CreateOptions;
+use crate::error::{Error, Result};
+use crate::fs::{self, PendingFile};
+use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
+
+/// The files that one run writes.
+pub(super) struct Companions {
+    pub(super) archive: PathBuf,
+    pub(super) manifest: PathBuf,
+    pub(super) digest: PathBuf,
+}
+
+impl Companions {
+    pub(super) fn new(archive: &Path) -> Self {
+        let beside = |suffix: &str| {
+            let mut name = archive.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        Self {
+            archive: archive.to_owned(),
+            manifest: beside(EXTERNAL_MANIFEST_SUFFIX),
+            digest: beside(ARCHIVE_DIGEST_SUFFIX),
+        }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.archive, &self.manifest, &self.digest].into_iter()
+    }
+}
+
+/// The files that one run writes, under their temporary names.
+pub(super) struct Outputs {
+    pub(super) archive: PendingFile,
+    pub(super) manifest: Option<PendingFile>,
+    pub(super) digest: Option<PendingFile>,
+    /// Signatures of the manifest that is replaced.
+    pub(super) stale: Vec<PathBuf>,
+}
+
+impl Outputs {
+    /// Begins them all, so that one that is in the way is noticed before any work is done.
+    pub(super) fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
+        let begin = |path: &Path| PendingFile::create(path, options.force);
+        let unwritten = [
+            (options.no_external_manifest, &companions.manifest),
+            (!options.archive_digest, &companions.digest),
+        ];
+        // `verify` would hold the new archive against what was written for another.
+        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
+                 by --force {}",
+                crate::path::escape(&stale.to_string_lossy()),
+                if *stale == &companions.digest {
+                    "--archive-digest"
+                } else {
+                    "without --no-external-manifest"
+                },
+            )));
+        }
+        let archive = begin(&companions.archive)?;
+        let stale = signatures::of(&companions.manifest);
+        if let Some(path) = stale.first().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path: path.clone() });
+        }
+        let manifest =
+            (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
+        let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
+        Ok(Self { archive, manifest, digest, stale })
+    }
+
+    /// The temporary names, which may lie in the source.
+    pub(super) fn temporaries(&self) -> impl Iterator<Item = &Path> {
+        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
+        files.into_iter().flatten().filter_map(PendingFile::temporary)
+    }
+
+    /// Puts everything on the disk, then gives each file its name.
+    ///
+    /// No system renames three files in one step. Whatever stops this between two steps, `verify` must
+    /// not hold one archive against what was written for another and call it damaged. So what lies
+    /// beside the old archive goes first, then the archive takes its name, and what vouches for it
+    /// comes last: an archive with nothing beside it is proved by the manifest in it.
+    pub(super) fn persist(self, companions: &Companions, replace: bool) -> Result<()> {
+        let files = [Some(self.archive), self.manifest, self.digest];
+        for file in files.iter().flatten() {
+            file.sync()?;
+        }
+        for signature in &self.stale {
+            fs::remove(signature)?;
+        }
+        if replace {
+            fs::remove(&companions.digest)?;
+            fs::remove(&companions.manifest)?;
+        }
+        for file in files.into_iter().flatten() {
+            file.persist()?;
+        }
+        fs::sync_directory(&companions.archive)
+    }
+}
