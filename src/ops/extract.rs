@@ -139,7 +139,8 @@ struct Plan {
 
 impl Plan {
     fn new(archive: &Archive, jobs: usize, options: &ExtractOptions) -> Result<Self> {
-        let scan = archive.scan(jobs, &look)?;
+        let kept = AtomicU64::new(0);
+        let scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
         let mut findings = scan.findings;
         let kept = scan.members.into_iter().map(|(member, text)| keep(member, text.flatten()));
         let members = kept.collect::<Result<Vec<_>>>()?;
@@ -194,13 +195,25 @@ impl Plan {
 /// The text of a member that may be the manifest, or what is wrong with it; of others nothing is read.
 type KeptText = Option<Result<Vec<u8>, Box<Finding>>>;
 
-fn look(member: &Member, content: &mut dyn BufRead) -> Option<io::Result<Vec<u8>>> {
-    let last = member.name.rsplit('/').next().unwrap_or_default();
+fn look(
+    kept: &AtomicU64,
+    member: &Member,
+    content: &mut dyn BufRead,
+) -> Option<io::Result<Vec<u8>>> {
+    // At the top, or in the one directory that may hold everything.
+    let last = member.name.split_once('/').map_or(member.name.as_str(), |(_, last)| last);
     if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
         return None;
     }
     let mut text = Vec::new();
-    Some(content.take(MAX_MANIFEST).read_to_end(&mut text).map(|_| text))
+    let read = content.take(MAX_MANIFEST.saturating_add(1)).read_to_end(&mut text);
+    let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if kept.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > MAX_MANIFEST {
+        return Some(Err(io::Error::other(format!(
+            "the manifests are longer than the {MAX_MANIFEST} bytes that are read"
+        ))));
+    }
+    Some(read.map(|_| text))
 }
 
 /// Tells damage from a refusal of the system, which is an error.

@@ -12,9 +12,9 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::manifest::{Manifest, ManifestFault};
 
-/// Longest manifest that is read: ten million files with names of a hundred bytes. It bounds the
-/// memory that a compressed manifest can ask for.
-pub(super) const MAX_MANIFEST: u64 = 2 * 1024 * 1024 * 1024;
+/// Most bytes of manifests that are read, of one pack together: five million files with names of forty
+/// bytes. It bounds the memory that a compressed manifest can ask for.
+pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
 
 /// The digest of a whole open file.
 pub(super) fn digest_file(file: &File) -> Result<Digest> {

@@ -355,6 +355,13 @@ impl Pack {
     }
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
+        // A part of it would seem to list less than it does.
+        if member.size > MAX_MANIFEST {
+            return Err(Error::Unsupported(format!(
+                "`{}` is longer than the {MAX_MANIFEST} bytes that are read",
+                crate::path::escape(name)
+            )));
+        }
         let mut text = Vec::new();
         self.archive
             .read(member)?
