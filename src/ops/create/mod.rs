@@ -340,6 +340,9 @@ impl<'a> Plan<'a> {
         };
         let (bytes, files) = (generated.bytes, generated.files);
         generated.writer.finish()?;
+        if options.layout == Layout::BagIt {
+            outputs.check_bag(jobs)?;
+        }
 
         let archive_bytes = outputs.archive.file().len()?;
         let archive_sha256 = options

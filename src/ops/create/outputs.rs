@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use super::super::signatures;
+use super::super::verify::{VerifyOptions, verify};
 use super::CreateOptions;
 use crate::error::{Error, Result};
+use crate::finding::count_errors;
 use crate::fs::{self, PendingFile};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
 
@@ -80,6 +82,23 @@ impl Outputs {
     pub(super) fn temporaries(&self) -> impl Iterator<Item = &Path> {
         let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
         files.into_iter().flatten().filter_map(PendingFile::temporary)
+    }
+
+    /// Reads a bag back, every byte of it, before it gets its name: others will ask for what was written,
+    /// not for what was meant to be.
+    pub(super) fn check_bag(&self, jobs: usize) -> Result<()> {
+        let Some(temporary) = self.archive.temporary() else { return Ok(()) };
+        let options = VerifyOptions { jobs: Some(jobs), ..VerifyOptions::default() };
+        let report = verify(temporary, &options)?;
+        if report.bag.is_some_and(|bag| bag.valid) && count_errors(&report.findings) == 0 {
+            return Ok(());
+        }
+        let first = report.findings.iter().find(|finding| finding.is_error());
+        Err(Error::Unsupported(format!(
+            "the bag that was written is not valid{}; nothing was kept. The disk or the memory of this \
+             machine may be failing",
+            first.map_or(String::new(), |finding| format!(": {finding}"))
+        )))
     }
 
     /// Puts everything on the disk, then gives each file its name.
