@@ -56,6 +56,29 @@ impl File {
         })
     }
 
+    /// An error when it does not look as it did.
+    pub(crate) fn check_unchanged(&self, stamp: &Stamp) -> Result<()> {
+        let now = self.stamp()?;
+        if now == *stamp {
+            return Ok(());
+        }
+        Err(self.changed(if now.len() == stamp.len() {
+            "it was written to".to_owned()
+        } else {
+            format!("its length went from {} to {} bytes", stamp.len(), now.len())
+        }))
+    }
+
+    /// Fills `target`, which is as long as the file was, with all of the file; it must be as it was from
+    /// beginning to end.
+    pub(crate) fn read_unchanged(&mut self, target: &mut [u8], stamp: &Stamp) -> Result<()> {
+        self.read_exact(target).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed("it became shorter"),
+            _ => Error::io("read", &self.path)(error),
+        })?;
+        self.check_unchanged(stamp)
+    }
+
     /// The error that says that it is no longer what it was.
     pub(crate) fn changed(&self, what: impl Into<String>) -> Error {
         Error::Changed { path: self.path.clone(), what: what.into() }

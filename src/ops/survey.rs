@@ -175,12 +175,6 @@ fn takes_room(budget: &AtomicU64, len: u64) -> bool {
 fn read_whole<'b>(file: &mut File, stamp: &Stamp, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
     let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(buffer.len());
     let content = buffer.get_mut(..len).unwrap_or_default();
-    file.read_exact(content).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => file.changed("it became shorter"),
-        _ => Error::io("read", file.path())(error),
-    })?;
-    if file.stamp()? != *stamp {
-        return Err(file.changed("it was written to"));
-    }
+    file.read_unchanged(content, stamp)?;
     Ok(content)
 }

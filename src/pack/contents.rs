@@ -74,10 +74,9 @@ impl Contents {
         for (path, content) in files {
             match content {
                 Content::Array(facts) => arrays.push((path, *facts)),
-                Content::Description(mut facts) if !is_pack_document(path.as_str()) => {
-                    this.has_yml |= path.extension() == Some(OTHER_EXTENSION);
-                    facts.rename(&path);
-                    descriptions.push((path, *facts));
+                Content::Description(facts) if !is_pack_document(path.as_str()) => {
+                    let facts = this.named(&path, *facts);
+                    descriptions.push((path, facts));
                 }
                 other => this.add(path, other),
             }
@@ -96,13 +95,19 @@ impl Contents {
             Content::Description(facts) if is_pack_document(path.as_str()) => {
                 self.pack_document = Some((path.as_str().to_owned(), *facts));
             }
-            Content::Description(mut facts) => {
-                self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
-                facts.rename(&path);
-                self.descriptions.insert(path, *facts);
+            Content::Description(facts) => {
+                let facts = self.named(&path, *facts);
+                self.descriptions.insert(path, facts);
             }
             Content::Other => {}
         }
+    }
+
+    /// A description under its name in the pack: it was read under the one in the archive.
+    fn named(&mut self, path: &MemberPath, mut facts: DescriptionFacts) -> DescriptionFacts {
+        self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
+        facts.rename(path);
+        facts
     }
 
     /// Whether a payload file is an array.

@@ -177,9 +177,6 @@ impl<'a> Builder<'a> {
     }
 
     fn group(&mut self, path: &str) -> &mut Parts<'a> {
-        if !self.groups.contains_key(path) {
-            self.groups.insert(path.to_owned(), Parts::default());
-        }
         self.groups.entry(path.to_owned()).or_default()
     }
 

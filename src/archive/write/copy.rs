@@ -47,7 +47,7 @@ pub(super) fn copy(
     } else {
         copy_here(&mut file, stamp, algorithms, buffer, sink)?
     };
-    unchanged(&file, stamp)?;
+    file.check_unchanged(stamp)?;
     Ok(copied)
 }
 
@@ -156,22 +156,6 @@ pub(super) fn append(
     let wanted = usize::try_from(stamp.len()).map_err(|_| file.changed("it grew"))?;
     out.resize(start.saturating_add(wanted), 0);
     let target = out.get_mut(start..).unwrap_or_default();
-    file.read_exact(target).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => file.changed("it became shorter"),
-        _ => Error::io("read", file.path())(error),
-    })?;
-    unchanged(&file, stamp)?;
+    file.read_unchanged(target, stamp)?;
     Ok(Copied::of(algorithms, out.get(start..).unwrap_or_default()))
-}
-
-fn unchanged(file: &File, stamp: &Stamp) -> Result<()> {
-    let now = file.stamp()?;
-    if now == *stamp {
-        return Ok(());
-    }
-    Err(file.changed(if now.len() == stamp.len() {
-        "it was written to".to_owned()
-    } else {
-        format!("its length went from {} to {} bytes", stamp.len(), now.len())
-    }))
 }

@@ -201,6 +201,18 @@ impl<'a> Plan<'a> {
         options: &CreateOptions,
     ) -> Result<Self> {
         let Survey { mut entries, mut contents, mut findings } = survey;
+        entries.retain(|entry| {
+            let is_signature = pack::is_signature(entry.path.as_str());
+            if is_signature {
+                let message = "the signature is not packed: it is of a manifest that is made anew";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
+                );
+            }
+            !is_signature
+        });
         let mut take = |name: &str| {
             let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
             Some(entries.remove(index))
@@ -224,22 +236,6 @@ impl<'a> Plan<'a> {
                 );
             }
         }
-        entries.retain(|entry| {
-            let is_signature = pack::is_signature(entry.path.as_str());
-            if is_signature {
-                let message = "the signature is not packed: it is of a manifest that is made anew";
-                findings.push(
-                    Finding::new(Code::OddContainer, message)
-                        .in_member(entry.path.as_str())
-                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
-                );
-            }
-            !is_signature
-        });
-        let mut take = |name: &str| {
-            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
-            Some(entries.remove(index))
-        };
         let pack_document = take(PACK_DOCUMENT);
         let mut described = BTreeMap::new();
         if options.describe {

@@ -380,8 +380,7 @@ impl<'a> Verification<'a> {
         Ok(())
     }
 
-    /// The manifest beside the archive, or where the caller says; it must agree with the inner one.
-    /// The path of the manifest that lies outside, if there is one.
+    /// Where the manifest outside lies, if there is one: where the caller says, or beside the archive.
     fn external_path(&self) -> PathBuf {
         let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         self.options.manifest.clone().unwrap_or_else(beside)
@@ -397,6 +396,7 @@ impl<'a> Verification<'a> {
             .collect()
     }
 
+    /// The manifest outside, unless it is of the algorithm of one inside: then the two must agree.
     fn external_manifest(
         &self,
         inner: &[NamedManifest],

@@ -15,6 +15,33 @@ use super::{noise, shim};
 use crate::experiment::{Experiment, UINT8, read_tree};
 use crate::run::{create, names_in, pack, ra};
 
+/// Packs as `name` while `disturb` is done every now and then: an error that names the file that changes,
+/// and nothing else.
+fn assert_notices(
+    experiment: &Experiment,
+    name: &str,
+    method: &str,
+    pause: Duration,
+    mut disturb: impl FnMut() + Send,
+) {
+    let scratch = TempDir::new().unwrap();
+    let done = AtomicBool::new(false);
+    let ran = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                disturb();
+                thread::sleep(pause);
+            }
+        });
+        let archive = scratch.path().join(name);
+        let ran = create(experiment.path(), &archive, &["--compression", method]);
+        done.store(true, Ordering::Relaxed);
+        ran
+    });
+    ran.exits(2).says(&["run1/changing.bin", "changed while it was read"]);
+    assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
+}
+
 /// Packs while `change` is done to a file over and over again: an error that names the file, and
 /// nothing else.
 fn assert_noticed(change: impl Fn(&File, u64) + Sync) {
@@ -24,25 +51,12 @@ fn assert_noticed(change: impl Fn(&File, u64) + Sync) {
         [("x.zip", "stored"), ("x.zip", "deflate:2"), ("x.tar", "stored"), ("x.tar.zst", "zstd:1")]
     {
         File::create(&path).unwrap().set_len(40_000_000).unwrap();
-        let scratch = TempDir::new().unwrap();
-        let done = AtomicBool::new(false);
-        let ran = thread::scope(|scope| {
-            scope.spawn(|| {
-                let file = File::options().write(true).open(&path).unwrap();
-                let mut turn = 0;
-                while !done.load(Ordering::Relaxed) {
-                    turn += 1;
-                    change(&file, turn);
-                    thread::sleep(Duration::from_micros(300));
-                }
-            });
-            let archive = scratch.path().join(name);
-            let ran = create(experiment.path(), &archive, &["--compression", method]);
-            done.store(true, Ordering::Relaxed);
-            ran
+        let file = File::options().write(true).open(&path).unwrap();
+        let mut turn = 0;
+        assert_notices(&experiment, name, method, Duration::from_micros(300), || {
+            turn += 1;
+            change(&file, turn);
         });
-        ran.exits(2).says(&["run1/changing.bin", "changed while it was read"]);
-        assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
     }
 }
 
@@ -286,23 +300,10 @@ fn a_file_that_is_replaced_by_one_of_its_size_and_time_while_it_is_read_is_notic
     };
     for (name, method) in [("x.zip", "stored"), ("x.zip", "deflate:2"), ("x.tar", "stored")] {
         lay(&path);
-        let scratch = TempDir::new().unwrap();
-        let done = AtomicBool::new(false);
-        let ran = thread::scope(|scope| {
-            scope.spawn(|| {
-                let other = aside.path().join("other");
-                while !done.load(Ordering::Relaxed) {
-                    lay(&other);
-                    fs::rename(&other, &path).unwrap();
-                    thread::sleep(Duration::from_millis(1));
-                }
-            });
-            let archive = scratch.path().join(name);
-            let ran = create(experiment.path(), &archive, &["--compression", method]);
-            done.store(true, Ordering::Relaxed);
-            ran
+        let other = aside.path().join("other");
+        assert_notices(&experiment, name, method, Duration::from_millis(1), || {
+            lay(&other);
+            fs::rename(&other, &path).unwrap();
         });
-        ran.exits(2).says(&["run1/changing.bin", "changed while it was read"]);
-        assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
     }
 }
