@@ -247,14 +247,33 @@ impl Manifest {
     pub fn to_text(&self, names: NameEncoding) -> Vec<u8> {
         let mut text = Vec::new();
         for entry in &self.entries {
-            push_line(&mut text, names, &entry.path, &entry.digest);
+            push_line(&mut text, names, entry.path.as_str(), &entry.digest);
         }
         text
     }
 }
 
-fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &MemberPath, digest: &Digest) {
-    let name = encode_name(names, path.as_str());
+/// Whether a text is what [`Manifest::to_text`] writes of `files`, which are in the order of their names,
+/// each once. A file without a digest is in no text.
+pub(crate) fn is_text_of<'a>(
+    text: &[u8],
+    names: NameEncoding,
+    files: impl Iterator<Item = (&'a str, Option<Digest>)>,
+) -> bool {
+    let mut line = Vec::new();
+    let mut rest = text;
+    for (name, digest) in files {
+        let Some(digest) = digest else { return false };
+        line.clear();
+        push_line(&mut line, names, name, &digest);
+        let Some(after) = rest.strip_prefix(line.as_slice()) else { return false };
+        rest = after;
+    }
+    rest.is_empty()
+}
+
+fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, digest: &Digest) {
+    let name = encode_name(names, path);
     if names == NameEncoding::Gnu && matches!(name, Cow::Owned(_)) {
         text.push(b'\\');
     }

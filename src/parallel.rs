@@ -66,6 +66,33 @@ where
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Runs two works and returns what both give: side by side when there is more than one job.
+pub(crate) fn join<A, B: Send>(
+    jobs: usize,
+    one: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if jobs <= 1 {
+        return (one(), other());
+    }
+    // Where the system has no more threads to give, the work is still there to be done here.
+    let other = Mutex::new(Some(other));
+    let take = || other.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let run = || take().map(|work| work());
+    thread::scope(|scope| {
+        let beside = thread::Builder::new().spawn_scoped(scope, run);
+        let one = one();
+        let done = match beside {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => None,
+        };
+        match done.or_else(run) {
+            Some(other) => (one, other),
+            None => unreachable!("the work is taken only by who does it"),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +112,14 @@ mod tests {
                 let flat: Vec<usize> = sums.iter().flat_map(|(start, end)| *start..*end).collect();
                 assert_eq!(flat, (0..count).collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn two_works_are_both_done() {
+        for jobs in [1, 2] {
+            let text = String::from("b");
+            assert_eq!(join(jobs, || 1, || text.len()), (1, 1));
         }
     }
 

@@ -67,7 +67,7 @@ impl MemberPath {
 
     /// The last part.
     pub fn file_name(&self) -> &str {
-        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+        file_name(&self.0)
     }
 
     /// The last part without its extension: `a/b.c.ra` has the stem `b.c`.
@@ -77,7 +77,7 @@ impl MemberPath {
 
     /// What follows the last dot of the last part; a leading dot starts no extension.
     pub fn extension(&self) -> Option<&str> {
-        split_extension(self.file_name()).1
+        extension(&self.0)
     }
 
     /// The path without its extension: `run1/t.ra` gives `run1/t`.
@@ -92,6 +92,21 @@ impl MemberPath {
     }
 }
 
+/// The last part of a name.
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// What follows the last dot of the last part of a name, as [`MemberPath::extension`].
+pub(crate) fn extension(path: &str) -> Option<&str> {
+    split_extension(file_name(path)).1
+}
+
+/// Whether a name is one that [`MemberPath::new`] takes.
+pub(crate) fn is_sound(path: &str) -> bool {
+    fault(path).is_none()
+}
+
 fn split_extension(name: &str) -> (&str, Option<&str>) {
     match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
@@ -100,6 +115,11 @@ fn split_extension(name: &str) -> (&str, Option<&str>) {
 }
 
 fn fault(path: &str) -> Option<PathFault> {
+    let bytes = path.as_bytes();
+    if is_ordinary(bytes) { None } else { fault_in_full(path) }
+}
+
+fn fault_in_full(path: &str) -> Option<PathFault> {
     let bytes = path.as_bytes();
     if bytes.is_empty() {
         return Some(PathFault::Empty);
@@ -125,6 +145,24 @@ fn fault(path: &str) -> Option<PathFault> {
         ".." => Some(PathFault::Climbs),
         _ => None,
     })
+}
+
+/// Whether a name is of the kind that nearly all are, seen in one look: parts that begin with a letter, a
+/// digit or an underscore. Those have no fault; others may have none.
+fn is_ordinary(bytes: &[u8]) -> bool {
+    let mut begins = true;
+    for byte in bytes {
+        let is_ordinary = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => true,
+            b'.' | b'-' | b'/' => !begins,
+            _ => false,
+        };
+        if !is_ordinary {
+            return false;
+        }
+        begins = *byte == b'/';
+    }
+    !begins && bytes.len() <= MAX_PATH_BYTES
 }
 
 impl fmt::Display for MemberPath {
@@ -226,7 +264,16 @@ fn is_unsafe(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_ordinary_has_no_fault(name in "[a-c._/\\\\:0-]{0,12}") {
+            prop_assert_eq!(fault(&name), fault_in_full(&name));
+        }
+    }
 
     #[test]
     fn accepts_ordinary_names_unchanged() {

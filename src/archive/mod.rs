@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
-pub(crate) use self::names::check_portable;
+pub(crate) use self::names::{check as check_names, check_portable};
 pub use self::write::Compression;
 pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
 
@@ -253,15 +253,21 @@ impl Archive {
     }
 
     /// Shows the content of every file to `visit`, on `jobs` threads where the container allows it,
-    /// and checks the container on the way. Content that `visit` does not read is not checked.
+    /// and checks the container on the way, its names too. Content that `visit` does not read is not
+    /// checked.
     pub(crate) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
-        let mut scan = match self {
-            Self::Directory(directory) => directory.scan(jobs, visit)?,
-            Self::Zip(zip) => zip.scan(jobs, visit)?,
-            Self::Tar(tarball) => tarball.scan(jobs, visit)?,
-        };
-        names::check(&scan.members, &mut scan.findings);
+        let mut scan = self.scan_files(jobs, visit)?;
+        check_names(scan.members.iter().map(|(member, _)| member), &mut scan.findings);
         Ok(scan)
+    }
+
+    /// The same without a look at the names; [`check_names`] is left to the caller.
+    pub(crate) fn scan_files<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+        match self {
+            Self::Directory(directory) => directory.scan(jobs, visit),
+            Self::Zip(zip) => zip.scan(jobs, visit),
+            Self::Tar(tarball) => tarball.scan(jobs, visit),
+        }
     }
 
     /// Finds one member by its name.
@@ -289,15 +295,17 @@ impl Archive {
         }
     }
 
-    /// The names of all members, without opening any; of a directory those near its top, since more would
-    /// be another walk.
-    pub(crate) fn first_names(&self) -> Result<Vec<String>> {
+    /// Gives the names of all members, without opening any; of a directory those near its top, since
+    /// more would be another walk.
+    pub(crate) fn each_first_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
         match self {
-            Self::Directory(directory) => directory.first_names(),
-            Self::Zip(_) | Self::Tar(_) => {
-                Ok(self.members()?.into_iter().map(|member| member.name).collect())
+            Self::Directory(directory) => {
+                directory.first_names()?.iter().for_each(|name| take(name));
             }
+            Self::Zip(zip) => zip.each_name(take)?,
+            Self::Tar(_) => self.members()?.iter().for_each(|member| take(&member.name)),
         }
+        Ok(())
     }
 
     /// The content of one file from its beginning; reading to the end checks it.

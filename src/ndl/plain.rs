@@ -43,6 +43,11 @@ pub struct PlainDescription<'t> {
 impl<'t> PlainDescription<'t> {
     /// Reads a text of the plain form; of any other, nothing is said.
     pub fn read(text: &'t str) -> Option<Self> {
+        Self::read_again(text).filter(Self::is_sound)
+    }
+
+    /// The parts of a text that [`PlainDescription::read`] takes; of others, parts of any kind or none.
+    pub(crate) fn read_again(text: &'t str) -> Option<Self> {
         let mut lines = Lines(text);
         let is_dimcoord = match lines.next()? {
             "ndarrays:" => false,
@@ -50,9 +55,6 @@ impl<'t> PlainDescription<'t> {
             _ => return None,
         };
         let name = lines.next()?.strip_prefix("  ")?.strip_suffix(':')?;
-        if !is_name(name) {
-            return None;
-        }
         let (mut extents, mut datatype) = (None, None);
         for _ in 0..2 {
             let line = lines.next()?.strip_prefix("    ")?;
@@ -65,23 +67,26 @@ impl<'t> PlainDescription<'t> {
                 _ => return None,
             }
         }
-        let mut this = Self {
-            is_dimcoord,
-            name,
-            extents: extents?,
-            datatype: datatype?,
-            attributes: "",
-            order: Order::Column,
+        let attributes = if lines.take("    attributes:") {
+            lines.take_attributes().filter(|lines| !lines.is_empty())?
+        } else {
+            ""
         };
-        this.check_extents()?;
-        if lines.take("    attributes:") {
-            this.attributes = attribute_lines(&mut lines)?;
-        }
+        let mut order = Order::Column;
         if !is_dimcoord && lines.take("    storage:") {
             let word = lines.next()?.strip_prefix("      order: ")?;
-            this.order = Order::from_word(word).filter(|order| *order != Order::Column)?;
+            order = Order::from_word(word).filter(|order| *order != Order::Column)?;
         }
+        let (extents, datatype) = (extents?, datatype?);
+        let this = Self { is_dimcoord, name, extents, datatype, attributes, order };
         lines.0.is_empty().then_some(this)
+    }
+
+    /// Whether each part is one that the writer writes so, and that has one meaning.
+    fn is_sound(&self) -> bool {
+        is_name(self.name)
+            && self.check_extents().is_some()
+            && (self.attributes.is_empty() || check_attributes(self.attributes).is_some())
     }
 
     fn check_extents(&self) -> Option<()> {
@@ -195,6 +200,15 @@ impl<'t> Lines<'t> {
         self.0 = rest.unwrap_or(self.0);
         rest.is_some()
     }
+
+    /// Passes the lines that are as deep as attributes.
+    fn take_attributes(&mut self) -> Option<&'t str> {
+        let text = self.0;
+        while self.0.starts_with("      ") {
+            self.next()?;
+        }
+        text.get(..text.len().saturating_sub(self.0.len()))
+    }
 }
 
 /// A name that nobody takes for anything else.
@@ -215,22 +229,19 @@ fn split_extents(list: &str) -> impl Iterator<Item = &str> {
     list.split(", ").filter(move |_| !is_empty)
 }
 
-/// The lines of attributes, when each is one that the writer writes.
-fn attribute_lines<'t>(lines: &mut Lines<'t>) -> Option<&'t str> {
-    let text = lines.0;
-    while lines.0.starts_with("      ") {
-        let line = lines.next()?;
-        let (name, value) = pair(line)?;
-        let taken = text.len().saturating_sub(lines.0.len());
-        let before = text.get(..taken.saturating_sub(line.len()).saturating_sub(1))?;
+/// Each line has to be an attribute as the writer writes it.
+fn check_attributes(text: &str) -> Option<()> {
+    let mut lines = Lines(text);
+    while !lines.0.is_empty() {
+        let before = text.get(..text.len().saturating_sub(lines.0.len()))?;
+        let (name, value) = pair(lines.next()?)?;
         let mut count = 0;
         let doubled = pairs(before).inspect(|_| count += 1).any(|(other, _)| other == name);
         if doubled || count >= MAX_ATTRIBUTES || !is_name(name) || !is_written_so(value) {
             return None;
         }
     }
-    let taken = text.len().saturating_sub(lines.0.len());
-    text.get(..taken).filter(|lines| !lines.is_empty())
+    Some(())
 }
 
 fn pair(line: &str) -> Option<(&str, &str)> {

@@ -7,7 +7,7 @@ use crate::archive::{Archive, Member};
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::pack::{Content, Contents, Inspector, Placement};
-use crate::path::MemberPath;
+use crate::path::{self, MemberPath};
 
 /// What a glance shows.
 #[derive(Debug)]
@@ -24,17 +24,15 @@ pub(super) struct Glance {
 pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let scan = archive.scan(jobs, &look)?;
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
-    let mut contents = Contents::default();
     let mut members = Vec::with_capacity(scan.members.len());
     let ambiguous = ambiguous(&scan.findings);
-    for (member, content) in scan.members {
+    let contents = Contents::collect(scan.members.into_iter().filter_map(|(member, content)| {
         // What one header says of it would be nonsense by another.
         let content = content.filter(|_| !ambiguous.contains(&member.name));
-        if let (Some(content), Some(path)) = (content, placed(&placement, &member)) {
-            contents.add(path, content);
-        }
+        let said = placed(&placement, &member).zip(content);
         members.push(member);
-    }
+        said
+    }));
     Ok(Glance { placement, members, contents, findings: scan.findings })
 }
 
@@ -45,11 +43,13 @@ pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
 }
 
 fn look(member: &Member, content: &mut dyn BufRead) -> Content {
-    let Ok(path) = MemberPath::new(member.name.as_str()) else { return Content::Other };
-    let mut inspector = Inspector::new(&path);
+    if !path::is_sound(&member.name) {
+        return Content::Other;
+    }
+    let mut inspector = Inspector::new(&member.name);
     // A member that cannot be read is shown as far as it can.
     let _ = inspector.read(content);
-    inspector.finish(&path, member.size)
+    inspector.finish(&member.name, member.size)
 }
 
 /// The name under which a file belongs to the contents of the pack.

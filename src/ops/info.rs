@@ -15,7 +15,6 @@ use crate::fs::{self, File};
 use crate::ndl::Document;
 use crate::pack::{self, Layout, shape_of};
 use crate::parallel;
-use crate::path::MemberPath;
 use crate::ra::{Flags, Header, ReadError};
 
 /// One array.
@@ -169,7 +168,7 @@ impl ArrayInfo {
 /// When there is nothing at `path`.
 pub fn is_array_file(path: &Path) -> Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_named = MemberPath::new(name.as_ref()).is_ok_and(|name| pack::is_array(&name));
+    let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
 }
 

@@ -102,7 +102,7 @@ pub fn list(target: &Path, patterns: &Patterns, jobs: Option<usize>) -> Result<L
 }
 
 fn array(contents: &Contents, name: &str) -> Option<ListedArray> {
-    let (path, facts) = contents.arrays.get_key_value(name)?;
+    let (path, facts) = contents.arrays.entry(name)?;
     let described = contents.description(path, &mut Vec::new());
     let header = match &facts.header {
         Ok(header) => header,

@@ -64,7 +64,7 @@ impl Lone {
         match look(path, &subject)? {
             Content::Other => {
                 let text = fs::read_limited(path, crate::ndl::MAX_TEXT.try_into().unwrap_or(0))?;
-                unattached = Some(DescriptionFacts::parse(subject.as_str(), &text));
+                unattached = Some(DescriptionFacts::parse(subject.as_str(), text));
             }
             content => contents.add(subject.clone(), content),
         }
@@ -105,8 +105,8 @@ impl Lone {
     fn add(&mut self, name: &str) -> Result<()> {
         let Ok(member) = MemberPath::new(name) else { return Ok(()) };
         let path = self.root.join(name);
-        if self.contents.arrays.contains_key(&member)
-            || self.contents.descriptions.contains_key(&member)
+        if self.contents.arrays.contains(member.as_str())
+            || self.contents.descriptions.contains(member.as_str())
             || (name == PACK_DOCUMENT && self.contents.pack_document.is_some())
             || !fs::is_plain_below(&self.root, name)?
         {
@@ -189,8 +189,8 @@ impl Lone {
                     || finding.code == Code::CoordinateLength
             });
         }
-        let has_array = self.contents.arrays.contains_key(self.array().as_str());
-        let own = self.contents.descriptions.get(&self.subject).filter(|_| !has_array);
+        let has_array = self.contents.arrays.contains(&self.array());
+        let own = self.contents.descriptions.get(self.subject.as_str()).filter(|_| !has_array);
         for facts in own.into_iter().chain(&self.unattached) {
             let base = pack::group_of(&self.subject);
             self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
@@ -211,7 +211,7 @@ impl Lone {
 /// Reads the header of an array or the text of a description.
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
     let file = File::open_regular(path)?;
-    let mut inspector = Inspector::new(member);
+    let mut inspector = Inspector::new(member.as_str());
     let mut buffer = vec![0; BLOCK];
     let mut at = 0;
     while inspector.wants_more() {
@@ -222,5 +222,5 @@ pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
         inspector.update(buffer.get(..count).unwrap_or_default());
         at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
     }
-    Ok(inspector.finish(member, file.len()?))
+    Ok(inspector.finish(member.as_str(), file.len()?))
 }

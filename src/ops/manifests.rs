@@ -1,10 +1,9 @@
 //! What a pack's manifests prove: each file held against each list of digests.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
+use super::present::Present;
 use crate::archive::DataFault;
 use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
@@ -85,9 +84,6 @@ pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
         .hint("find out who added it, and pack anew with or without it; nothing vouches for it")
 }
 
-/// Every file that a manifest may list, by its name in the pack, with its digests where it could be read.
-pub(super) type Present<'a> = BTreeMap<&'a str, Option<Cow<'a, Digests>>>;
-
 /// A manifest and what it is called.
 #[derive(Debug)]
 pub(super) struct NamedManifest {
@@ -105,7 +101,7 @@ impl NamedManifest {
         findings: &mut Vec<Finding>,
     ) {
         // Both are sorted by name, so that one walk over the two finds what is in which.
-        let mut files = present.iter().peekable();
+        let mut files = present.by(self.manifest.algorithm()).peekable();
         let mut unlisted_files = Vec::new();
         let mut pass = |path: &str| {
             if must_list(path) {
@@ -114,13 +110,11 @@ impl NamedManifest {
         };
         for entry in self.manifest.entries() {
             let listed = entry.path.as_str();
-            while let Some((path, _)) = files.next_if(|(path, _)| **path < listed) {
+            while let Some((path, _)) = files.next_if(|(path, _)| *path < listed) {
                 pass(path);
             }
-            let found = files.next_if(|(path, _)| **path == listed).map(|(_, digests)| {
-                digests.as_ref().and_then(|digests| digests.by(entry.digest.algorithm()))
-            });
-            match found {
+            let found = files.next_if(|(path, _)| *path == listed);
+            match found.map(|(_, digest)| digest) {
                 Some(Some(found)) if found == entry.digest => {}
                 Some(Some(found)) => {
                     findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, &found));

@@ -26,6 +26,7 @@ mod lone;
 mod manifest_text;
 mod manifests;
 mod open;
+mod present;
 mod raw_file;
 mod select;
 mod signatures;

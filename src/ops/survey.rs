@@ -145,7 +145,7 @@ fn look_at(
     }
     let mut file = File::open(root.join(path.as_str()))?;
     let stamp = file.stamp()?;
-    let mut inspector = Inspector::new(path);
+    let mut inspector = Inspector::new(path.as_str());
     let kept = if stamp.len() <= SMALL && takes_room(budget, stamp.len()) {
         let content = read_whole(&mut file, &stamp, buffer)?;
         inspector.update(content);
@@ -161,7 +161,7 @@ fn look_at(
         }
         None
     };
-    Ok(Looked { stamp: Some(stamp), kept, what: inspector.finish(path, stamp.len()) })
+    Ok(Looked { stamp: Some(stamp), kept, what: inspector.finish(path.as_str(), stamp.len()) })
 }
 
 /// Takes room for a file, if there is any.

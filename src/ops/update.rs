@@ -143,7 +143,7 @@ fn update_document(
     };
     let mut refused = Vec::new();
     for (path, described) in arrays {
-        let Some(facts) = contents.arrays.get(*path) else { continue };
+        let Some(facts) = contents.arrays.get(path.as_str()) else { continue };
         let Ok(header) = &facts.header else { continue };
         refused.extend(update.add(path, header, facts.encoding, described).err().map(|why| *why));
     }

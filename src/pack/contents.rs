@@ -1,8 +1,6 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
+use super::by_path::{ByPath, Near};
 use super::inspect::is_pack_document;
 use super::lookup::Sources;
 use super::{
@@ -19,10 +17,10 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 /// The arrays and descriptions of one pack, by payload name.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    pub(crate) arrays: BTreeMap<MemberPath, ArrayFacts>,
-    pub(crate) descriptions: BTreeMap<MemberPath, DescriptionFacts>,
+    pub(crate) arrays: ByPath<ArrayFacts>,
+    pub(crate) descriptions: ByPath<DescriptionFacts>,
     /// The description of the whole pack, and what it is called in messages.
-    pub(crate) pack_document: Option<(String, DescriptionFacts)>,
+    pub(crate) pack_document: Option<(String, Box<DescriptionFacts>)>,
     /// Whether any description has the other extension, so that it is worth looking for one.
     has_yml: bool,
 }
@@ -73,9 +71,9 @@ impl Contents {
         let (mut arrays, mut descriptions) = (Vec::new(), Vec::new());
         for (path, content) in files {
             match content {
-                Content::Array(facts) => arrays.push((path, *facts)),
-                Content::Description(facts) if !is_pack_document(path.as_str()) => {
-                    let facts = this.named(&path, *facts);
+                Content::Array(facts) => arrays.push((path, facts)),
+                Content::Description(mut facts) if !is_pack_document(path.as_str()) => {
+                    this.name(&path, &mut facts);
                     descriptions.push((path, facts));
                 }
                 other => this.add(path, other),
@@ -86,39 +84,37 @@ impl Contents {
         this
     }
 
-    /// Adds what a payload file was found to be.
+    /// Adds what a payload file was found to be. Of many, [`Contents::collect`] takes all at once.
     pub(crate) fn add(&mut self, path: MemberPath, content: Content) {
         match content {
             Content::Array(facts) => {
-                self.arrays.insert(path, *facts);
+                self.arrays.insert(path, facts);
             }
             Content::Description(facts) if is_pack_document(path.as_str()) => {
-                self.pack_document = Some((path.as_str().to_owned(), *facts));
+                self.pack_document = Some((path.as_str().to_owned(), facts));
             }
-            Content::Description(facts) => {
-                let facts = self.named(&path, *facts);
+            Content::Description(mut facts) => {
+                self.name(&path, &mut facts);
                 self.descriptions.insert(path, facts);
             }
             Content::Other => {}
         }
     }
 
-    /// A description under its name in the pack: it was read under the one in the archive.
-    fn named(&mut self, path: &MemberPath, mut facts: DescriptionFacts) -> DescriptionFacts {
+    /// Calls a description by its name in the pack: it was read under the one in the archive.
+    fn name(&mut self, path: &MemberPath, facts: &mut DescriptionFacts) {
         self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
         facts.rename(path);
-        facts
     }
 
     /// Whether a payload file is an array.
     pub(crate) fn is_array(&self, member: &str) -> bool {
-        Path::new(member).extension().is_some_and(|extension| extension == ARRAY_EXTENSION)
-            && self.arrays.contains_key(member)
+        self.arrays.contains(member)
     }
 
     /// The array that a payload file is, or that the document stands beside.
     pub(crate) fn array_of(&self, member: &str) -> Option<&str> {
-        let array = |name: &str| self.arrays.get_key_value(name).map(|(path, _)| path.as_str());
+        let array = |name: &str| self.arrays.entry(name).map(|(path, _)| path.as_str());
         array(member).or_else(|| {
             let (stem, extension) = member.rsplit_once('.')?;
             let describes = DESCRIPTION_EXTENSIONS.contains(&extension);
@@ -128,10 +124,10 @@ impl Contents {
 
     /// Whether an array is exactly what a plain description beside it says, and nothing else describes
     /// it. Of most arrays that is all there is to check.
-    fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts) -> bool {
+    fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts, near: &Near) -> bool {
         let is_described_once = || self.in_pack_document(path).is_none();
         facts.header.as_ref().is_ok_and(|header| {
-            self.plain(path).is_some_and(|plain| check::is_plainly(header, &plain))
+            self.plain(path, near).is_some_and(|plain| check::is_plainly(header, &plain))
         }) && is_described_once()
     }
 
@@ -153,12 +149,14 @@ impl Contents {
                 findings.push(not_a_description(member));
             }
         }
+        let near = Near::default();
         for (path, facts) in &self.arrays {
             let first = findings.len();
             facts.findings(path, &mut findings);
-            let is_right = self.is_plainly_right(path, facts);
+            let is_right = self.is_plainly_right(path, facts, &near);
             let before = findings.len();
-            let described = if is_right { None } else { self.description(path, &mut findings) };
+            let described =
+                if is_right { None } else { self.description_near(path, &near, &mut findings) };
             if let (Some(described), Ok(header)) = (described, &facts.header) {
                 check::array(path, facts, header, &described, &mut context, &mut findings);
                 // A hand-written document of the whole pack must agree as well.
@@ -184,33 +182,48 @@ impl Contents {
     /// A finding for each description that uses words that the language does not have.
     pub(crate) fn extension_words(&self) -> Vec<Finding> {
         let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), facts));
-        let pack = self.pack_document.iter().map(|(member, facts)| (member.as_str(), facts));
+        let pack = self.pack_document.iter().map(|(member, facts)| (member.as_str(), &**facts));
         documents.chain(pack).flat_map(|(member, facts)| facts.extension_words(member)).collect()
     }
 
     /// The arrays that nothing describes.
     pub(crate) fn undescribed(&self) -> impl Iterator<Item = (&MemberPath, &ArrayFacts)> {
-        self.arrays.iter().filter(|(path, _)| {
-            self.beside(path).next().is_none() && self.in_pack_document(path).is_none()
+        let near = Near::default();
+        self.arrays.iter().filter(move |(path, _)| {
+            self.beside(path, &near).next().is_none() && self.in_pack_document(path).is_none()
         })
     }
 
     /// The description beside an array, when it is the only one and of the plain form.
-    pub(super) fn plain(&self, path: &MemberPath) -> Option<PlainDescription<'_>> {
-        let mut beside = self.beside(path);
+    pub(super) fn plain(&self, path: &MemberPath, near: &Near) -> Option<PlainDescription<'_>> {
+        let mut beside = self.beside(path, near);
         let (_, facts) = beside.next()?;
         facts.plain().filter(|_| beside.next().is_none())
     }
 
     /// The descriptions beside an array.
-    fn beside(&self, path: &MemberPath) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
+    fn beside(
+        &self,
+        path: &MemberPath,
+        near: &Near,
+    ) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         let extensions = DESCRIPTION_EXTENSIONS.iter();
         extensions.filter(|extension| self.has_yml || **extension != OTHER_EXTENSION).filter_map(
             move |extension| {
-                let name = format!("{}.{extension}", path.without_extension());
-                self.descriptions.get_key_value(name.as_str())
+                let stem = path.without_extension();
+                self.descriptions.with_extension(stem, extension, near)
             },
         )
+    }
+
+    /// The array that a description stands beside.
+    pub(super) fn array_beside(
+        &self,
+        description: &MemberPath,
+        near: &Near,
+    ) -> Option<&MemberPath> {
+        let stem = description.without_extension();
+        self.arrays.with_extension(stem, ARRAY_EXTENSION, near).map(|(path, _)| path)
     }
 
     /// The description of an array: the document beside it, else its entry in the pack's document.
@@ -220,7 +233,17 @@ impl Contents {
         path: &MemberPath,
         findings: &mut Vec<Finding>,
     ) -> Option<Described<'_>> {
-        let mut beside = self.beside(path);
+        self.description_near(path, &Near::default(), findings)
+    }
+
+    /// The same for who asks for one array after the other.
+    pub(super) fn description_near(
+        &self,
+        path: &MemberPath,
+        near: &Near,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Described<'_>> {
+        let mut beside = self.beside(path, near);
         let Some((member, facts)) = beside.next() else { return self.in_pack_document(path) };
         if let Some((second, _)) = beside.next() {
             findings.push(
@@ -283,7 +306,7 @@ impl Contents {
             let directory = group.path.trim_start_matches('/');
             let slash = if directory.is_empty() { "" } else { "/" };
             let file = format!("{directory}{slash}{}.ra", ndarray.name);
-            if ndarray.value.is_none() && !self.arrays.contains_key(file.as_str()) {
+            if ndarray.value.is_none() && !self.arrays.contains(&file) {
                 let finding = Finding::new(
                     Code::MissingArray,
                     format!("`{}` is described, but there is no `{file}`", ndarray.name),
@@ -302,21 +325,20 @@ impl Contents {
 impl Contents {
     /// The descriptions that stand beside no array, and yet are meant as descriptions.
     pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
-        self.descriptions
-            .iter()
-            .filter(|(path, facts)| facts.describes() && !has_array(&self.arrays, path))
+        let near = Near::default();
+        self.descriptions.iter().filter(move |(path, facts)| {
+            facts.describes() && self.array_beside(path, &near).is_none()
+        })
     }
 
     /// Drops the YAML files that are not descriptions.
     pub(crate) fn forget_ordinary(&mut self) {
-        let arrays = &self.arrays;
-        self.descriptions.retain(|path, facts| facts.describes() || has_array(arrays, path));
+        let (arrays, near) = (&self.arrays, Near::default());
+        self.descriptions.retain(|path, facts| {
+            let array = || arrays.with_extension(path.without_extension(), ARRAY_EXTENSION, &near);
+            facts.describes() || array().is_some()
+        });
     }
-}
-
-fn has_array(arrays: &BTreeMap<MemberPath, ArrayFacts>, description: &MemberPath) -> bool {
-    let array = format!("{}.{}", description.without_extension(), ARRAY_EXTENSION);
-    arrays.contains_key(array.as_str())
 }
 
 /// Every ndarray and dimcoord of a document: what can be meant by the file beside it. Dimension

@@ -148,7 +148,7 @@ mod tests {
 
     fn shape(contents: &Contents, path: &str) -> Vec<Extent> {
         let path = MemberPath::new(path).unwrap();
-        let header = contents.arrays[&path].header.as_ref().unwrap();
+        let header = contents.arrays.get(path.as_str()).unwrap().header.as_ref().unwrap();
         let mut ndarray = describe(path.stem(), header, Encoding::Raw);
         Convention::new(contents).name_extents(&path, &mut ndarray);
         ndarray.shape

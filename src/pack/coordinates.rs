@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::lookup::{Sources, candidates};
 use super::{DescriptionFacts, entity_path, group_of};
@@ -49,12 +50,12 @@ impl<'a> Coordinates<'a> {
         if let Some((member, facts)) = &contents.pack_document {
             this.declare("/", member, facts);
         }
+        let near = Near::default();
         for (path, facts) in &contents.descriptions {
             if facts.is_plain_ndarray() {
                 continue;
             }
-            let array = format!("{}.{}", path.without_extension(), super::ARRAY_EXTENSION);
-            if contents.arrays.contains_key(array.as_str()) {
+            if contents.array_beside(path, &near).is_some() {
                 this.declare(&group_of(path), path.as_str(), facts);
             }
         }
@@ -188,7 +189,7 @@ impl Contents {
     /// The 1-D array at a path of the pack, and its length.
     fn array_length(&self, path: &str) -> Option<(&MemberPath, u64)> {
         let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        let (file, facts) = self.arrays.get_key_value(file.as_str())?;
+        let (file, facts) = self.arrays.entry(&file)?;
         match facts.header.as_ref().ok()?.dims() {
             [length] => Some((file, *length)),
             _ => None,

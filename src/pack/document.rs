@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
 use super::coordinates::{Coordinates, Resolved};
@@ -158,6 +159,7 @@ impl Part<'_, Ndarray> {
 
 struct Builder<'a> {
     contents: &'a Contents,
+    near: Near,
     coordinates: Coordinates<'a>,
     convention: Option<&'a Convention<'a>>,
     groups: BTreeMap<String, Parts<'a>>,
@@ -169,6 +171,7 @@ impl<'a> Builder<'a> {
     fn new(contents: &'a Contents, convention: Option<&'a Convention<'a>>) -> Self {
         Self {
             contents,
+            near: Near::default(),
             convention,
             coordinates: Coordinates::new(contents),
             groups: BTreeMap::new(),
@@ -182,7 +185,7 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, path: &'a MemberPath, header: &Header, encoding: Encoding) {
         let home = group_of(path);
-        if let Some(plain) = self.contents.plain(path) {
+        if let Some(plain) = self.contents.plain(path, &self.near) {
             let (name, plain) = (path.stem(), Box::new(plain));
             let group = self.group(&home);
             if plain.is_dimcoord() {
@@ -192,7 +195,7 @@ impl<'a> Builder<'a> {
             }
             return;
         }
-        let described = self.contents.description(path, &mut Vec::new());
+        let described = self.contents.description_near(path, &self.near, &mut Vec::new());
         let mut ndarray = describe(path.stem(), header, encoding);
         match described {
             None => {
@@ -288,7 +291,7 @@ impl<'a> Builder<'a> {
         let group = if group.is_empty() { "/" } else { group };
         let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
         // An array of that name speaks for itself.
-        if self.contents.arrays.contains_key(file.as_str()) {
+        if self.contents.arrays.contains(&file) {
             return;
         }
         let group = self.group(group);

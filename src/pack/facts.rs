@@ -36,21 +36,30 @@ struct Model {
 
 impl DescriptionFacts {
     /// Takes the text of the description that is called `name`.
-    pub(crate) fn parse(name: &str, text: &[u8]) -> Self {
-        let valid = std::str::from_utf8(text).ok();
-        let is_plain = valid.and_then(PlainDescription::read).is_some();
-        let mut this = Self {
-            text: String::from_utf8_lossy(text).into(),
-            is_plain,
-            name: (!is_plain).then(|| name.into()),
-            model: OnceLock::new(),
+    pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Self {
+        let (text, invalid) = match String::from_utf8(text.into()) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                (shown, Some(error.into_bytes()))
+            }
         };
-        // The document of a whole pack is as long as all others together, and most often says the same.
-        let is_of_pack = name.rsplit('/').next() == Some(PACK_DOCUMENT);
-        if !is_plain && (!is_of_pack || valid.is_none()) {
-            this.model = OnceLock::from(Box::new(Model::new(name, text, &this.text)));
+        let is_plain = invalid.is_none() && PlainDescription::read(&text).is_some();
+        let name = (!is_plain).then(|| name.into());
+        let this = Self { text: text.into(), is_plain, name, model: OnceLock::new() };
+        if let Some(bytes) = invalid {
+            this.model.get_or_init(|| Box::new(Model::new(this.name(), &bytes, &this.text)));
+        } else if this.name().rsplit('/').next() != Some(PACK_DOCUMENT) && !is_plain {
+            // The document of a whole pack is as long as all others together, and most often says the
+            // same.
+            this.model();
         }
         this
+    }
+
+    /// What findings call it.
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
     }
 
     /// The text; bytes that are not UTF-8 are replaced.
@@ -65,14 +74,12 @@ impl DescriptionFacts {
 
     /// The description by itself, when it is of the plain form.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
-        self.is_plain.then(|| PlainDescription::read(&self.text))?
+        self.is_plain.then(|| PlainDescription::read_again(&self.text))?
     }
 
     fn model(&self) -> &Model {
-        self.model.get_or_init(|| {
-            let name = self.name.as_deref().unwrap_or_default();
-            Box::new(Model::new(name, self.text.as_bytes(), &self.text))
-        })
+        self.model
+            .get_or_init(|| Box::new(Model::new(self.name(), self.text.as_bytes(), &self.text)))
     }
 
     /// What the document says; nothing when it cannot be read at all.

@@ -26,13 +26,13 @@ pub(crate) enum Content {
 /// What is known of an array.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrayFacts {
-    pub(crate) header: Result<Header, DecodeError>,
+    pub(crate) header: Result<Header, Box<DecodeError>>,
     /// How the data of an array that is flagged as encoded is stored, when that was found out.
     pub(crate) encoding: Option<Encoding>,
     /// Bytes after the data.
     pub(crate) trailing: u64,
     /// What is wrong with the data.
-    pub(crate) data: Result<(), DecodeError>,
+    pub(crate) data: Result<(), Box<DecodeError>>,
 }
 
 /// Takes the bytes of one file as they pass and keeps what it needs of them.
@@ -53,10 +53,10 @@ enum Wanted {
 
 impl Inspector {
     /// Begins a file; its name says what it may be.
-    pub(crate) fn new(path: &MemberPath) -> Self {
-        let wanted = if is_array(path) {
+    pub(crate) fn new(name: &str) -> Self {
+        let wanted = if is_array(name) {
             Wanted::Header
-        } else if may_be_description(path) {
+        } else if may_be_description(name) {
             Wanted::Everything
         } else {
             Wanted::Nothing
@@ -110,11 +110,11 @@ impl Inspector {
     }
 
     /// Says what the file is, when it is `len` bytes long.
-    pub(crate) fn finish(self, path: &MemberPath, len: u64) -> Content {
+    pub(crate) fn finish(self, name: &str, len: u64) -> Content {
         match self.wanted {
             Wanted::Nothing => Content::Other,
             Wanted::Everything => {
-                Content::Description(Box::new(DescriptionFacts::parse(path.as_str(), &self.kept)))
+                Content::Description(Box::new(DescriptionFacts::parse(name, self.kept)))
             }
             Wanted::Header => Content::Array(Box::new(self.array(len))),
         }
@@ -127,7 +127,7 @@ impl Inspector {
             Ok((header, trailing)) => (header, trailing),
             Err(error) => {
                 return ArrayFacts {
-                    header: Err(error),
+                    header: Err(Box::new(error)),
                     encoding: None,
                     trailing: 0,
                     data: Ok(()),
@@ -142,7 +142,7 @@ impl Inspector {
                     facts.encoding = Some(decoded.encoding);
                     facts.trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
                 }
-                Err(error) => facts.data = Err(error),
+                Err(error) => facts.data = Err(Box::new(error)),
             }
         }
         facts

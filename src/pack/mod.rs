@@ -9,6 +9,7 @@
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
 pub mod bag;
+mod by_path;
 mod check;
 mod contents;
 mod convention;
@@ -39,7 +40,7 @@ pub(crate) use self::lookup::candidates;
 pub(crate) use self::update::{Update, Updated};
 
 use crate::digest::Algorithm;
-use crate::path::MemberPath;
+use crate::path::{self, MemberPath};
 
 /// Extension of an array.
 pub(crate) const ARRAY_EXTENSION: &str = "ra";
@@ -80,13 +81,13 @@ pub(crate) fn is_signature(name: &str) -> bool {
 }
 
 /// Whether a file is an array by its name.
-pub(crate) fn is_array(path: &MemberPath) -> bool {
-    path.extension() == Some(ARRAY_EXTENSION)
+pub(crate) fn is_array(name: &str) -> bool {
+    path::extension(name) == Some(ARRAY_EXTENSION)
 }
 
 /// Whether a file could be a description by its name.
-pub(crate) fn may_be_description(path: &MemberPath) -> bool {
-    path.extension().is_some_and(|extension| DESCRIPTION_EXTENSIONS.contains(&extension))
+pub(crate) fn may_be_description(name: &str) -> bool {
+    path::extension(name).is_some_and(|extension| DESCRIPTION_EXTENSIONS.contains(&extension))
 }
 
 /// The group of a pack that a directory is: `run1/day2` is `/run1/day2`.

@@ -1,7 +1,6 @@
 //! What documents refer to and do not hold: it may be elsewhere in the pack.
 
-use std::ops::Bound;
-
+use super::by_path::Near;
 use super::contents::{Contents, Entity};
 use super::coordinates::join_groups;
 use super::{ARRAY_EXTENSION, DescriptionFacts, group_of};
@@ -36,8 +35,7 @@ impl Contents {
             if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
                 continue;
             }
-            let array = format!("{}.{ARRAY_EXTENSION}", path.without_extension());
-            let Some((array, _)) = self.arrays.get_key_value(array.as_str()) else { continue };
+            let Some(array) = self.array_beside(path, &Near::default()) else { continue };
             let described = self.description(array, &mut Vec::new());
             let other = |reference: &CoordReference| {
                 described.is_none_or(|described| {
@@ -87,10 +85,8 @@ impl Contents {
     /// path of the pack.
     fn holds(&self, path: &str) -> bool {
         let below = format!("{}/", path.trim_matches('/'));
-        let from = (Bound::Included(below.as_str()), Bound::Unbounded);
-        let mut after = self.arrays.range::<str, _>(from);
-        let in_directory =
-            after.next().is_some_and(|(array, _)| array.as_str().starts_with(&below));
+        let after = self.arrays.first_from(&below);
+        let in_directory = after.is_some_and(|(array, _)| array.as_str().starts_with(&below));
         let in_document =
             self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some());
         self.is_array_at(path) || in_directory || in_document
@@ -98,6 +94,6 @@ impl Contents {
 
     fn is_array_at(&self, path: &str) -> bool {
         let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        self.arrays.contains_key(file.as_str())
+        self.arrays.contains(&file)
     }
 }

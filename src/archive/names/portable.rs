@@ -9,7 +9,7 @@
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::finding::{Code, Finding};
-use crate::path::{MemberPath, escape};
+use crate::path::{self, escape};
 
 /// Longest part of a name that common file systems take, in bytes. Those that count in UTF-16 allow as
 /// many units, of which no name has more than it has bytes.
@@ -39,7 +39,7 @@ pub(crate) fn check_portable<'a>(
         .any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()));
     let mut sorted: Vec<Named<'a>> = Vec::with_capacity(names.len());
     for name in names {
-        if MemberPath::new(name).is_ok() {
+        if path::is_sound(name) {
             sorted.push(Named { key: if folds { key(name) } else { String::new() }, name });
         } else {
             check_characters(name, name, findings);
@@ -121,6 +121,10 @@ fn check_characters(name: &str, fresh: &str, findings: &mut Vec<Finding>) {
 /// Why some system cannot write a file of this name, of which the parts in `fresh` are not yet checked.
 fn unportable(name: &str, fresh: &str) -> Option<String> {
     fresh.split('/').find_map(unportable_part).or_else(|| {
+        // No name has more units than bytes.
+        if name.len() <= MAX_WINDOWS_PATH {
+            return None;
+        }
         let units = name.encode_utf16().count();
         (units > MAX_WINDOWS_PATH).then(|| {
             format!("it is {units} characters long, many Windows programs allow {MAX_WINDOWS_PATH}")
@@ -134,10 +138,14 @@ fn unportable_part(part: &str) -> Option<String> {
     /// The same, followed by one of [`DIGITS`].
     const NUMBERED: [&str; 2] = ["com", "lpt"];
     const DIGITS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"];
-    let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
-    let mut numbered = NUMBERED.iter().filter_map(|device| stem.strip_prefix(device));
-    if DEVICES.contains(&stem.as_str()) || numbered.any(|digit| DIGITS.contains(&digit)) {
-        return Some(format!("`{stem}` is a device on Windows"));
+    let stem = part.split('.').next().unwrap_or(part).trim_end();
+    let is_one_of = |devices: &[&str], name: &str| {
+        devices.iter().any(|device| device.eq_ignore_ascii_case(name))
+    };
+    let numbered = stem.split_at_checked(3).filter(|(_, digit)| DIGITS.contains(digit));
+    if is_one_of(&DEVICES, stem) || numbered.is_some_and(|(device, _)| is_one_of(&NUMBERED, device))
+    {
+        return Some(format!("`{}` is a device on Windows", stem.to_ascii_lowercase()));
     }
     if part.ends_with(['.', ' ']) {
         return Some("Windows drops a dot or blank at the end of a name".to_owned());

@@ -1,5 +1,7 @@
 //! The directory of a zip: what it says of each member.
 
+use std::borrow::Cow;
+
 use super::super::MemberKind;
 use super::kind;
 use super::record::{CentralHeader, FLAG_UTF8, Facts, Fields};
@@ -22,11 +24,9 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(header: &CentralHeader<'_>) -> Self {
-        let (mut name, is_cp437) = decode_name(plain_name(header.name));
+        let (name, is_cp437) = decode_name(plain_name(header.name));
         let ends_in_slash = name.ends_with('/');
-        if ends_in_slash {
-            name.pop();
-        }
+        let name = without_slash(name).into_owned();
         Self {
             name,
             raw_name: (is_cp437 || header.name.starts_with(b"./")).then(|| header.name.to_vec()),
@@ -55,6 +55,24 @@ impl Entry {
                 raw.strip_suffix(b"/") == Some(self.name.as_bytes())
             }
             None => raw == self.name.as_bytes(),
+        }
+    }
+}
+
+/// The name of a member as [`Entry::new`] gives it.
+pub(super) fn member_name<'a>(header: &CentralHeader<'a>) -> Cow<'a, str> {
+    without_slash(decode_name(plain_name(header.name)).0)
+}
+
+/// A name without the slash that ends a directory's.
+fn without_slash(name: Cow<'_, str>) -> Cow<'_, str> {
+    match name {
+        Cow::Borrowed(name) => Cow::Borrowed(name.strip_suffix('/').unwrap_or(name)),
+        Cow::Owned(mut name) => {
+            if name.ends_with('/') {
+                name.pop();
+            }
+            Cow::Owned(name)
         }
     }
 }
@@ -97,18 +115,18 @@ pub(super) fn plain_name(raw: &[u8]) -> &[u8] {
 
 /// A name as text: UTF-8 whatever the flag says, else the original PC's code page 437, which is what
 /// the format prescribes without the flag; the second value says that it was that.
-fn decode_name(raw: &[u8]) -> (String, bool) {
+fn decode_name(raw: &[u8]) -> (Cow<'_, str>, bool) {
     /// Code page 437 from 0x80 on.
     const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨\
                          ╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
     match std::str::from_utf8(raw) {
-        Ok(name) => (name.to_owned(), false),
+        Ok(name) => (Cow::Borrowed(name), false),
         Err(_) => {
             let name = raw.iter().map(|byte| match byte.checked_sub(0x80) {
                 None => char::from(*byte),
                 Some(high) => CP437.chars().nth(usize::from(high)).unwrap_or('\u{fffd}'),
             });
-            (name.collect(), true)
+            (Cow::Owned(name.collect()), true)
         }
     }
 }
@@ -119,8 +137,8 @@ mod tests {
 
     #[test]
     fn names_in_the_old_code_page_are_read() {
-        assert_eq!(decode_name(b"M\x81ller"), ("Müller".to_owned(), true));
-        assert_eq!(decode_name("Müller".as_bytes()), ("Müller".to_owned(), false));
+        assert_eq!(decode_name(b"M\x81ller"), (Cow::Borrowed("Müller"), true));
+        assert_eq!(decode_name("Müller".as_bytes()), (Cow::Borrowed("Müller"), false));
         assert_eq!(decode_name(b"\xff").0, "\u{a0}");
     }
 }

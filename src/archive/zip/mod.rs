@@ -77,6 +77,14 @@ impl ZipArchive {
             .collect()
     }
 
+    pub(super) fn each_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
+        directory::headers(&self.directory, self.end.directory_offset).try_for_each(|header| {
+            let header = header.map_err(|finding| self.damaged(*finding))?;
+            take(&directory::member_name(&header));
+            Ok(())
+        })
+    }
+
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
         door::find(self, name)
     }

@@ -240,10 +240,10 @@ impl<'a> Plan<'a> {
         let mut described = BTreeMap::new();
         if options.describe {
             described = describe_missing(&contents, false);
-            for (path, text) in &described {
-                let facts = DescriptionFacts::parse(path.as_str(), text);
-                contents.descriptions.insert(path.clone(), facts);
-            }
+            contents.descriptions.extend(described.iter().map(|(path, text)| {
+                let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
+                (path.clone(), Box::new(facts))
+            }));
         }
         contents.forget_repetition();
         findings.extend(contents.findings());
@@ -389,8 +389,11 @@ impl<'a> Plan<'a> {
                 None if options.layout == Layout::BagIt => continue,
                 None => (MemberKind::Directory, 0, fixed),
             };
-            let header =
-                self.contents.arrays.get(&entry.path).and_then(|facts| facts.header.as_ref().ok());
+            let header = self
+                .contents
+                .arrays
+                .get(entry.path.as_str())
+                .and_then(|facts| facts.header.as_ref().ok());
             let member = NewMember {
                 path,
                 kind,

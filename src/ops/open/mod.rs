@@ -252,10 +252,10 @@ impl Pack {
         };
         let Some(member) = placed else { return Ok(false) };
         let path = MemberPath::new(name)?;
-        let mut inspector = Inspector::new(&path);
+        let mut inspector = Inspector::new(name);
         let mut reader = self.archive.read(&member)?;
         inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
-        contents.add(path.clone(), inspector.finish(&path, member.size));
+        contents.add(path.clone(), inspector.finish(name, member.size));
         Ok(true)
     }
 
@@ -330,10 +330,7 @@ impl Pack {
             if there == stem {
                 return Ok(Some(payload.to_owned()));
             }
-            if best.is_none()
-                && MemberPath::new(payload).is_ok_and(|path| pack::is_array(&path))
-                && last(&there) == last(&stem)
-            {
+            if best.is_none() && pack::is_array(payload) && last(&there) == last(&stem) {
                 best = Some(payload.to_owned());
             }
         }

@@ -1,0 +1,126 @@
+//! One file while its bytes pass: its digests, what it says of itself, and of a manifest its text.
+
+use std::io::{self, BufRead};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::manifests::{self, MAX_MANIFEST};
+use crate::archive::Member;
+use crate::digest::{Algorithm, Digests, Hashers};
+use crate::error::Error;
+use crate::finding::{Code, Finding};
+use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
+use crate::pack::{self, BAG_DECLARATION, Content, Inspector};
+use crate::path;
+
+/// What one file was found to be.
+pub(super) struct Visited {
+    pub(super) digests: Option<Digests>,
+    pub(super) content: Content,
+    /// What few files have.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// What of a file is worth a word beside its digests.
+#[derive(Default)]
+pub(super) struct Rare {
+    /// The text of a manifest or of a bag's tag file.
+    pub(super) text: Option<Vec<u8>>,
+    pub(super) fault: Option<Finding>,
+    /// Why the system did not let it be read.
+    pub(super) refused: Option<Error>,
+}
+
+/// Reads files: all of each, or as much as headers and descriptions take.
+pub(super) struct Visitor {
+    pub(super) fast: bool,
+    pub(super) algorithms: Vec<Algorithm>,
+    /// Bytes of manifests that are kept, of all files together.
+    kept: AtomicU64,
+}
+
+impl Visitor {
+    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>) -> Self {
+        Self { fast, algorithms, kept: AtomicU64::new(0) }
+    }
+
+    /// Reads one file.
+    pub(super) fn visit(&self, member: &Member, content: &mut dyn BufRead) -> Visited {
+        if !path::is_sound(&member.name) {
+            return Visited { digests: None, content: Content::Other, rare: None };
+        }
+        let mut inspector = Inspector::new(&member.name);
+        let mut hashers = (!self.fast).then(|| Hashers::new(&self.algorithms));
+        let limit = text_limit(&member.name);
+        let mut text = limit.is_some().then(Vec::new);
+        let mut len = 0_u64;
+        let (mut fault, mut refused) = (None, None);
+        while hashers.is_some() || text.is_some() || inspector.wants_more() {
+            match content.fill_buf() {
+                Ok([]) => break,
+                Ok(block) => {
+                    if let Some(hashers) = &mut hashers {
+                        hashers.update(block);
+                    }
+                    inspector.update(block);
+                    let count = block.len();
+                    let wide = u64::try_from(count).unwrap_or(u64::MAX);
+                    len = len.saturating_add(wide);
+                    if limit.is_some_and(|limit| len > limit) {
+                        // What is longer is missed only in a bag, whose rules say so.
+                        text = None;
+                    }
+                    if let Some(kept) = &mut text {
+                        let before = self.kept.fetch_add(wide, Ordering::Relaxed);
+                        if before.saturating_add(wide) > MAX_MANIFEST {
+                            fault = Some(too_long(&member.name));
+                            text = None;
+                        } else {
+                            kept.extend_from_slice(block);
+                        }
+                    }
+                    content.consume(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    match manifests::unreadable(&member.name, error) {
+                        Ok(finding) => fault = Some(finding),
+                        Err(error) => refused = Some(error),
+                    }
+                    hashers = None;
+                    break;
+                }
+            }
+        }
+        let file_len = if self.fast || fault.is_some() { member.size } else { len };
+        let is_rare = text.is_some() || fault.is_some() || refused.is_some();
+        Visited {
+            digests: hashers.map(Hashers::finish),
+            content: inspector.finish(&member.name, file_len),
+            rare: is_rare.then(|| Box::new(Rare { text, fault, refused })),
+        }
+    }
+}
+
+fn too_long(member: &str) -> Finding {
+    Finding::new(
+        Code::BadManifestLine,
+        format!("the manifests are longer than the {MAX_MANIFEST} bytes that are read"),
+    )
+    .in_member(member)
+}
+
+/// Longest metadata or fetch list of a bag that is read: a million lines.
+const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
+
+/// Most bytes that are kept of a file whose text is needed: manifests and tag files of a bag.
+fn text_limit(path: &str) -> Option<u64> {
+    // At the top, or in the one directory that may hold everything.
+    let name = path.split_once('/').map_or(path, |(_, rest)| rest);
+    if name.contains('/') {
+        return None;
+    }
+    if pack::manifest_algorithm(name).is_some() || pack::tag_manifest_algorithm(name).is_some() {
+        return Some(u64::MAX);
+    }
+    [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
+}
