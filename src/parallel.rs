@@ -66,6 +66,33 @@ where
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Runs `work` on consecutive pieces of `slots`, each of `step` slots or fewer, with the number of its
+/// first slot; otherwise as [`map_ranges`].
+pub(crate) fn fill<S, T, U, E>(
+    jobs: usize,
+    slots: &mut [T],
+    step: usize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &mut [T]) -> Result<U, E> + Sync,
+) -> Result<Vec<U>, E>
+where
+    T: Send,
+    U: Send,
+    E: Send,
+{
+    let step = step.max(1);
+    let pieces: Vec<_> = slots.chunks_mut(step).map(Mutex::new).collect();
+    map_ranges(jobs, pieces.len(), 1, state, |state, range| {
+        let start = range.start.saturating_mul(step);
+        match pieces.get(range.start) {
+            Some(piece) => {
+                work(state, start, &mut piece.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+            None => work(state, start, &mut []),
+        }
+    })
+}
+
 /// Runs two works and returns what both give: side by side when there is more than one job.
 pub(crate) fn join<A, B: Send>(
     jobs: usize,
@@ -112,6 +139,22 @@ mod tests {
                 let flat: Vec<usize> = sums.iter().flat_map(|(start, end)| *start..*end).collect();
                 assert_eq!(flat, (0..count).collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn every_slot_is_filled_once() {
+        for jobs in [1, 3] {
+            let mut slots = vec![0_usize; 100];
+            let work = |(): &mut (), start: usize, slots: &mut [usize]| {
+                for (slot, number) in slots.iter_mut().zip(start..) {
+                    *slot += number;
+                }
+                Ok::<_, ()>(slots.len())
+            };
+            let lengths = fill(jobs, &mut slots, 7, || (), work).unwrap();
+            assert_eq!(slots, (0..100).collect::<Vec<_>>());
+            assert_eq!(lengths.len(), 15);
         }
     }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
-pub(crate) use self::names::{check as check_names, check_portable};
+pub(crate) use self::names::{NameTable, check as check_names, check_portable};
 pub use self::write::Compression;
 pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
 
@@ -257,7 +257,8 @@ impl Archive {
     /// checked.
     pub(crate) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
         let mut scan = self.scan_files(jobs, visit)?;
-        check_names(scan.members.iter().map(|(member, _)| member), &mut scan.findings);
+        let names = NameTable::new(scan.members.iter().map(|(member, _)| member));
+        check_names(&names, &mut scan.findings);
         Ok(scan)
     }
 

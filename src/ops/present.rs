@@ -27,7 +27,7 @@ impl Hashed<'_> {
 }
 
 impl<'a> Present<'a> {
-    /// Of several files of one name, the last counts.
+    /// Of several files of one name, the last counts. They are best given in order.
     pub(super) fn new(files: impl Iterator<Item = (&'a str, Option<&'a Digests>)>) -> Self {
         let files = files.map(|(name, digests)| (name, digests.map(Hashed::Once)));
         let mut files: Vec<_> = files.collect();

@@ -9,7 +9,8 @@ use crate::path::MemberPath;
 /// Values by path, in order.
 #[derive(Debug, Clone)]
 pub(crate) struct ByPath<V> {
-    /// Sorted, and each path once. Values are boxed, since they come so and are large.
+    /// Sorted, and each path once. Values stay in the boxes that they come in: to move a hundred thousand
+    /// would take their room twice.
     entries: Vec<(MemberPath, Box<V>)>,
 }
 
@@ -25,8 +26,8 @@ impl<V> Default for ByPath<V> {
 
 impl<V> FromIterator<(MemberPath, Box<V>)> for ByPath<V> {
     fn from_iter<I: IntoIterator<Item = (MemberPath, Box<V>)>>(entries: I) -> Self {
-        let mut this = Self { entries: entries.into_iter().collect() };
-        this.restore();
+        let mut this = Self::default();
+        this.extend(entries);
         this
     }
 }

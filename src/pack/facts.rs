@@ -17,6 +17,8 @@ pub(crate) struct DescriptionFacts {
     text: Box<str>,
     /// Whether [`PlainDescription`] reads it: it has no fault by itself and refers to nothing.
     is_plain: bool,
+    /// Whether that is the description of a dimension coordinate.
+    is_dimcoord: bool,
     /// What findings call it, until it is parsed; a plain one has none.
     name: Option<Box<str>>,
     model: OnceLock<Box<Model>>,
@@ -44,9 +46,11 @@ impl DescriptionFacts {
                 (shown, Some(error.into_bytes()))
             }
         };
-        let is_plain = invalid.is_none() && PlainDescription::read(&text).is_some();
+        let plain = PlainDescription::read(&text).filter(|_| invalid.is_none());
+        let is_dimcoord = plain.as_ref().is_some_and(PlainDescription::is_dimcoord);
+        let is_plain = plain.is_some();
         let name = (!is_plain).then(|| name.into());
-        let this = Self { text: text.into(), is_plain, name, model: OnceLock::new() };
+        let this = Self { text: text.into(), is_plain, is_dimcoord, name, model: OnceLock::new() };
         if let Some(bytes) = invalid {
             this.model.get_or_init(|| Box::new(Model::new(this.name(), &bytes, &this.text)));
         } else if this.name().rsplit('/').next() != Some(PACK_DOCUMENT) && !is_plain {
@@ -69,7 +73,7 @@ impl DescriptionFacts {
 
     /// Whether it describes one array and nothing that others could refer to.
     pub(super) fn is_plain_ndarray(&self) -> bool {
-        self.is_plain && self.text.starts_with("ndarrays:")
+        self.is_plain && !self.is_dimcoord
     }
 
     /// The description by itself, when it is of the plain form.

@@ -40,10 +40,11 @@ impl Placement {
     /// Finds out how a pack is laid out from the names in it.
     pub(crate) fn detect<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let in_base = |base: &str| {
-            let bag = names.clone().any(|name| name.strip_prefix(base) == Some(BAG_DECLARATION));
-            let manifest = names.clone().any(|name| {
-                name.strip_prefix(base).is_some_and(|name| manifest_algorithm(name).is_some())
-            });
+            let (mut bag, mut manifest) = (false, false);
+            for name in names.clone().filter_map(|name| below(base, name)) {
+                bag |= name == BAG_DECLARATION;
+                manifest |= manifest_algorithm(name).is_some();
+            }
             let layout = if bag { Layout::BagIt } else { Layout::Plain };
             (bag || manifest).then(|| Self { layout, base: base.to_owned() })
         };
@@ -89,7 +90,7 @@ impl Placement {
 
     /// The name relative to the pack's own root: what manifests and tag files are called by.
     pub(crate) fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
-        name.strip_prefix(self.base.as_str()).filter(|name| !name.is_empty())
+        below(&self.base, name).filter(|name| !name.is_empty())
     }
 
     /// The name of a payload file, or `None` for everything else.
@@ -134,6 +135,12 @@ impl Placement {
     pub(crate) fn place_tag(&self, name: &str) -> String {
         format!("{}{name}", self.base)
     }
+}
+
+/// What of `name` follows `base`. Mostly there is no base, and to compare nothing with a name may take
+/// longer than to compare two names.
+fn below<'a>(base: &str, name: &'a str) -> Option<&'a str> {
+    if base.is_empty() { Some(name) } else { name.strip_prefix(base) }
 }
 
 fn within(name: &str, top: &str) -> bool {

@@ -1,45 +1,62 @@
 //! What can be wrong with the names of members, in any container.
 
 mod portable;
+mod table;
 
 pub(crate) use self::portable::check_portable;
+pub(crate) use self::table::{NameTable, Named};
 
-use super::{Member, MemberKind};
+use self::portable::is_surely_portable;
+use super::MemberKind;
 use crate::finding::{Code, Finding};
 use crate::path::{self, InvalidPath, MemberPath};
 
 /// Checks every name by itself and all of them together.
-pub(crate) fn check<'m>(members: impl Iterator<Item = &'m Member>, findings: &mut Vec<Finding>) {
-    let mut sorted: Vec<&Member> = members.collect();
-    // Most archives are in this order already, which the sort sees at once.
-    sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    for member in &sorted {
-        check_alone(member, findings);
-    }
-    for pair in sorted.windows(2) {
-        if let [first, second] = pair
-            && first.name == second.name
-        {
-            findings.push(twice(&first.name));
+pub(crate) fn check(names: &NameTable, findings: &mut Vec<Finding>) {
+    let mut before: Option<Named<'_>> = None;
+    let (mut all_portable, mut is_short) = (true, true);
+    let mut in_files = Vec::new();
+    for named in names.iter() {
+        let name_before = before.map_or("", |before| before.name);
+        check_alone(&named, findings);
+        if before.is_some() && name_before == named.name {
+            findings.push(twice(named.name));
         }
+        // What is above the name before was looked up with it.
+        let shared = shared_len(name_before, named.name);
+        is_short &= named.name.len() <= SHORT;
+        if is_short {
+            check_directories_above(names, named.name, shared, &mut in_files);
+        }
+        all_portable = all_portable && is_surely_portable(named.name, shared);
+        before = Some(named);
     }
-    check_files_as_directories(&sorted, findings);
-    let mut names: Vec<&str> = sorted.iter().map(|member| member.name.as_str()).collect();
-    names.dedup();
-    check_portable(names, findings);
+    if !is_short {
+        in_files = check_long_names(names);
+    }
+    findings.append(&mut in_files);
+    if !all_portable {
+        let mut names: Vec<&str> = names.names().collect();
+        names.dedup();
+        check_portable(names, findings);
+    }
 }
 
-fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
-    let name = || member.name.clone();
-    if !path::is_sound(&member.name)
-        && let Err(fault) = MemberPath::new(member.name.as_str())
+/// How many bytes two names begin with that are the same.
+fn shared_len(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
+    if !path::is_sound(named.name)
+        && let Err(fault) = MemberPath::new(named.name)
     {
         findings.push(invalid(fault));
     }
-    match member.kind {
+    match named.kind {
         MemberKind::Link => findings.push(
             Finding::new(Code::Link, "the member is a link")
-                .in_member(name())
+                .in_member(named.name)
                 .hint("pack what the link leads to: `ra-pack create --dereference`"),
         ),
         MemberKind::Special => findings.push(
@@ -47,47 +64,44 @@ fn check_alone(member: &Member, findings: &mut Vec<Finding>) {
                 Code::SpecialFile,
                 "the member is a device, a pipe or another special file",
             )
-            .in_member(name()),
+            .in_member(named.name),
         ),
         MemberKind::File | MemberKind::Directory => {}
     }
 }
 
-/// A file `a` beside a member `a/b` cannot be unpacked.
-fn check_files_as_directories(members: &[&Member], findings: &mut Vec<Finding>) {
-    /// Names up to this length are looked up by all directories above them.
-    const SHORT: usize = 512;
-    if members.iter().all(|member| member.name.len() <= SHORT) {
-        let mut before = "";
-        for member in members {
-            // What is above the name before was looked up with it.
-            let shared =
-                before.bytes().zip(member.name.bytes()).take_while(|(a, b)| a == b).count();
-            for (end, _) in member.name.match_indices('/').filter(|(end, _)| *end >= shared) {
-                let Some(above) = member.name.get(..end) else { continue };
-                let first = members.partition_point(|other| other.name.as_str() < above);
-                let mut so_called =
-                    members.iter().skip(first).take_while(|other| other.name == above);
-                if so_called.any(|other| other.kind == MemberKind::File) {
-                    findings.push(file_and_directory(above));
-                }
-            }
-            before = &member.name;
+/// Names up to this length are looked up by all directories above them. Of longer ones that would take a
+/// time that grows with the square of the length.
+const SHORT: usize = 512;
+
+/// A file `a` beside a member `a/b` cannot be unpacked. The directories that end within the first
+/// `shared` bytes of the name were looked up before.
+fn check_directories_above(
+    names: &NameTable,
+    name: &str,
+    shared: usize,
+    findings: &mut Vec<Finding>,
+) {
+    for (end, _) in name.match_indices('/').filter(|(end, _)| *end >= shared) {
+        let Some(above) = name.get(..end) else { continue };
+        if names.called(above).any(|other| other.kind == MemberKind::File) {
+            findings.push(file_and_directory(above));
         }
-        return;
     }
-    // Ordered by parts, whatever lies below a name directly follows it. Looking up every ancestor
-    // of every name instead would take a time that grows with the square of a name's length.
-    let mut by_parts = members.to_vec();
+}
+
+/// The same for all names at once, however long.
+fn check_long_names(names: &NameTable) -> Vec<Finding> {
+    // Ordered by parts, whatever lies below a name directly follows it.
+    let mut by_parts: Vec<Named<'_>> = names.iter().collect();
     by_parts.sort_by(|a, b| a.name.split('/').cmp(b.name.split('/')));
     by_parts.dedup_by(|later, first| later.name == first.name);
-    for pair in by_parts.windows(2) {
-        let [first, second] = pair else { continue };
-        let below = second.name.strip_prefix(first.name.as_str());
-        if first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/')) {
-            findings.push(file_and_directory(&first.name));
-        }
-    }
+    let pairs = by_parts.iter().zip(by_parts.iter().skip(1));
+    let in_files = pairs.filter(|(first, second)| {
+        let below = second.name.strip_prefix(first.name);
+        first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/'))
+    });
+    in_files.map(|(first, _)| file_and_directory(first.name)).collect()
 }
 
 /// A name that nobody may be given a file by.
@@ -117,7 +131,7 @@ pub(super) fn file_and_directory(name: &str) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Location, Method};
+    use super::super::{Location, Member, Method};
     use super::*;
 
     fn codes(names: &[(&str, MemberKind)]) -> Vec<Code> {
@@ -133,7 +147,7 @@ mod tests {
             })
             .collect();
         let mut findings = Vec::new();
-        check(members.iter(), &mut findings);
+        check(&NameTable::new(members.iter()), &mut findings);
         findings.into_iter().map(|finding| finding.code).collect()
     }
 

@@ -45,7 +45,11 @@ pub(crate) fn check_portable<'a>(
             check_characters(name, name, findings);
         }
     }
-    sorted.sort_unstable_by(|a, b| (&a.key, a.name).cmp(&(&b.key, b.name)));
+    if folds {
+        sorted.sort_unstable_by(|a, b| (&a.key, a.name).cmp(&(&b.key, b.name)));
+    } else {
+        sorted.sort_unstable_by_key(|named| named.name);
+    }
     let mut before = "";
     for Named { name, .. } in &sorted {
         let fresh = without_shared_parts(before, name);
@@ -74,6 +78,17 @@ pub(crate) fn check_portable<'a>(
         }
     }
     check_composition(&sorted, findings);
+}
+
+/// Whether a name is one of the many that [`check_portable`] finds nothing about, whatever other such names
+/// there are. Its first `shared` bytes are those of another that is.
+pub(super) fn is_surely_portable(name: &str, shared: usize) -> bool {
+    let known = memchr::memrchr(b'/', name.as_bytes().get(..shared).unwrap_or_default());
+    let fresh = name.get(known.map_or(0, |at| at.saturating_add(1))..).unwrap_or(name);
+    let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/');
+    name.len() <= MAX_PART
+        && fresh.bytes().all(is_plain)
+        && fresh.split('/').all(|part| device(part).is_none() && !part.ends_with('.'))
 }
 
 /// What a name is compared by.
@@ -132,8 +147,8 @@ fn unportable(name: &str, fresh: &str) -> Option<String> {
     })
 }
 
-fn unportable_part(part: &str) -> Option<String> {
-    /// Names of devices on Windows, whatever their extension.
+/// The device of Windows that a part of a name means, whatever its extension.
+fn device(part: &str) -> Option<&str> {
     const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
     /// The same, followed by one of [`DIGITS`].
     const NUMBERED: [&str; 2] = ["com", "lpt"];
@@ -143,9 +158,14 @@ fn unportable_part(part: &str) -> Option<String> {
         devices.iter().any(|device| device.eq_ignore_ascii_case(name))
     };
     let numbered = stem.split_at_checked(3).filter(|(_, digit)| DIGITS.contains(digit));
-    if is_one_of(&DEVICES, stem) || numbered.is_some_and(|(device, _)| is_one_of(&NUMBERED, device))
-    {
-        return Some(format!("`{}` is a device on Windows", stem.to_ascii_lowercase()));
+    let is_device = is_one_of(&DEVICES, stem)
+        || numbered.is_some_and(|(device, _)| is_one_of(&NUMBERED, device));
+    is_device.then_some(stem)
+}
+
+fn unportable_part(part: &str) -> Option<String> {
+    if let Some(device) = device(part) {
+        return Some(format!("`{}` is a device on Windows", device.to_ascii_lowercase()));
     }
     if part.ends_with(['.', ' ']) {
         return Some("Windows drops a dot or blank at the end of a name".to_owned());
@@ -246,6 +266,23 @@ mod tests {
 
     fn codes(names: &[&str]) -> Vec<Code> {
         findings(names).into_iter().map(|finding| finding.code).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_surely_portable_is_so(
+            names in proptest::collection::btree_set("([ab.]|[a-c]|aux|A|é|/| ){0,6}", 0..6),
+        ) {
+            let mut before = String::new();
+            let mut all = true;
+            for name in &names {
+                let shared = super::super::shared_len(&before, name);
+                all = all && is_surely_portable(name, shared);
+                before.clone_from(name);
+            }
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            proptest::prop_assert!(!all || findings(&names).is_empty(), "{:?}", names);
+        }
     }
 
     #[test]

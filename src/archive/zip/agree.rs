@@ -18,7 +18,7 @@ pub(super) fn check_central(
     entry: &Entry,
     findings: &mut Vec<Finding>,
 ) {
-    let name = || entry.name.clone();
+    let name = || entry.member.name.clone();
     if header.disk != 0 && header.disk != u16::MAX {
         findings.push(
             Finding::new(Code::SplitArchive, "the member lies in another file of a split archive")
@@ -49,17 +49,17 @@ pub(super) fn check_central(
     if header.internal_attributes & !TEXT != 0 {
         findings.push(odd(entry, "the member has an internal attribute that means nothing"));
     }
-    if entry.kind == MemberKind::File
+    if entry.member.kind == MemberKind::File
         && with_mode(header.version_made_by)
         && header.external_attributes & SPECIAL != 0
     {
         findings.push(odd(entry, "the member asks for another user's rights when it is run"));
     }
-    extra::check(header.extra, header.name, &entry.name, findings);
+    extra::check(header.extra, header.name, &entry.member.name, findings);
 }
 
 fn odd(entry: &Entry, message: &str) -> Finding {
-    Finding::new(Code::OddContainer, message).in_member(entry.name.clone())
+    Finding::new(Code::OddContainer, message).in_member(entry.member.name.clone())
 }
 
 fn zip64_differs(entry: &Entry, place: &str) -> Finding {
@@ -67,14 +67,14 @@ fn zip64_differs(entry: &Entry, place: &str) -> Finding {
         Code::Zip64Mismatch,
         format!("the zip64 field in the {place} does not say what the ordinary fields say"),
     )
-    .in_member(entry.name.clone())
+    .in_member(entry.member.name.clone())
     .hint("make the archive anew; programs with and without zip64 would read different things")
 }
 
 /// Compares a local header with the directory; gives the header's length when it is one.
 pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<u64> {
     let finding = |code, message: &str| {
-        Finding::new(code, message).in_member(entry.name.clone()).at_byte(entry.local)
+        Finding::new(code, message).in_member(entry.member.name.clone()).at_byte(entry.local)
     };
     let Some(header) = LocalHeader::read(bytes) else {
         findings.push(finding(
@@ -95,7 +95,11 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
     };
     let (central, local) = (&entry.facts, &header.facts);
     if !entry.is_named(header.name) {
-        differ("name", entry.name.clone(), String::from_utf8_lossy(header.name).into_owned());
+        differ(
+            "name",
+            entry.member.name.clone(),
+            String::from_utf8_lossy(header.name).into_owned(),
+        );
     }
     if central.flags != local.flags {
         differ("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
@@ -139,6 +143,6 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
     if !header.zip64_agrees && !absent {
         findings.push(zip64_differs(entry, "member's header"));
     }
-    extra::check(header.extra, header.name, &entry.name, findings);
+    extra::check(header.extra, header.name, &entry.member.name, findings);
     u64::try_from(bytes.len()).ok()
 }

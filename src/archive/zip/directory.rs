@@ -2,21 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::super::MemberKind;
-use super::kind;
+use super::super::{Location, Member, MemberKind};
 use super::record::{CentralHeader, FLAG_UTF8, Facts, Fields};
+use super::{kind, method};
 use crate::finding::{Code, Finding};
 
 /// What the directory says of one member.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The name, decoded, without the slash that ends a directory's and a `./` before it.
-    pub(super) name: String,
-    /// The name's bytes where they are not the UTF-8 of `name` and its slash.
+    /// Its name decoded, without the slash that ends a directory's and a `./` before it.
+    pub(super) member: Member,
+    /// The name's bytes where they are not the UTF-8 of the member's name and its slash.
     raw_name: Option<Vec<u8>>,
     /// Whether the name is in the old code page.
     is_cp437: bool,
-    pub(super) kind: MemberKind,
     pub(super) facts: Facts,
     /// Where the local header begins.
     pub(super) local: u64,
@@ -27,11 +26,19 @@ impl Entry {
         let (name, is_cp437) = decode_name(plain_name(header.name));
         let ends_in_slash = name.ends_with('/');
         let name = without_slash(name).into_owned();
-        Self {
+        let Facts { size, packed_size, .. } = header.facts;
+        let member = Member {
             name,
+            kind: kind(ends_in_slash, header.version_made_by, header.external_attributes),
+            size,
+            packed_size,
+            method: method(header.facts.method),
+            location: Location::Listed,
+        };
+        Self {
+            member,
             raw_name: (is_cp437 || header.name.starts_with(b"./")).then(|| header.name.to_vec()),
             is_cp437,
-            kind: kind(ends_in_slash, header.version_made_by, header.external_attributes),
             facts: header.facts,
             local: header.local,
         }
@@ -39,22 +46,22 @@ impl Entry {
 
     /// Whether the name was not marked as what it is.
     pub(super) fn has_legacy_name(&self) -> bool {
-        self.is_cp437 || (!self.name.is_ascii() && self.facts.flags & FLAG_UTF8 == 0)
+        self.is_cp437 || (!self.member.name.is_ascii() && self.facts.flags & FLAG_UTF8 == 0)
     }
 
     /// Whether it is the directory that was packed itself, which is no member.
     pub(super) fn is_root(&self) -> bool {
-        self.kind == MemberKind::Directory && self.raw_name.as_deref() == Some(b"./")
+        self.member.kind == MemberKind::Directory && self.raw_name.as_deref() == Some(b"./")
     }
 
     /// Whether the bytes of a local header's name are this member's.
     pub(super) fn is_named(&self, raw: &[u8]) -> bool {
         match &self.raw_name {
             Some(name) => name == raw,
-            None if self.kind == MemberKind::Directory => {
-                raw.strip_suffix(b"/") == Some(self.name.as_bytes())
+            None if self.member.kind == MemberKind::Directory => {
+                raw.strip_suffix(b"/") == Some(self.member.name.as_bytes())
             }
-            None => raw == self.name.as_bytes(),
+            None => raw == self.member.name.as_bytes(),
         }
     }
 }

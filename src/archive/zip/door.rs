@@ -57,7 +57,7 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
     if !is_in_order {
         around = look_around(zip, index, entry.local);
     }
-    if in_it && entry.kind == MemberKind::File {
+    if in_it && entry.member.kind == MemberKind::File {
         return Err(damaged(file_and_directory(name)));
     }
     if around.reach > entry.local {
@@ -75,7 +75,7 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
         return Err(damaged(finding));
     }
-    let mut member = super::member(&entry);
+    let mut member = entry.member;
     if let Some(data) = data {
         member.location = Location::Packed { data, crc: entry.facts.crc };
     }
@@ -114,7 +114,7 @@ fn is_called(header: &CentralHeader<'_>, name: &str) -> bool {
     raw == name.as_bytes()
         || (raw.len() < name.len()
             && std::str::from_utf8(raw).is_err()
-            && Entry::new(header).name == name)
+            && Entry::new(header).member.name == name)
 }
 
 /// Whether the member lies in one called `name`, as in a directory.

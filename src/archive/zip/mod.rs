@@ -71,9 +71,7 @@ impl ZipArchive {
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         directory::entries(&self.directory, self.end.directory_offset)
             .filter(|entry| !entry.as_ref().is_ok_and(Entry::is_root))
-            .map(|entry| {
-                entry.map(|entry| member(&entry)).map_err(|finding| self.damaged(*finding))
-            })
+            .map(|entry| entry.map(|entry| entry.member).map_err(|finding| self.damaged(*finding)))
             .collect()
     }
 
@@ -135,17 +133,6 @@ fn method_number(method: Method) -> u16 {
         Method::Deflate => METHOD_DEFLATE,
         Method::Zstd => METHOD_ZSTD,
         Method::Other(number) => number,
-    }
-}
-
-fn member(entry: &Entry) -> Member {
-    Member {
-        name: entry.name.clone(),
-        kind: entry.kind,
-        size: entry.facts.size,
-        packed_size: entry.facts.packed_size,
-        method: method(entry.facts.method),
-        location: Location::Listed,
     }
 }
 

@@ -313,6 +313,14 @@ impl<'a> CentralHeader<'a> {
     }
 }
 
+impl CentralHeader<'_> {
+    /// Bytes of the record.
+    pub(super) fn len(&self) -> usize {
+        let rest = [self.name, self.extra, self.comment];
+        rest.iter().fold(CENTRAL_LEN, |len, part| len.saturating_add(part.len()))
+    }
+}
+
 /// Made by: version 4.5 of the specification, on Unix, whatever system it was.
 const VERSION_MADE_BY: u16 = (3 << 8) + 45;
 

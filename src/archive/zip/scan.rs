@@ -7,15 +7,15 @@ use super::super::{Member, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
 use super::record::{
-    DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader, METHOD_DEFLATE,
-    METHOD_STORED,
+    CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
+    METHOD_DEFLATE, METHOD_STORED,
 };
-use super::{ZipArchive, has_descriptor, member, unsupported};
+use super::{ZipArchive, has_descriptor, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path;
 
 /// Members that one job takes at a time: enough to read many small ones at once.
 const STEP: usize = 128;
@@ -30,57 +30,68 @@ pub(super) fn scan<T: Send>(
     visit: &Visit<'_, T>,
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
-    let entries = read_directory(zip, &mut findings);
-    let mut order: Vec<usize> = (0..entries.len()).collect();
-    let local = |index: usize| entries.get(index).map_or(u64::MAX, |entry| entry.local);
-    if !entries.is_sorted_by_key(|entry| entry.local) {
-        order.sort_by_key(|index| local(*index));
+    let mut places = read_places(zip, &mut findings);
+    let is_in_order = places.is_sorted_by_key(|place| place.local);
+    if !is_in_order {
+        places.sort_by_key(|place| place.local);
     }
 
     // The members' spans, from each local header to the next, tile the file up to the directory.
-    let first = order.first().map_or(zip.end.directory_offset, |index| local(*index));
+    let first = places.first().map_or(zip.end.directory_offset, |place| place.local);
     if first > 0 {
         findings.push(before_the_first(zip, first)?);
     }
-    let next = |position: usize| match order.get(position.saturating_add(1)) {
-        Some(index) => local(*index).min(zip.end.directory_offset),
+    let next = |position: usize| match places.get(position.saturating_add(1)) {
+        Some(place) => place.local.min(zip.end.directory_offset),
         None => zip.end.directory_offset,
     };
-    let chunks = parallel::map_ranges(
+    let mut scanned: Vec<Option<(Member, Option<T>)>> = Vec::new();
+    scanned.resize_with(places.len(), || None);
+    let found = parallel::fill(
         jobs,
-        order.len(),
+        &mut scanned,
         STEP,
         || Window::new(Arc::clone(&zip.file)),
-        |window, range| {
-            window.limit = next(range.end.saturating_sub(1)).min(zip.len);
+        |window, start, scanned| {
+            window.limit = next(start.saturating_add(scanned.len()).saturating_sub(1)).min(zip.len);
             let mut findings = Vec::new();
-            let mut visited = Vec::with_capacity(range.len());
-            for position in range {
-                let Some(index) = order.get(position) else { continue };
-                let Some(entry) = entries.get(*index) else { continue };
-                let span = Span { entry, end: next(position), directory: zip.end.directory_offset };
-                let result = span.examine(window, visit, &mut findings)?;
-                visited.push((*index, result));
+            for (slot, position) in scanned.iter_mut().zip(start..) {
+                let Some(header) = places.get(position).and_then(|place| place.header(zip)) else {
+                    continue;
+                };
+                let entry = Entry::new(&header);
+                check_central(&header, &entry, &mut findings);
+                let (end, directory) = (next(position), zip.end.directory_offset);
+                let result =
+                    Span { entry: &entry, end, directory }.examine(window, visit, &mut findings)?;
+                if !entry.is_root() {
+                    *slot = Some((entry.member, result));
+                }
             }
-            Ok::<_, Error>((visited, findings))
+            Ok::<_, Error>(findings)
         },
     )?;
-    let mut results: Vec<Option<T>> = entries.iter().map(|_| None).collect();
-    for (visited, found) in chunks {
-        findings.extend(found);
-        for (index, result) in visited {
-            if let Some(slot) = results.get_mut(index) {
-                *slot = result;
-            }
-        }
+    findings.extend(found.into_iter().flatten());
+    if !is_in_order {
+        let records = places.iter().map(|place| place.record);
+        let mut by_record: Vec<_> = records.zip(scanned).collect();
+        by_record.sort_by_key(|(record, _)| *record);
+        scanned = by_record.into_iter().map(|(_, scanned)| scanned).collect();
     }
-    let members = entries.into_iter().zip(results).filter(|(entry, _)| !entry.is_root());
-    let members = members.map(|(mut entry, result)| {
-        let name = std::mem::take(&mut entry.name);
-        (Member { name, ..member(&entry) }, result)
-    });
-    let members = members.collect();
-    Ok(Scan { members, findings })
+    Ok(Scan { members: scanned.into_iter().flatten().collect(), findings })
+}
+
+/// Where a member stands: its record in the directory, by the bytes before it there, and its local
+/// header in the file.
+struct Place {
+    record: usize,
+    local: u64,
+}
+
+impl Place {
+    fn header<'a>(&self, zip: &'a ZipArchive) -> Option<CentralHeader<'a>> {
+        CentralHeader::read(&mut Fields(zip.directory.get(self.record..)?))
+    }
 }
 
 /// The `length` bytes that no record speaks of, at the front of the file.
@@ -106,24 +117,24 @@ fn hidden_header(bytes: &[u8]) -> Option<u64> {
     memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
-fn read_directory(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Entry> {
-    let offset = zip.end.directory_offset;
-    let mut entries = Vec::new();
-    for header in directory::headers(&zip.directory, offset) {
+/// Where every member stands.
+fn read_places(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut record = 0_usize;
+    for header in directory::headers(&zip.directory, zip.end.directory_offset) {
         match header {
             Ok(header) => {
-                let entry = Entry::new(&header);
-                check_central(&header, &entry, findings);
-                entries.push(entry);
+                places.push(Place { record, local: header.local });
+                record = record.saturating_add(header.len());
             }
             Err(finding) => findings.push(*finding),
         }
     }
-    let counted = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+    let counted = u64::try_from(places.len()).unwrap_or(u64::MAX);
     if counted != zip.end.entries {
-        findings.push(other_count(zip, entries.len()));
+        findings.push(other_count(zip, places.len()));
     }
-    entries
+    places
 }
 
 /// What the end record says otherwise than the directory, which has `counted` records.
@@ -143,7 +154,9 @@ pub(super) struct Span<'a> {
 
 impl Span<'_> {
     fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
-        Finding::new(code, message).in_member(self.entry.name.clone()).at_byte(self.entry.local)
+        Finding::new(code, message)
+            .in_member(self.entry.member.name.clone())
+            .at_byte(self.entry.local)
     }
 
     /// Checks the span, and shows the member to `visit` when it is a file that can be read.
@@ -154,7 +167,7 @@ impl Span<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Option<T>> {
         match self.check(window, findings)? {
-            Some(data) => self.show(&member(self.entry), data, window, visit).map(Some),
+            Some(data) => self.show(data, window, visit).map(Some),
             None => Ok(None),
         }
     }
@@ -192,16 +205,16 @@ impl Span<'_> {
             return Ok(None);
         };
         self.check_gap(self.end.saturating_sub(after), after, window, findings)?;
-        let member = member(entry);
-        if entry.kind == MemberKind::Directory && !self.is_empty(data, window)? {
+        let member = &entry.member;
+        if entry.member.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
         }
         // Others give up at a directory too.
-        if let Some(finding) = unsupported(&entry.name, entry.facts.flags, member.method) {
+        if let Some(finding) = unsupported(&entry.member.name, entry.facts.flags, member.method) {
             findings.push(finding);
             return Ok(None);
         }
-        if entry.kind != MemberKind::File || MemberPath::new(entry.name.as_str()).is_err() {
+        if entry.member.kind != MemberKind::File || !path::is_sound(&entry.member.name) {
             return Ok(None);
         }
         if entry.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {
@@ -234,13 +247,8 @@ impl Span<'_> {
         })
     }
 
-    fn show<T>(
-        &self,
-        member: &Member,
-        data: u64,
-        window: &mut Window,
-        visit: &Visit<'_, T>,
-    ) -> Result<T> {
+    fn show<T>(&self, data: u64, window: &mut Window, visit: &Visit<'_, T>) -> Result<T> {
+        let member = &self.entry.member;
         let file = Arc::clone(&window.file);
         let packed = match usize::try_from(member.packed_size) {
             Ok(length) if member.packed_size <= WHOLE => {
@@ -314,7 +322,7 @@ impl Span<'_> {
             };
             findings.push(
                 Finding::new(code, message)
-                    .in_member(self.entry.name.clone())
+                    .in_member(self.entry.member.name.clone())
                     .at_byte(at)
                     .hint("make the archive anew; nobody checks what stands there"),
             );

@@ -17,7 +17,7 @@ use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
 use super::present::Present;
-use crate::archive::{self, Archive, Container, Member, MemberKind};
+use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
@@ -81,27 +81,29 @@ impl<'a> Verification<'a> {
         let mut scan = self
             .archive
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;
-        let rare = |visited: &mut Option<Visited>| visited.as_mut()?.rare.as_mut()?.refused.take();
-        if let Some(refused) = scan.members.iter_mut().find_map(|(_, visited)| rare(visited)) {
-            return Err(refused);
-        }
         report.findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
         // What files say of themselves is judged beside what manifests say of them.
-        let mut said = Vec::new();
+        let says = |visited: &&Visited| !matches!(visited.content, Content::Other);
+        let visited = scan.members.iter().filter_map(|(_, visited)| visited.as_ref());
+        let mut said = Vec::with_capacity(visited.filter(says).count());
         for (at, (_, visited)) in scan.members.iter_mut().enumerate() {
-            let content = visited.as_mut().map(|visited| &mut visited.content);
-            match content.map(|content| std::mem::replace(content, Content::Other)) {
-                None | Some(Content::Other) => {}
-                Some(content) => said.push((at, content)),
+            let Some(visited) = visited else { continue };
+            if let Some(refused) = visited.rare.as_mut().and_then(|rare| rare.refused.take()) {
+                return Err(refused);
+            }
+            match std::mem::replace(&mut visited.content, Content::Other) {
+                Content::Other => {}
+                content => said.push((at, content)),
             }
         }
         let members = &scan.members[..];
-        let placement = Placement::detect(&members.iter().map(|(member, _)| member.name.as_str()));
+        let names = NameTable::new(members.iter().map(|(member, _)| member));
+        let placement = Placement::detect(&names.names());
         report.layout = placement.layout;
         let (proved, (contents, mut of_contents)) = parallel::join(
             self.jobs,
-            || self.prove(members, &placement, report),
+            || self.prove(members, &names, &placement, report),
             || check_contents(members, &placement, said),
         );
         proved?;
@@ -111,7 +113,9 @@ impl<'a> Verification<'a> {
         if report.contents_read {
             let files = members.iter().filter(|(member, _)| member.kind == MemberKind::File);
             let files = files.map(|(member, _)| (placement.shown(&member.name), member.size));
-            report.intact = Some(Intact::count(files, &contents, &report.findings));
+            let all =
+                Intact { members: report.members, arrays: report.arrays, bytes: report.bytes };
+            report.intact = Some(Intact::count(all, files, &contents, &report.findings));
         }
         // What strictness alone objects to is none the less whole.
         if self.options.strict {
@@ -126,11 +130,12 @@ impl<'a> Verification<'a> {
     fn prove(
         &self,
         members: &Members,
+        names: &NameTable,
         placement: &Placement,
         report: &mut VerifyReport,
     ) -> Result<()> {
         let findings = &mut report.findings;
-        archive::check_names(members.iter().map(|(member, _)| member), findings);
+        archive::check_names(names, findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         for (member, visited) in members {
             if member.kind == MemberKind::File {
@@ -156,9 +161,9 @@ impl<'a> Verification<'a> {
                 );
             }
         }
-        let mut present = Present::new(members.iter().filter_map(|(member, visited)| {
-            let visited = visited.as_ref()?;
-            Some((placement.relative(&member.name)?, visited.digests.as_ref()))
+        let mut present = Present::new(names.iter().filter_map(|named| {
+            let (_, visited) = members.get(named.member)?;
+            Some((placement.relative(named.name)?, visited.as_ref()?.digests.as_ref()))
         }));
         finding::rename(findings, |name| placement.shown(name));
         let before = findings.len();
@@ -166,7 +171,7 @@ impl<'a> Verification<'a> {
             let members = members.iter().map(|(member, _)| member);
             Bag::new(placement, self.archive.container(), members, &texts, findings)
         });
-        report.ro_crate = ro_crate(placement, members);
+        report.ro_crate = ro_crate(placement, names);
         let proof = Proof {
             archive: self.archive,
             options: self.options,
@@ -227,12 +232,12 @@ fn name_arrays(findings: &mut [Finding], contents: &Contents) {
 }
 
 /// The metadata file of an RO-Crate, at the root of the pack or of a bag's payload.
-fn ro_crate(placement: &Placement, members: &Members) -> Option<String> {
+fn ro_crate(placement: &Placement, names: &NameTable) -> Option<String> {
     const METADATA: &str = "ro-crate-metadata.json";
     let is_it = |name: &&str| {
         name.ends_with(METADATA)
             && (placement.relative(name) == Some(METADATA)
                 || placement.payload(name) == Some(METADATA))
     };
-    members.iter().map(|(member, _)| member.name.as_str()).find(is_it).map(str::to_owned)
+    names.names().find(is_it).map(str::to_owned)
 }

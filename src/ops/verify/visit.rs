@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
-use crate::archive::Member;
+use crate::archive::{Member, Method};
 use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
@@ -36,11 +36,27 @@ pub(super) struct Visitor {
     pub(super) algorithms: Vec<Algorithm>,
     /// Bytes of manifests that are kept, of all files together.
     kept: AtomicU64,
+    /// Bytes that room was made for beforehand.
+    reserved: AtomicU64,
 }
 
 impl Visitor {
     pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>) -> Self {
-        Self { fast, algorithms, kept: AtomicU64::new(0) }
+        Self { fast, algorithms, kept: AtomicU64::new(0), reserved: AtomicU64::new(0) }
+    }
+
+    /// Room for the whole text of a manifest, as far as there is any for all of them, and unless it is
+    /// compressed: then its size says little.
+    fn room_for(&self, member: &Member) -> usize {
+        if member.method != Method::Stored || member.size != member.packed_size {
+            return 0;
+        }
+        let take = |reserved: u64| {
+            reserved.checked_add(member.size).filter(|reserved| *reserved <= MAX_MANIFEST)
+        };
+        let is_room =
+            self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        usize::try_from(member.size).ok().filter(|_| is_room).unwrap_or(0)
     }
 
     /// Reads one file.
@@ -51,7 +67,7 @@ impl Visitor {
         let mut inspector = Inspector::new(&member.name);
         let mut hashers = (!self.fast).then(|| Hashers::new(&self.algorithms));
         let limit = text_limit(&member.name);
-        let mut text = limit.is_some().then(Vec::new);
+        let mut text = limit.map(|_| Vec::with_capacity(self.room_for(member)));
         let mut len = 0_u64;
         let (mut fault, mut refused) = (None, None);
         while hashers.is_some() || text.is_some() || inspector.wants_more() {
