@@ -13,6 +13,10 @@ use crate::ra::{AnyArray, parse_slice};
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
 
+/// Members up to this size are kept in memory until they are known to be whole; larger ones are read
+/// twice.
+const KEPT: u64 = 4 * 1024 * 1024;
+
 /// How to write an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ArrayFormat {
@@ -92,13 +96,21 @@ pub fn get_to(
     options: &GetOptions,
 ) -> Result<GetReport> {
     let pack = Pack::open(archive)?;
+    let write_to =
+        |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
     let whole = options.slice.is_none() && options.format.is_none();
-    if whole && !options.unverified {
-        let mut nowhere = Counting::new(std::io::sink(), options.max_size);
-        nowhere.judge(|out| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out))?;
-    }
     let mut out = Counting::new(out, options.max_size);
-    let verified = out.judge(|out| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out))?;
+    let verified = if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
+        let mut kept = Counting::new(Vec::new(), options.max_size);
+        let verified = kept.judge(write_to)?;
+        out.write_all(&kept.inner).map_err(Error::io("write what was read from", archive))?;
+        verified
+    } else {
+        if whole && !options.unverified {
+            Counting::new(std::io::sink(), options.max_size).judge(write_to)?;
+        }
+        out.judge(write_to)?
+    };
     let bytes = out.count;
     Ok(GetReport {
         archive: archive.to_owned(),
