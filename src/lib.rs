@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod archive;
+mod by_name;
 mod digest;
 mod error;
 mod finding;
 mod fs;
 pub mod manifest;
+mod manifest_lookup;
 pub mod ndl;
 mod ops;
 mod pack;

@@ -11,7 +11,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::path::{InvalidPath, MemberPath, escape};
 
 /// Longest line read: the longest name, every byte of it escaped, and a digest.
-const MAX_LINE_BYTES: usize = 256 * 1024;
+pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024;
 
 /// Most lines at fault before the rest is not read: a file with more is no manifest, and a hostile one
 /// must not turn every second byte into a report.
@@ -185,11 +185,12 @@ impl Manifest {
         path: &MemberPath,
     ) -> Result<Option<Digest>, ManifestFault> {
         let written = encode_name(names, path.as_str());
+        let part = part_to_search(names, path.as_str());
         let mut found: Option<(Digest, u64)> = None;
         let mut counted = 0;
         let mut line = 1_u64;
         let mut parsed = 0;
-        for position in memchr::memmem::find_iter(bytes, written.as_bytes()) {
+        for position in memchr::memmem::find_iter(bytes, part) {
             // A long line may hold the name many times; reading it once is enough.
             if position < parsed {
                 continue;
@@ -200,7 +201,7 @@ impl Manifest {
             let start = memchr::memrchr(b'\n', before).map_or(0, |at| at.saturating_add(1));
             let end =
                 memchr::memchr(b'\n', after).map_or(bytes.len(), |at| position.saturating_add(at));
-            parsed = end;
+            parsed = end.saturating_add(1);
             let content = bytes.get(start..end).unwrap_or_default();
             match parse_line(algorithm, names, content.strip_suffix(b"\r").unwrap_or(content)) {
                 Ok(Some((other, digest))) if other == *path => match found {
@@ -210,8 +211,10 @@ impl Manifest {
                     }
                     _ => found = Some((digest, line)),
                 },
-                Ok(_) => {}
-                Err(kind) => return Err(ManifestFault { line, kind }),
+                Err(kind) if memchr::memmem::find(content, written.as_bytes()).is_some() => {
+                    return Err(ManifestFault { line, kind });
+                }
+                _ => {}
             }
         }
         Ok(found.map(|(digest, _)| digest))
@@ -302,7 +305,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 /// One line: nothing for a blank line or a comment.
-fn parse_line(
+pub(crate) fn parse_line(
     algorithm: Algorithm,
     names: NameEncoding,
     line: &[u8],
@@ -366,7 +369,7 @@ fn beginning(text: &str) -> String {
     shown
 }
 
-fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
+pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
     let special: &[char] = match names {
         NameEncoding::Gnu => &['\\', '\n', '\r'],
         NameEncoding::Percent => &['%', '\n', '\r'],
@@ -405,6 +408,16 @@ fn decode_gnu(name: &str) -> Option<String> {
         });
     }
     Some(decoded)
+}
+
+/// The longest part of a name that stands in every line that is about it, however the line is encoded.
+pub(crate) fn part_to_search(names: NameEncoding, name: &str) -> &[u8] {
+    let special: &[char] = match names {
+        NameEncoding::Gnu => &['\\', '\n', '\r'],
+        NameEncoding::Percent => &['%', '\n', '\r'],
+        NameEncoding::Verbatim => &[],
+    };
+    name.split(special).max_by_key(|part| part.len()).unwrap_or(name).as_bytes()
 }
 
 /// The name that a list of a bag writes as `name`.

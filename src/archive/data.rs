@@ -12,6 +12,11 @@ use crate::fs::File;
 /// Bytes that one read of an archive asks for: from 128 KiB on the system call costs nothing.
 pub(super) const BLOCK: usize = 256 * 1024;
 
+/// A block for what is read only once and is not long: fresh memory costs more than the calls.
+const SMALL_BLOCK: usize = 64 * 1024;
+/// What is not long.
+const FEW: u64 = 32 * 1024 * 1024;
+
 /// What can be wrong with a member's content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DataFault {
@@ -70,6 +75,8 @@ pub(super) struct Stretch {
     buffer: Vec<u8>,
     /// The part of `buffer` that is filled and not consumed.
     ready: std::ops::Range<usize>,
+    /// Most bytes that are read at once.
+    block: usize,
 }
 
 impl Stretch {
@@ -80,6 +87,7 @@ impl Stretch {
             end: start.saturating_add(length),
             buffer: Vec::new(),
             ready: 0..0,
+            block: if length <= FEW { SMALL_BLOCK } else { BLOCK },
         }
     }
 
@@ -94,7 +102,7 @@ impl BufRead for Stretch {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.ready.is_empty() && self.next < self.end {
             let left = self.end.saturating_sub(self.next);
-            let length = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+            let length = usize::try_from(left).unwrap_or(self.block).min(self.block);
             self.buffer.resize(length, 0);
             let count = self.file.read_at(&mut self.buffer, self.next)?;
             if count == 0 {
@@ -209,30 +217,45 @@ pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Re
 pub(super) enum Packed<'a> {
     /// Bytes in memory.
     Slice(&'a [u8]),
+    /// The same, from `at` on.
+    Owned { bytes: Vec<u8>, at: usize },
     /// Bytes of the archive file.
     Stretch(Stretch),
 }
 
 impl Packed<'_> {
+    /// Bytes not yet consumed.
     fn left(&self) -> u64 {
         match self {
-            Self::Slice(slice) => u64::try_from(slice.len()).unwrap_or(u64::MAX),
+            Self::Slice(_) | Self::Owned { .. } => {
+                u64::try_from(self.ready().len()).unwrap_or(u64::MAX)
+            }
             Self::Stretch(stretch) => stretch.left(),
+        }
+    }
+
+    /// Bytes that are in memory and not yet consumed.
+    fn ready(&self) -> &[u8] {
+        match self {
+            Self::Slice(slice) => slice,
+            Self::Owned { bytes, at } => bytes.get(*at..).unwrap_or_default(),
+            Self::Stretch(stretch) => stretch.buffer.get(stretch.ready.clone()).unwrap_or_default(),
         }
     }
 }
 
 impl BufRead for Packed<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        match self {
-            Self::Slice(slice) => Ok(slice),
-            Self::Stretch(stretch) => stretch.fill_buf(),
+        if let Self::Stretch(stretch) = self {
+            return stretch.fill_buf();
         }
+        Ok(self.ready())
     }
 
     fn consume(&mut self, amount: usize) {
         match self {
             Self::Slice(slice) => *slice = slice.get(amount..).unwrap_or_default(),
+            Self::Owned { at, .. } => *at = at.saturating_add(amount),
             Self::Stretch(stretch) => stretch.consume(amount),
         }
     }
@@ -381,10 +404,7 @@ impl BufRead for ZipData<'_> {
 
     fn consume(&mut self, amount: usize) {
         let ready = match &self.decoder {
-            Decoder::Stored(Packed::Slice(slice)) => slice,
-            Decoder::Stored(Packed::Stretch(stretch)) => {
-                stretch.buffer.get(stretch.ready.clone()).unwrap_or_default()
-            }
+            Decoder::Stored(packed) => packed.ready(),
             Decoder::Deflate(buffered) => {
                 buffered.buffer.get(buffered.ready.clone()).unwrap_or_default()
             }

@@ -11,7 +11,7 @@ mod write;
 mod zip;
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub(crate) use self::names::{NameTable, check as check_names, check_portable};
 pub use self::write::Compression;
 pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
 
+use self::data::Stretch;
 use self::directory::Directory;
 use self::tarball::Tarball;
 use self::zip::ZipArchive;
@@ -170,7 +171,7 @@ pub(crate) enum Location {
 #[derive(Debug)]
 pub(crate) enum Archive {
     Directory(Directory),
-    Zip(ZipArchive),
+    Zip(Box<ZipArchive>),
     Tar(Tarball),
 }
 
@@ -217,7 +218,7 @@ impl Archive {
                     .at_byte(0)
                     .hint("compare it with another copy; it may be cut off or overwritten"),
             )),
-            _ => Ok(Self::Zip(ZipArchive::open(file)?)),
+            _ => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
         }
     }
 
@@ -276,9 +277,14 @@ impl Archive {
     /// A name that is there twice is an error: nobody can say which is meant. So is whatever else
     /// [`Archive::scan`] would say against that member; what is wrong with others is not looked for.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Member>> {
+        self.find_before(name, &[])
+    }
+
+    /// The same by someone who is likely to ask for `others` next, which costs less than to ask anew.
+    pub(crate) fn find_before(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
         let found = match self {
             Self::Directory(directory) => directory.find(name),
-            Self::Zip(zip) => zip.find(name),
+            Self::Zip(zip) => zip.find(name, others),
             Self::Tar(tarball) => tarball.find(name),
         }?;
         match (&found, MemberPath::new(name)) {
@@ -316,6 +322,12 @@ impl Archive {
             Self::Zip(zip) => zip.read(member),
             Self::Tar(tarball) => tarball.read(member),
         }
+    }
+
+    /// The first bytes, at most `length`, of one file that is stored in an archive; `None` for others.
+    pub(crate) fn start_of(&self, member: &Member, length: u64) -> Option<impl io::Read + use<>> {
+        let (file, start) = self.file().zip(member.data_offset())?;
+        Some(Stretch::new(Arc::clone(file), start, length.min(member.size)))
     }
 
     /// The file that was opened; its name may since have been given to another. A directory is none.

@@ -8,12 +8,13 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::manifest::{Manifest, ManifestFault, NameEncoding};
+use crate::manifest_lookup::ManifestIndex;
 use crate::pack::{self, BAG_DECLARATION, Layout};
 use crate::path::MemberPath;
 
 /// Which manifest a single file is held against when there are several: the one that every reader of
 /// packs knows, then the strongest.
-const BY_PREFERENCE: [Algorithm; 4] =
+pub(super) const BY_PREFERENCE: [Algorithm; 4] =
     [Algorithm::Sha256, Algorithm::Sha512, Algorithm::Sha1, Algorithm::Md5];
 
 /// The files at the root of a pack, by their names there.
@@ -85,6 +86,11 @@ impl<'t> ManifestText<'t> {
     pub(super) fn look_up(&self, path: &MemberPath) -> Result<Option<Digest>, ManifestFault> {
         Manifest::look_up(self.algorithm, self.names, &self.text, path)
     }
+
+    /// An index of all its lines, where one is of use.
+    pub(super) fn index(&self) -> Option<ManifestIndex> {
+        ManifestIndex::new(self.algorithm, self.names, &self.text)
+    }
 }
 
 /// The manifest that a single file of a pack is held against.
@@ -95,9 +101,7 @@ pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'s
         let rules = rules(files)?;
         return match ManifestText::decode(name, algorithm, rules, text) {
             Ok(text) => Ok(Some(text)),
-            Err(finding) => {
-                Err(files.damaged(finding.map_or_else(unknown_encoding, |found| *found)))
-            }
+            Err(finding) => Err(files.damaged(undecodable(finding))),
         };
     }
     Ok(None)
@@ -111,6 +115,11 @@ pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
         Layout::BagIt => files.read(BAG_DECLARATION)?,
     };
     Ok(TagRules::of(layout, declaration.as_deref()))
+}
+
+/// What is wrong with a manifest that [`ManifestText::decode`] could not decode.
+pub(super) fn undecodable(finding: Option<Box<Finding>>) -> Finding {
+    finding.map_or_else(unknown_encoding, |found| *found)
 }
 
 fn unknown_encoding() -> Finding {

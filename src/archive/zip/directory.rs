@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::super::{Location, Member, MemberKind};
-use super::record::{CentralHeader, FLAG_UTF8, Facts, Fields};
+use super::record::{CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
 use super::{kind, method};
+use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
+use crate::fs::File;
 
 /// What the directory says of one member.
 #[derive(Debug)]
@@ -25,10 +27,9 @@ impl Entry {
     pub(super) fn new(header: &CentralHeader<'_>) -> Self {
         let (name, is_cp437) = decode_name(plain_name(header.name));
         let ends_in_slash = name.ends_with('/');
-        let name = without_slash(name).into_owned();
         let Facts { size, packed_size, .. } = header.facts;
         let member = Member {
-            name,
+            name: without_slash(name).into_owned(),
             kind: kind(ends_in_slash, header.version_made_by, header.external_attributes),
             size,
             packed_size,
@@ -66,24 +67,6 @@ impl Entry {
     }
 }
 
-/// The name of a member as [`Entry::new`] gives it.
-pub(super) fn member_name<'a>(header: &CentralHeader<'a>) -> Cow<'a, str> {
-    without_slash(decode_name(plain_name(header.name)).0)
-}
-
-/// A name without the slash that ends a directory's.
-fn without_slash(name: Cow<'_, str>) -> Cow<'_, str> {
-    match name {
-        Cow::Borrowed(name) => Cow::Borrowed(name.strip_suffix('/').unwrap_or(name)),
-        Cow::Owned(mut name) => {
-            if name.ends_with('/') {
-                name.pop();
-            }
-            Cow::Owned(name)
-        }
-    }
-}
-
 /// The records of a directory that begins at `offset` in the file; a record that cannot be read
 /// ends them.
 pub(super) fn entries(
@@ -106,18 +89,89 @@ pub(super) fn headers(
         let position = directory.len().saturating_sub(fields.0.len());
         let header = CentralHeader::read(&mut fields).ok_or_else(|| {
             fields = Fields(&[]);
-            let finding = Finding::new(Code::BadDirectory, "expected a record of the directory");
-            Box::new(
-                finding.at_byte(offset.saturating_add(u64::try_from(position).unwrap_or(u64::MAX))),
-            )
+            Box::new(no_record(offset.saturating_add(wide(position))))
         });
         Some(header)
     })
 }
 
+pub(super) fn no_record(at: u64) -> Finding {
+    Finding::new(Code::BadDirectory, "expected a record of the directory").at_byte(at)
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// The longest record: name, extra field and comment of 65,535 bytes each.
+pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;
+
+/// Bytes of a directory that are read at once: larger blocks are no faster, and fresh memory costs more
+/// than the calls.
+const BLOCK: usize = 64 * 1024;
+
+/// Shows every record of a directory to `visit`, in outline, until it says that it has seen enough. The
+/// `len` bytes from `offset` on are read in blocks, and none is kept.
+pub(super) fn walk(
+    file: &File,
+    offset: u64,
+    len: u64,
+    mut visit: impl FnMut(&Outline<'_>) -> bool,
+) -> Result<()> {
+    let mut block = vec![0; BLOCK];
+    // What of the block is read and not yet visited, and what of the directory is not yet read.
+    let mut ready = 0..0;
+    let mut left = len;
+    loop {
+        let mut rest = block.get(ready.clone()).unwrap_or_default();
+        while let Some((outline, after)) = Outline::read(rest) {
+            if !visit(&outline) {
+                return Ok(());
+            }
+            rest = after;
+        }
+        // What is no record here may be the beginning of one.
+        if left == 0 || rest.len() >= LONGEST {
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let read = len.saturating_sub(left).saturating_sub(wide(rest.len()));
+            return Err(Error::damaged(file.path(), no_record(offset.saturating_add(read))));
+        }
+        let kept = rest.len();
+        if kept >= block.len() / 2 {
+            block.resize(block.len().saturating_mul(2).min(2 * LONGEST), 0);
+        }
+        block.copy_within(ready.end.saturating_sub(kept)..ready.end, 0);
+        let room = block.len().saturating_sub(kept);
+        let more = usize::try_from(left).unwrap_or(room).min(room);
+        ready = 0..kept.saturating_add(more);
+        let at = offset.saturating_add(len.saturating_sub(left));
+        file.read_exact_at(block.get_mut(kept..ready.end).unwrap_or_default(), at)?;
+        left = left.saturating_sub(wide(more));
+    }
+}
+
 /// A name as it is meant: archives that are made from `.` may name everything below `./`.
 pub(super) fn plain_name(raw: &[u8]) -> &[u8] {
     raw.strip_prefix(b"./").filter(|name| !name.is_empty()).unwrap_or(raw)
+}
+
+/// The name of a member as text, without the slash that ends a directory's and a `./` before it.
+pub(super) fn text_name(raw: &[u8]) -> Cow<'_, str> {
+    without_slash(decode_name(plain_name(raw)).0)
+}
+
+fn without_slash(name: Cow<'_, str>) -> Cow<'_, str> {
+    match name {
+        Cow::Borrowed(name) => Cow::Borrowed(name.strip_suffix('/').unwrap_or(name)),
+        Cow::Owned(mut name) => {
+            if name.ends_with('/') {
+                name.pop();
+            }
+            Cow::Owned(name)
+        }
+    }
 }
 
 /// A name as text: UTF-8 whatever the flag says, else the original PC's code page 437, which is what
@@ -140,6 +194,9 @@ fn decode_name(raw: &[u8]) -> (Cow<'_, str>, bool) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::record::{NewHeader, write_central};
     use super::*;
 
     #[test]
@@ -147,5 +204,53 @@ mod tests {
         assert_eq!(decode_name(b"M\x81ller"), (Cow::Borrowed("Müller"), true));
         assert_eq!(decode_name("Müller".as_bytes()), (Cow::Borrowed("Müller"), false));
         assert_eq!(decode_name(b"\xff").0, "\u{a0}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn a_walk_sees_every_record_however_the_blocks_fall(
+            lengths in proptest::collection::vec(
+                prop_oneof![8 => 1_usize..200, 1 => 200_usize..65_535], 0..900,
+            ),
+            before in 0_usize..100,
+            cut in proptest::option::of(1_usize..40),
+        ) {
+            let mut directory = Vec::new();
+            let facts = Facts {
+                version_needed: 20, flags: 0, method: 0, modified: 0, crc: 0, packed_size: 0, size: 0,
+            };
+            for (at, length) in (1..).zip(&lengths) {
+                let name = vec![b'a'; *length];
+                let header =
+                    NewHeader { name: &name, facts, align_at: None, external_attributes: 0 };
+                write_central(&mut directory, &header, at);
+            }
+            let len = directory.len().saturating_sub(cut.unwrap_or(0));
+            directory.truncate(len);
+            let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+            std::fs::write(&path, [vec![b'P'; before], directory.clone()].concat()).unwrap();
+            let file = File::open(path.to_path_buf()).unwrap();
+            let mut seen = Vec::new();
+            let result = walk(&file, wide(before), wide(len), |outline| {
+                seen.push((outline.local, outline.name.len()));
+                true
+            });
+            let mut expected = Vec::new();
+            let mut fault = None;
+            for header in headers(&directory, wide(before)) {
+                match header {
+                    Ok(header) => expected.push((header.local, header.name.len())),
+                    Err(finding) => fault = Some(finding),
+                }
+            }
+            prop_assert_eq!(seen, expected);
+            match (result, fault) {
+                (Ok(()), None) => {}
+                (Err(Error::Damaged { finding, .. }), Some(fault)) => prop_assert_eq!(finding, fault),
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
     }
 }

@@ -1,65 +1,131 @@
 //! One member of a zip, found by its name and held to the rules that a pass over the whole zip holds it
-//! to: the directory is in memory and is read once, of the file only that member's own header.
+//! to: of the directory everything is looked at, of the file only that member's own header.
+//!
+//! Whoever asks for one or two names reads the directory for each, in blocks, and keeps nothing of it;
+//! with the third name it is kept, and an index of it.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::super::names::{file_and_directory, twice};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;
-use super::directory::{self, Entry, plain_name};
-use super::record::{CentralHeader, LOCAL_LEN};
-use super::scan::{Span, Window};
+use super::directory::Entry;
+use super::index::Index;
+use super::record::{CentralHeader, Fields};
+use super::scan::{SMALL, Span, Window};
+use super::search::{Around, Sighting, search};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
+use crate::fs::File;
 
-/// What of the directory lies around one member.
-struct Around {
-    /// The furthest byte that a member before it reaches, by what the directory says.
-    reach: u64,
-    /// Where the next member begins, or the directory.
-    next: u64,
+/// How often the directory is read for one name before it is worth an index.
+const PASSES: usize = 2;
+/// How many names are remembered.
+const REMEMBERED: usize = 16;
+
+/// What is known of a zip's members from having looked for some.
+#[derive(Debug)]
+pub(super) struct Door {
+    passes: AtomicUsize,
+    seen: Mutex<Vec<(String, Sighting)>>,
+    index: OnceLock<Option<Index>>,
+    /// What of the file was read last.
+    window: Mutex<Window>,
 }
 
-/// Finds the member called `name`. What forbids to trust it is an error.
-pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
+impl Door {
+    pub(super) fn new(file: Arc<File>) -> Self {
+        Self {
+            passes: AtomicUsize::new(0),
+            seen: Mutex::new(Vec::new()),
+            index: OnceLock::new(),
+            window: Mutex::new(Window::new(file)),
+        }
+    }
+
+    /// The index, once there have been as many passes as it costs.
+    fn index<'z>(&'z self, zip: &'z ZipArchive) -> Option<(&'z Index, &'z [u8])> {
+        if self.passes.load(Ordering::Relaxed) < PASSES {
+            return None;
+        }
+        // What forbids to read the directory, the pass that follows says.
+        let directory = zip.directory().ok()?;
+        let index = self.index.get_or_init(|| Index::new(zip, directory));
+        index.as_ref().map(|index| (index, directory))
+    }
+
+    fn remembered(&self, name: &str) -> Option<Sighting> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter().find(|(other, _)| other == name).map(|(_, sighting)| sighting.clone())
+    }
+
+    /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
+    /// reads by itself.
+    fn with_window<R>(&self, zip: &ZipArchive, use_it: impl FnOnce(&mut Window) -> R) -> R {
+        match self.window.try_lock() {
+            Ok(mut window) => use_it(&mut window),
+            Err(_) => use_it(&mut Window::new(Arc::clone(&zip.file))),
+        }
+    }
+}
+
+/// Finds the member called `name`. What forbids to trust it is an error. The `others` are names that are
+/// likely to be asked for next.
+pub(super) fn find(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Option<Member>> {
+    if let Some((index, directory)) = zip.door.index(zip) {
+        let Some(found) = index.find(directory, zip.end.directory_offset, name) else {
+            return Ok(None);
+        };
+        if found.is_twice {
+            return Err(Error::damaged(zip.path(), twice(name)));
+        }
+        let Some(header) = found.record.header() else { return Ok(None) };
+        let in_it = || index.is_above(directory, name);
+        return check(zip, name, &header, found.around, in_it).map(Some);
+    }
+    let sighting = match zip.door.remembered(name) {
+        Some(sighting) => sighting,
+        None => look(zip, name, others)?,
+    };
+    if sighting.is_twice {
+        return Err(Error::damaged(zip.path(), twice(name)));
+    }
+    let Some(found) = sighting.found else { return Ok(None) };
+    let Some(header) = CentralHeader::read(&mut Fields(&found.record)) else { return Ok(None) };
+    check(zip, name, &header, found.around, || sighting.in_it).map(Some)
+}
+
+/// Looks through the directory for `name`, and for those of the `others` that are not remembered.
+fn look(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Sighting> {
+    let door = &zip.door;
+    let unknown = others.iter().filter(|other| **other != name && door.remembered(other).is_none());
+    let names: Vec<&str> = std::iter::once(name).chain(unknown.copied()).collect();
+    let sightings = search(zip, &names)?;
+    door.passes.fetch_add(1, Ordering::Relaxed);
+    let mut seen = door.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let room = REMEMBERED.saturating_sub(seen.len());
+    let each = names.iter().map(|name| (*name).to_owned()).zip(sightings.iter().cloned());
+    seen.extend(each.take(room));
+    Ok(sightings.into_iter().next().unwrap_or_default())
+}
+
+/// Holds a member that was found against the rules.
+fn check(
+    zip: &ZipArchive,
+    name: &str,
+    header: &CentralHeader<'_>,
+    around: Around,
+    in_it: impl FnOnce() -> bool,
+) -> Result<Member> {
     let damaged = |finding: Finding| Error::damaged(zip.path(), finding);
-    let mut found: Option<(usize, Entry, Around)> = None;
-    let mut findings = Vec::new();
-    let (mut count, mut reach, mut before) = (0_usize, 0_u64, None);
-    let mut is_in_order = true;
-    let mut in_it = false;
-    for header in directory::headers(&zip.directory, zip.end.directory_offset) {
-        let header = header.map_err(|finding| damaged(*finding))?;
-        is_in_order &= before.is_none_or(|before| before < header.local);
-        before = Some(header.local);
-        if let Some((index, _, around)) = &mut found
-            && count == index.saturating_add(1)
-        {
-            around.next = header.local;
-        }
-        in_it |= is_in(&header, name);
-        if is_called(&header, name) {
-            if found.is_some() {
-                return Err(damaged(twice(name)));
-            }
-            let entry = Entry::new(&header);
-            check_central(&header, &entry, &mut findings);
-            found = Some((count, entry, Around { reach, next: zip.end.directory_offset }));
-        }
-        reach = reach.max(least_end(&header));
-        count = count.saturating_add(1);
-    }
-    if u64::try_from(count).unwrap_or(u64::MAX) != zip.end.entries {
-        return Err(damaged(super::scan::other_count(zip, count)));
-    }
-    let Some((index, entry, mut around)) = found else { return Ok(None) };
-    if !is_in_order {
-        around = look_around(zip, index, entry.local);
-    }
-    if in_it && entry.member.kind == MemberKind::File {
+    let entry = Entry::new(header);
+    if entry.member.kind == MemberKind::File && in_it() {
         return Err(damaged(file_and_directory(name)));
     }
+    let mut findings = Vec::new();
+    check_central(header, &entry, &mut findings);
     if around.reach > entry.local {
         findings.push(
             Finding::new(Code::Overlap, "another member reaches into this one")
@@ -70,7 +136,10 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
     }
     let end = around.next.min(zip.end.directory_offset);
     let span = Span { entry: &entry, end, directory: zip.end.directory_offset };
-    let data = span.check(&mut Window::new(Arc::clone(&zip.file)), &mut findings)?;
+    let data = zip.door.with_window(zip, |window| {
+        window.aim(entry.local, end, zip.end.directory_offset);
+        span.check(window, &mut findings)
+    })?;
     // Bytes that belong to nothing and follow the member are a fault of the zip, but none of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
         return Err(damaged(finding));
@@ -79,48 +148,162 @@ pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
     if let Some(data) = data {
         member.location = Location::Packed { data, crc: entry.facts.crc };
     }
-    Ok(Some(member))
+    Ok(member)
 }
 
-/// The same for a directory that is not in the order of the file.
-fn look_around(zip: &ZipArchive, index: usize, local: u64) -> Around {
-    let mut around = Around { reach: 0, next: zip.end.directory_offset };
-    let headers = directory::headers(&zip.directory, zip.end.directory_offset);
-    for (_, header) in headers.flatten().enumerate().filter(|(other, _)| *other != index) {
-        if header.local < local {
-            around.reach = around.reach.max(least_end(&header));
-        } else {
-            around.next = around.next.min(header.local);
+/// The packed bytes of a small member, which are often there already.
+pub(super) fn small(zip: &ZipArchive, data: u64, length: u64) -> Result<Option<Vec<u8>>> {
+    let Some(length) = usize::try_from(length).ok().filter(|_| length <= SMALL) else {
+        return Ok(None);
+    };
+    zip.door.with_window(zip, |window| Ok(window.get(data, length)?.map(<[u8]>::to_vec)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::names;
+    use super::super::record::{Facts, NewHeader, write_central, write_end, write_local};
+    use super::*;
+    use crate::path::MemberPath;
+
+    /// A member of an archive that nobody should have made.
+    #[derive(Debug, Clone)]
+    struct Odd {
+        name: Vec<u8>,
+        content: Vec<u8>,
+        /// What the directory says otherwise: about the place, and about the size.
+        local: i64,
+        packed: i64,
+        /// Where its record is put.
+        order: u8,
+    }
+
+    fn odd() -> impl Strategy<Value = Odd> {
+        let name = prop_oneof![
+            6 => proptest::sample::select(NAMES.to_vec()).prop_map(|name| name.as_bytes().to_vec()),
+            2 => proptest::sample::select(vec![
+                &b"./a"[..], b"./", b"a/", b"b/c/", b"M\x81", b"./M\x81", b"M\x81/x", b"/", b"//", b"", b"/a",
+                b"a//b", b"./b/c/d",
+            ]).prop_map(<[u8]>::to_vec),
+            4 => "[abcdefgh]{1,2}(/[xyz]{1,9})?".prop_map(String::into_bytes),
+        ];
+        let wrong = || prop_oneof![20 => Just(0_i64), 1 => -60_i64..60];
+        (name, proptest::collection::vec(any::<u8>(), 0..5), wrong(), wrong(), order()).prop_map(
+            |(name, content, local, packed, order)| Odd { name, content, local, packed, order },
+        )
+    }
+
+    fn order() -> impl Strategy<Value = u8> {
+        prop_oneof![10 => Just(0_u8), 1 => any::<u8>()]
+    }
+
+    const NAMES: [&str; 9] =
+        ["a", "a/b", "b/c", "b", "Mü", "", "/", "a-long-name.ra", "a-long-name.ra/x"];
+
+    fn zip_of(members: &[Odd], claimed: i64, broken: Option<u8>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut records = Vec::new();
+        for member in members {
+            let size = u64::try_from(member.content.len()).unwrap();
+            let at = u64::try_from(bytes.len()).unwrap();
+            let facts = Facts {
+                version_needed: 20,
+                flags: 0,
+                method: 0,
+                modified: 0,
+                crc: crc32fast::hash(&member.content),
+                packed_size: size,
+                size,
+            };
+            let header =
+                NewHeader { name: &member.name, facts, align_at: None, external_attributes: 0 };
+            write_local(&mut bytes, &header, at);
+            bytes.extend(&member.content);
+            let facts = Facts { packed_size: size.saturating_add_signed(member.packed), ..facts };
+            let mut record = Vec::new();
+            write_central(
+                &mut record,
+                &NewHeader { facts, ..header },
+                at.saturating_add_signed(member.local),
+            );
+            records.push((member.order, record));
+        }
+        records.sort_by_key(|(order, _)| *order);
+        let mut directory: Vec<u8> = records.into_iter().flat_map(|(_, record)| record).collect();
+        if let Some(at) = broken
+            && let Some(byte) = directory.get_mut(usize::from(at))
+        {
+            *byte ^= 1;
+        }
+        let offset = u64::try_from(bytes.len()).unwrap();
+        let len = u64::try_from(directory.len()).unwrap();
+        bytes.extend(directory);
+        let entries = u64::try_from(members.len()).unwrap().saturating_add_signed(claimed);
+        write_end(&mut bytes, entries, offset, len);
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_to_find_a_member_agrees(
+            members in proptest::collection::vec(odd(), 0..12),
+            claimed in prop_oneof![20 => Just(0_i64), 1 => -1_i64..1],
+            broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("odd.zip");
+            std::fs::write(&path, zip_of(&members, claimed, broken)).unwrap();
+            let open = || ZipArchive::open(File::open(&path).unwrap());
+            let Ok(indexed) = open() else { return Ok(()) };
+            indexed.door.passes.store(PASSES, Ordering::Relaxed);
+            let remembering = open().unwrap();
+            let _ = remembering.find("another", &NAMES);
+            let mut names: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+            names.extend(members.iter().filter_map(|odd| String::from_utf8(odd.name.clone()).ok()));
+            for name in &names {
+                let found = |zip: &ZipArchive| format!("{:?}", zip.find(name, &[]));
+                let alone = found(&open().unwrap());
+                prop_assert_eq!(&found(&indexed), &alone, "{}", name);
+                prop_assert_eq!(&found(&remembering), &alone, "{}", name);
+                // What a pass over the whole zip says against it forbids it here too.
+                let scan = indexed.scan(1, &|_, _| ()).unwrap();
+                let mut findings = scan.findings;
+                let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member));
+                names::check(&table, &mut findings);
+                let forbidden = findings
+                    .iter()
+                    .any(|finding| finding.member.as_ref() == Some(name) && finding.forbids_reading());
+                if forbidden && MemberPath::new(name.as_str()).is_ok() {
+                    prop_assert!(!alone.starts_with("Ok(Some"), "{} {:?}", alone, findings);
+                }
+            }
         }
     }
-    around
-}
 
-/// The byte that a member reaches at least: how long the extra field of its own header is, only that
-/// header says.
-fn least_end(header: &CentralHeader<'_>) -> u64 {
-    let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-    header
-        .local
-        .saturating_add(wide(LOCAL_LEN))
-        .saturating_add(wide(header.name.len()))
-        .saturating_add(header.facts.packed_size)
-}
-
-fn is_called(header: &CentralHeader<'_>, name: &str) -> bool {
-    let raw = plain_name(header.name);
-    let raw = raw.strip_suffix(b"/").unwrap_or(raw);
-    // A name in the old code page is longer as text, and never the same bytes.
-    raw == name.as_bytes()
-        || (raw.len() < name.len()
-            && std::str::from_utf8(raw).is_err()
-            && Entry::new(header).member.name == name)
-}
-
-/// Whether the member lies in one called `name`, as in a directory.
-fn is_in(header: &CentralHeader<'_>, name: &str) -> bool {
-    let raw = plain_name(header.name);
-    raw.get(name.len()) == Some(&b'/')
-        && raw.len() > name.len().saturating_add(1)
-        && raw.starts_with(name.as_bytes())
+    #[test]
+    fn the_index_is_used() {
+        let members = ["a", "b", "b/c"].map(|name| Odd {
+            name: name.into(),
+            content: vec![7; 3],
+            local: 0,
+            packed: 0,
+            order: 0,
+        });
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plain.zip");
+        std::fs::write(&path, zip_of(&members, 0, None)).unwrap();
+        let zip = ZipArchive::open(File::open(&path).unwrap()).unwrap();
+        for name in ["x", "a"] {
+            assert!(zip.door.index(&zip).is_none());
+            zip.find(name, &[]).unwrap();
+        }
+        assert!(zip.door.index(&zip).is_some());
+        assert!(zip.find("a", &[]).unwrap().is_some());
+        assert!(zip.find("b", &[]).is_err(), "a file and a directory");
+        assert!(zip.find("y", &[]).unwrap().is_none());
+        // Neither is looked for again.
+        assert_eq!(zip.door.passes.load(Ordering::Relaxed), PASSES);
+    }
 }

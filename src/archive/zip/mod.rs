@@ -5,15 +5,18 @@ mod directory;
 mod door;
 mod end;
 mod extra;
+mod index;
 pub(super) mod read_back;
 mod record;
 mod scan;
+mod search;
 pub(super) mod write;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::directory::Entry;
+use self::door::Door;
 use self::end::EndOfArchive;
 use self::record::{
     FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, METHOD_DEFLATE, METHOD_STORED,
@@ -25,31 +28,43 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 
-/// A zip opened for reading: its end record is known, its directory is in memory as it stands.
+/// A zip opened for reading: its end record is known.
 #[derive(Debug)]
 pub(crate) struct ZipArchive {
     file: Arc<File>,
     len: u64,
     end: EndOfArchive,
-    directory: Vec<u8>,
+    /// As it stands, when somebody needed all of it.
+    directory: OnceLock<Vec<u8>>,
+    door: Door,
 }
 
 impl ZipArchive {
-    /// Reads the end record and the directory, nothing else.
+    /// Reads the end record and nothing else.
     pub(super) fn open(file: File) -> Result<Self> {
         let len = file.len()?;
         let end = EndOfArchive::find(&file, len)?;
-        let directory_len = usize::try_from(end.directory_len).map_err(|_| {
-            Error::Unsupported("the directory of the zip does not fit into memory".to_owned())
-        })?;
-        // The end record lies behind the directory, so the file is known to be at least this long.
-        let mut directory = vec![0; directory_len];
-        file.read_exact_at(&mut directory, end.directory_offset)?;
         // Where a reader in a hurry does not look: it would read another archive.
         if let Some(rival) = end::rival_end(&file, len)? {
             return Err(Error::damaged(file.path(), rival));
         }
-        Ok(Self { file: Arc::new(file), len, end, directory })
+        let file = Arc::new(file);
+        let door = Door::new(Arc::clone(&file));
+        Ok(Self { file, len, end, directory: OnceLock::new(), door })
+    }
+
+    /// The directory as it stands.
+    fn directory(&self) -> Result<&[u8]> {
+        if let Some(directory) = self.directory.get() {
+            return Ok(directory);
+        }
+        let length = usize::try_from(self.end.directory_len).map_err(|_| {
+            Error::Unsupported("the directory of the zip does not fit into memory".to_owned())
+        })?;
+        // The end record lies behind the directory, so the file is known to be at least this long.
+        let mut directory = vec![0; length];
+        self.file.read_exact_at(&mut directory, self.end.directory_offset)?;
+        Ok(self.directory.get_or_init(|| directory))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -69,30 +84,32 @@ impl ZipArchive {
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        directory::entries(&self.directory, self.end.directory_offset)
+        directory::entries(self.directory()?, self.end.directory_offset)
             .filter(|entry| !entry.as_ref().is_ok_and(Entry::is_root))
             .map(|entry| entry.map(|entry| entry.member).map_err(|finding| self.damaged(*finding)))
             .collect()
     }
 
     pub(super) fn each_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
-        directory::headers(&self.directory, self.end.directory_offset).try_for_each(|header| {
-            let header = header.map_err(|finding| self.damaged(*finding))?;
-            take(&directory::member_name(&header));
-            Ok(())
+        let EndOfArchive { directory_offset, directory_len, .. } = self.end;
+        directory::walk(&self.file, directory_offset, directory_len, |outline| {
+            take(&directory::text_name(outline.name));
+            true
         })
     }
 
-    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
-        door::find(self, name)
+    pub(super) fn find(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
+        door::find(self, name, others)
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
         let Location::Packed { data, crc } = member.location else {
             return Err(Error::Unsupported("the member is no file of a zip".to_owned()));
         };
-        let packed =
-            Packed::Stretch(Stretch::new(Arc::clone(&self.file), data, member.packed_size));
+        let packed = match door::small(self, data, member.packed_size)? {
+            Some(bytes) => Packed::Owned { bytes, at: 0 },
+            None => Packed::Stretch(Stretch::new(Arc::clone(&self.file), data, member.packed_size)),
+        };
         let data = ZipData::new(packed, member.method, member.size, crc)
             .map_err(Error::io("read", self.path()))?;
         match data {

@@ -313,11 +313,53 @@ impl<'a> CentralHeader<'a> {
     }
 }
 
-impl CentralHeader<'_> {
-    /// Bytes of the record.
-    pub(super) fn len(&self) -> usize {
-        let rest = [self.name, self.extra, self.comment];
-        rest.iter().fold(CENTRAL_LEN, |len, part| len.saturating_add(part.len()))
+/// What a walk over the directory looks at in every record of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outline<'a> {
+    /// The whole record.
+    pub(super) bytes: &'a [u8],
+    pub(super) name: &'a [u8],
+    pub(super) packed_size: u64,
+    /// Where the local header begins.
+    pub(super) local: u64,
+}
+
+impl<'a> Outline<'a> {
+    /// Reads one record off the front of `bytes`; gives what follows it too. It is one exactly when
+    /// [`CentralHeader::read`] says so.
+    #[inline]
+    pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let fixed: &[u8; CENTRAL_LEN] = bytes.first_chunk()?;
+        let at16 =
+            |at: usize| Some(usize::from(u16::from_le_bytes(*fixed.get(at..)?.first_chunk()?)));
+        let at32 = |at: usize| Some(u32::from_le_bytes(*fixed.get(at..)?.first_chunk()?));
+        if at32(0)? != CENTRAL {
+            return None;
+        }
+        let (packed_size, size, local) = (at32(20)?, at32(24)?, at32(42)?);
+        let name_end = CENTRAL_LEN.saturating_add(at16(28)?);
+        let end = name_end.saturating_add(at16(30)?).saturating_add(at16(32)?);
+        let (record, rest) = bytes.split_at_checked(end)?;
+        let name = record.get(CENTRAL_LEN..name_end)?;
+        if packed_size == ESCAPE32 || size == ESCAPE32 || local == ESCAPE32 {
+            let header = CentralHeader::read(&mut Fields(record))?;
+            let (packed_size, local) = (header.facts.packed_size, header.local);
+            return Some((Self { bytes: record, name, packed_size, local }, rest));
+        }
+        let (packed_size, local) = (u64::from(packed_size), u64::from(local));
+        Some((Self { bytes: record, name, packed_size, local }, rest))
+    }
+
+    /// The whole record, read.
+    pub(super) fn header(&self) -> Option<CentralHeader<'a>> {
+        CentralHeader::read(&mut Fields(self.bytes))
+    }
+
+    /// The byte that the member reaches at least: how long the extra field of its own header is, only
+    /// that header says.
+    pub(super) fn least_end(&self) -> u64 {
+        let fixed = wide(LOCAL_LEN.saturating_add(self.name.len()));
+        self.local.saturating_add(fixed).saturating_add(self.packed_size)
     }
 }
 
@@ -638,6 +680,43 @@ mod tests {
             prop_assert!(read.zip64_agrees);
             prop_assert_eq!(read.facts, member.facts);
             prop_assert_eq!((read.local, read.name), (at, member.name));
+        }
+
+        #[test]
+        fn an_outline_is_there_whenever_a_record_is(
+            facts in proptest::collection::vec(prop_oneof![Just(0_u8), Just(255), any::<u8>()], 42),
+            name_len in 0_u8..5,
+            extra in prop_oneof![
+                Just(Vec::new()),
+                proptest::collection::vec(any::<u8>(), 0..40),
+                proptest::collection::vec(any::<u8>(), 0..30).prop_map(|content| {
+                    let mut extra = vec![1, 0, u8::try_from(content.len()).unwrap(), 0];
+                    extra.extend(content);
+                    extra
+                }),
+            ],
+            cut in 0_usize..4,
+        ) {
+            let mut bytes = CENTRAL.to_le_bytes().to_vec();
+            bytes.extend(&facts);
+            let extra_len = u8::try_from(extra.len()).unwrap();
+            bytes[28..34].copy_from_slice(&[name_len, 0, extra_len, 0, 2, 0]);
+            bytes.extend(b"abcd".iter().take(usize::from(name_len)));
+            bytes.extend(extra);
+            bytes.extend(b"cc");
+            bytes.truncate(bytes.len() - cut.min(1) * cut);
+            let mut fields = Fields(&bytes);
+            let whole = CentralHeader::read(&mut fields);
+            let outline = Outline::read(&bytes);
+            prop_assert_eq!(whole.is_some(), outline.is_some());
+            if let (Some(whole), Some((outline, rest))) = (whole, outline) {
+                prop_assert_eq!(rest, fields.0);
+                prop_assert_eq!(
+                    (outline.name, outline.packed_size, outline.local),
+                    (whole.name, whole.facts.packed_size, whole.local)
+                );
+                prop_assert!(outline.header().is_some());
+            }
         }
 
         #[test]

@@ -6,6 +6,7 @@ use super::super::data::{BLOCK, Packed, Stretch, ZipData};
 use super::super::{Member, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
+use super::end::EndOfArchive;
 use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED,
@@ -23,6 +24,13 @@ const STEP: usize = 128;
 const SEARCHED: usize = 64 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
 const WHOLE: u64 = 1024 * 1024;
+/// Members up to this size, with their headers, are read at once when they are read by name.
+pub(super) const SMALL: u64 = 64 * 1024;
+/// As much as the headers of nearly all members need, the header of an array included.
+const HEADERS: u64 = 512;
+/// Bytes of the directory that a job reads at once: about as many records as it takes members. Of a
+/// directory in another order than that of the members, little more than it needs.
+const RECORDS: usize = 8 * 1024;
 
 pub(super) fn scan<T: Send>(
     zip: &ZipArchive,
@@ -30,7 +38,7 @@ pub(super) fn scan<T: Send>(
     visit: &Visit<'_, T>,
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
-    let mut places = read_places(zip, &mut findings);
+    let mut places = read_places(zip, &mut findings)?;
     let is_in_order = places.is_sorted_by_key(|place| place.local);
     if !is_in_order {
         places.sort_by_key(|place| place.local);
@@ -51,14 +59,13 @@ pub(super) fn scan<T: Send>(
         jobs,
         &mut scanned,
         STEP,
-        || Window::new(Arc::clone(&zip.file)),
-        |window, start, scanned| {
+        || (Window::new(Arc::clone(&zip.file)), Records::new(zip)),
+        |(window, records), start, scanned| {
             window.limit = next(start.saturating_add(scanned.len()).saturating_sub(1)).min(zip.len);
             let mut findings = Vec::new();
             for (slot, position) in scanned.iter_mut().zip(start..) {
-                let Some(header) = places.get(position).and_then(|place| place.header(zip)) else {
-                    continue;
-                };
+                let Some(place) = places.get(position) else { continue };
+                let header = records.get(place.record)?;
                 let entry = Entry::new(&header);
                 check_central(&header, &entry, &mut findings);
                 let (end, directory) = (next(position), zip.end.directory_offset);
@@ -84,13 +91,47 @@ pub(super) fn scan<T: Send>(
 /// Where a member stands: its record in the directory, by the bytes before it there, and its local
 /// header in the file.
 struct Place {
-    record: usize,
+    record: u64,
     local: u64,
 }
 
-impl Place {
-    fn header<'a>(&self, zip: &'a ZipArchive) -> Option<CentralHeader<'a>> {
-        CentralHeader::read(&mut Fields(zip.directory.get(self.record..)?))
+/// Bytes of the directory that hold the record that is looked at next; those of neighbours are read
+/// together.
+struct Records<'z> {
+    zip: &'z ZipArchive,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'z> Records<'z> {
+    fn new(zip: &'z ZipArchive) -> Self {
+        Self { zip, start: 0, bytes: Vec::new() }
+    }
+
+    fn get(&mut self, record: u64) -> Result<CentralHeader<'_>> {
+        let EndOfArchive { directory_offset, directory_len, .. } = self.zip.end;
+        let read = |this: &Self| {
+            let from = usize::try_from(record.checked_sub(this.start)?).ok()?;
+            CentralHeader::read(&mut Fields(this.bytes.get(from..)?)).is_some().then_some(from)
+        };
+        let mut from = read(self);
+        for at_once in [RECORDS, directory::LONGEST] {
+            if from.is_some() {
+                break;
+            }
+            let left = usize::try_from(directory_len.saturating_sub(record)).unwrap_or(at_once);
+            self.start = record;
+            self.bytes.resize(left.min(at_once), 0);
+            let at = directory_offset.saturating_add(record);
+            self.zip.file.read_exact_at(&mut self.bytes, at)?;
+            from = read(self);
+        }
+        let record_bytes = from.and_then(|from| self.bytes.get(from..)).unwrap_or_default();
+        // It was one when places were read: the file is being written to.
+        CentralHeader::read(&mut Fields(record_bytes)).ok_or_else(|| {
+            let at = directory_offset.saturating_add(record);
+            self.zip.damaged(directory::no_record(at))
+        })
     }
 }
 
@@ -117,24 +158,25 @@ fn hidden_header(bytes: &[u8]) -> Option<u64> {
     memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
-/// Where every member stands.
-fn read_places(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Vec<Place> {
+/// Where every member stands. A record that cannot be read ends the directory.
+fn read_places(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Result<Vec<Place>> {
+    let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
     let mut places = Vec::new();
-    let mut record = 0_usize;
-    for header in directory::headers(&zip.directory, zip.end.directory_offset) {
-        match header {
-            Ok(header) => {
-                places.push(Place { record, local: header.local });
-                record = record.saturating_add(header.len());
-            }
-            Err(finding) => findings.push(*finding),
-        }
+    let mut record = 0_u64;
+    let walked = directory::walk(&zip.file, directory_offset, directory_len, |outline| {
+        places.push(Place { record, local: outline.local });
+        record = record.saturating_add(u64::try_from(outline.bytes.len()).unwrap_or(u64::MAX));
+        true
+    });
+    match walked {
+        Err(Error::Damaged { finding, .. }) => findings.push(*finding),
+        other => other?,
     }
     let counted = u64::try_from(places.len()).unwrap_or(u64::MAX);
     if counted != zip.end.entries {
         findings.push(other_count(zip, places.len()));
     }
-    places
+    Ok(places)
 }
 
 /// What the end record says otherwise than the directory, which has `counted` records.
@@ -347,6 +389,7 @@ impl Span<'_> {
 }
 
 /// A block of the file that holds what is looked at next; neighbours are read together.
+#[derive(Debug)]
 pub(super) struct Window {
     file: Arc<File>,
     start: u64,
@@ -360,8 +403,23 @@ impl Window {
         Self { file, start: 0, bytes: Vec::new(), limit: 0 }
     }
 
+    /// Prepares for a member that is read by its name and lies between `offset` and `end`. Where one is
+    /// read behind the other, many are read at once, up to `limit`.
+    pub(super) fn aim(&mut self, offset: u64, end: u64, limit: u64) {
+        let read = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
+        let read = self.start..self.start.saturating_add(read).saturating_add(SMALL);
+        let ahead = if end.saturating_sub(offset) > SMALL {
+            HEADERS
+        } else if !self.bytes.is_empty() && read.contains(&offset) {
+            u64::try_from(BLOCK).unwrap_or(SMALL)
+        } else {
+            end.saturating_sub(offset)
+        };
+        self.limit = offset.saturating_add(ahead).min(limit);
+    }
+
     /// `length` bytes from `offset`; `None` when the file does not hold them.
-    fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
+    pub(super) fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
         let inside = |this: &Self| {
             let from = usize::try_from(offset.checked_sub(this.start)?).ok()?;
             let range = from..from.checked_add(length)?;
@@ -372,8 +430,10 @@ impl Window {
             let ahead = usize::try_from(ahead).unwrap_or(BLOCK).min(BLOCK);
             self.start = offset;
             self.bytes.resize(length.max(ahead), 0);
-            let count = self.file.read_at(&mut self.bytes, offset)?;
-            self.bytes.truncate(count);
+            let result = self.file.read_at(&mut self.bytes, offset);
+            // What was not read must not be taken for what the file holds.
+            self.bytes.truncate(*result.as_ref().unwrap_or(&0));
+            result?;
         }
         Ok(inside(self).and_then(|range| self.bytes.get(range)))
     }

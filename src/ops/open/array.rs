@@ -17,6 +17,9 @@ use crate::ndl::{Ndarray, Order};
 use crate::pack;
 use crate::ra::{self, AnyArray, FIXED_LEN, Header, RawArray, ReadError, checked_slice};
 
+/// Bytes that hold every header there is.
+const LONGEST_HEADER: u64 = 1024;
+
 /// One array of a pack.
 ///
 /// Whole arrays are held against the manifest of the pack, if it has one, and one that
@@ -71,7 +74,11 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the member cannot be read, or is no RawArray.
     pub fn header(&self) -> Result<Header> {
-        let mut reader = self.pack.archive.read(&self.member)?;
+        let mut reader: Box<dyn Read> =
+            match self.pack.archive.start_of(&self.member, LONGEST_HEADER) {
+                Some(start) => Box::new(start),
+                None => Box::new(self.pack.archive.read(&self.member)?),
+            };
         let mut prefix = Vec::new();
         let mut wanted = FIXED_LEN;
         while prefix.len() < wanted {
@@ -309,15 +316,16 @@ impl<'a> PackedArray<'a> {
         read: impl FnOnce(&mut Hashing, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         let inner = self.pack.archive.read(&self.member)?;
-        let hasher = self.verify.then(|| self.pack.algorithm().map(Hasher::new)).transpose()?;
+        let vouching = self.verify.then(|| self.pack.vouching(&self.member)).transpose()?;
+        let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));
         let mut reader = Hashing { inner, hasher };
         let len = (self.member.method == Method::Stored).then_some(self.member.size);
         let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;
         // The rest is read too: the container checks its sum at the end.
         io::copy(&mut reader, &mut io::sink())
             .map_err(|error| self.pack.unreadable(&self.name, error))?;
-        if let Some(hasher) = reader.hasher {
-            self.pack.must_vouch(&self.member, &hasher.finish())?;
+        if let Some((vouching, hasher)) = vouching.zip(reader.hasher) {
+            self.pack.must_vouch(&self.member, vouching, &hasher.finish())?;
         }
         Ok(result)
     }

@@ -1,6 +1,7 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
+mod manifest;
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -8,7 +9,8 @@ use std::sync::OnceLock;
 
 pub use self::array::PackedArray;
 
-use super::manifest_text::{self, ManifestText, RootFiles};
+use self::manifest::{Listing, PackManifest};
+use super::manifest_text::RootFiles;
 use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -24,8 +26,10 @@ use crate::path::MemberPath;
 
 /// A pack opened for reading, in whatever container it lies.
 ///
-/// Opening a zip reads its directory and nothing else; reading a stored array then touches the
-/// manifest and that member. Reads take `&self` and may come from several threads at once.
+/// Opening a zip reads its end and nothing else; reading a stored array then looks through the directory
+/// and the manifest, and touches that member. From the third array on both are kept in memory with an
+/// index, so that each further one is found at once. Reads take `&self` and may come from several threads
+/// at once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,8 +53,12 @@ pub struct Pack {
     map: Option<Map>,
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
-    manifest: OnceLock<Option<ManifestText<'static>>>,
+    manifest: OnceLock<Option<PackManifest>>,
 }
+
+/// What is asked for after the first file of a pack: the manifest that most packs have, and what says
+/// that it is a bag.
+const ASKED_NEXT: [&str; 2] = ["manifest-sha256.txt", BAG_DECLARATION];
 
 /// What a container says of one member.
 #[derive(Debug, Clone)]
@@ -160,8 +168,9 @@ impl Pack {
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
         let member = self.find(name)?;
-        let (written, digest) = self.copy(&member, name, self.algorithm()?, out)?;
-        let vouched = self.check_digest(&member, &digest)?;
+        let vouching = self.vouching(&member)?;
+        let (written, digest) = self.copy(&member, name, vouching.algorithm, out)?;
+        let vouched = self.check_digest(&member, vouching, &digest)?;
         Ok((written, vouched))
     }
 
@@ -247,7 +256,7 @@ impl Pack {
     /// Adds a description that is there.
     fn add_description(&self, name: &str, contents: &mut Contents) -> Result<bool> {
         let placed = match name {
-            PACK_DOCUMENT => self.find_placed(|placement| placement.place_tag(name))?,
+            PACK_DOCUMENT => self.find_tag(name)?,
             _ => self.find_placed(|placement| placement.place_payload(name))?,
         };
         let Some(member) = placed else { return Ok(false) };
@@ -278,7 +287,7 @@ impl Pack {
     fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
         let plain = Placement::plain();
         let name = place(&plain);
-        if let Some(member) = self.archive.find(&name)? {
+        if let Some(member) = self.archive.find_before(&name, &ASKED_NEXT)? {
             return Ok(Some(member));
         }
         let placement = self.placement()?;
@@ -288,11 +297,16 @@ impl Pack {
         self.archive.find(&place(placement))
     }
 
+    /// A file beside the payload.
+    fn find_tag(&self, name: &str) -> Result<Option<Member>> {
+        self.find_placed(|placement| placement.place_tag(name))
+    }
+
     fn find(&self, name: &str) -> Result<Member> {
         let found = self.find_placed(|placement| placement.place_payload(name))?;
         // The files beside a bag's payload can be read too, by their names in the bag.
         let found = match found {
-            None => self.find_placed(|placement| placement.place_tag(name))?,
+            None => self.find_tag(name)?,
             found => found,
         };
         match found {
@@ -337,27 +351,19 @@ impl Pack {
         Ok(best)
     }
 
-    /// The text of the manifest, read once.
-    fn manifest(&self) -> Result<Option<&ManifestText<'static>>> {
+    /// The manifest, found once.
+    fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.manifest.get() {
             return Ok(manifest.as_ref());
         }
-        let found = manifest_text::preferred(self)?;
+        let found = PackManifest::find(self)?;
         Ok(self.manifest.get_or_init(|| found).as_ref())
-    }
-
-    /// What makes the digests of the manifest.
-    fn algorithm(&self) -> Result<Algorithm> {
-        Ok(self.manifest()?.map_or(Algorithm::Sha256, |manifest| manifest.algorithm))
     }
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
         // A part of it would seem to list less than it does.
         if member.size > MAX_MANIFEST {
-            return Err(Error::Unsupported(format!(
-                "`{}` is longer than the {MAX_MANIFEST} bytes that are read",
-                crate::path::escape(name)
-            )));
+            return Err(manifest::too_long(name));
         }
         let mut text = Vec::new();
         self.archive
@@ -374,21 +380,38 @@ impl Pack {
         placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
     }
 
+    /// What the manifest says of a member; looked up before the content is read, since it says by what
+    /// algorithm to digest that.
+    fn vouching(&self, member: &Member) -> Result<Vouching<'_>> {
+        let Some(manifest) = self.manifest()? else {
+            return Ok(Vouching {
+                manifest: None,
+                algorithm: Algorithm::Sha256,
+                listing: Ok(None),
+            });
+        };
+        let path = MemberPath::new(self.listed_name(member))?;
+        let listing = manifest.look_up(self, &path)?;
+        Ok(Vouching { manifest: Some(manifest), algorithm: manifest.algorithm, listing })
+    }
+
     /// What the manifest gives for a member.
     fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
-        let Some(manifest) = self.manifest()? else { return Ok(None) };
-        let path = MemberPath::new(self.listed_name(member))?;
-        manifest
-            .look_up(&path)
-            .map_err(|fault| self.damaged(manifests::fault_finding(&manifest.name, &fault)))
+        self.digest_of(self.vouching(member)?)
+    }
+
+    fn digest_of(&self, vouching: Vouching<'_>) -> Result<Option<Digest>> {
+        let name = vouching.manifest.map_or("", |manifest| &manifest.name);
+        vouching.listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
     }
 
     /// Holds a member's digest against the manifest; one that lists others but not this is an error.
-    fn must_vouch(&self, member: &Member, found: &Digest) -> Result<()> {
-        if self.check_digest(member, found)? {
+    fn must_vouch(&self, member: &Member, vouching: Vouching<'_>, found: &Digest) -> Result<()> {
+        let manifest = vouching.manifest;
+        if self.check_digest(member, vouching, found)? {
             return Ok(());
         }
-        match self.manifest()? {
+        match manifest {
             None => Ok(()),
             Some(manifest) => {
                 Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
@@ -397,17 +420,31 @@ impl Pack {
     }
 
     /// Holds a member's digest against the manifest; false when the manifest does not list it.
-    fn check_digest(&self, member: &Member, found: &Digest) -> Result<bool> {
-        match self.listed_digest(member)? {
+    fn check_digest(
+        &self,
+        member: &Member,
+        vouching: Vouching<'_>,
+        found: &Digest,
+    ) -> Result<bool> {
+        let manifest = vouching.manifest.map_or("the manifest", |manifest| &manifest.name);
+        match self.digest_of(vouching)? {
             None => Ok(false),
             Some(expected) if expected == *found => Ok(true),
             Some(expected) => {
-                let manifest = self.manifest()?.map_or("the manifest", |manifest| &manifest.name);
                 let name = self.listed_name(member);
                 Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
             }
         }
     }
+}
+
+/// What is known of a member's digest before its content is read.
+#[derive(Debug)]
+struct Vouching<'p> {
+    manifest: Option<&'p PackManifest>,
+    /// What makes the digests of the manifest.
+    algorithm: Algorithm,
+    listing: Listing,
 }
 
 impl RootFiles for Pack {
@@ -421,7 +458,7 @@ impl RootFiles for Pack {
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let member = self.find_placed(|placement| placement.place_tag(name))?;
+        let member = self.find_tag(name)?;
         member.map(|member| self.text(&member, name)).transpose()
     }
 

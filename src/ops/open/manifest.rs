@@ -1,0 +1,124 @@
+//! The manifest that the files of an opened pack are held against, one after the other.
+//!
+//! Whoever asks about one or two files has the text pass by; with the third it is kept, and an index of
+//! it.
+
+use std::io::{self, BufRead};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::super::bag::TagRules;
+use super::super::manifest_text::{
+    BY_PREFERENCE, ManifestText, RootFiles as _, rules, undecodable,
+};
+use super::super::manifests::MAX_MANIFEST;
+use super::Pack;
+use crate::archive::{Member, Method};
+use crate::digest::{Algorithm, Digest};
+use crate::error::{Error, Result};
+use crate::manifest::{ManifestFault, NameEncoding};
+use crate::manifest_lookup::{ManifestIndex, Passing, Unclear};
+use crate::pack;
+use crate::path::MemberPath;
+
+/// How often the text passes by before it is worth an index.
+const PASSES: usize = 2;
+
+/// A manifest of an opened pack.
+#[derive(Debug)]
+pub(super) struct PackManifest {
+    pub(super) name: String,
+    pub(super) algorithm: Algorithm,
+    member: Member,
+    rules: TagRules,
+    passes: AtomicUsize,
+    text: OnceLock<ManifestText<'static>>,
+    index: OnceLock<Option<ManifestIndex>>,
+}
+
+/// What the manifest says of one file, or what is wrong with its line.
+pub(super) type Listing = Result<Option<Digest>, ManifestFault>;
+
+impl PackManifest {
+    /// Finds the manifest that a single file is held against.
+    pub(super) fn find(pack: &Pack) -> Result<Option<Self>> {
+        for algorithm in BY_PREFERENCE {
+            let name = pack::manifest_name(algorithm);
+            let Some(member) = pack.find_tag(&name)? else { continue };
+            // A part of it would seem to list less than it does.
+            if member.size > MAX_MANIFEST {
+                return Err(too_long(&name));
+            }
+            return Ok(Some(Self {
+                name,
+                algorithm,
+                member,
+                rules: rules(pack)?,
+                passes: AtomicUsize::new(0),
+                text: OnceLock::new(),
+                index: OnceLock::new(),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// What it says of one file. All of it is looked through: another line may say otherwise.
+    pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<Listing> {
+        let is_first = self.passes.fetch_add(1, Ordering::Relaxed) < PASSES;
+        if is_first
+            && self.text.get().is_none()
+            && self.may_pass()
+            && let Ok(found) = self.pass(pack, path)?
+        {
+            return Ok(Ok(found));
+        }
+        let text = self.text(pack)?;
+        if is_first {
+            return Ok(text.look_up(path));
+        }
+        let index = self.index.get_or_init(|| text.index());
+        Ok(match index {
+            Some(index) => index.look_up(text.text(), path),
+            None => text.look_up(path),
+        })
+    }
+
+    /// Whether the text can be looked through as it stands, and more than once.
+    fn may_pass(&self) -> bool {
+        self.rules.names == NameEncoding::Gnu && self.member.method != Method::Solid
+    }
+
+    fn pass(&self, pack: &Pack, path: &MemberPath) -> Result<Result<Option<Digest>, Unclear>> {
+        let mut passing = Passing::new(self.algorithm, self.rules.names, path);
+        let mut reader = pack.archive.read(&self.member)?;
+        loop {
+            let block = match reader.fill_buf() {
+                Ok([]) => return Ok(passing.finish()),
+                Ok(block) => block,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(pack.unreadable(&self.name, error)),
+            };
+            passing.take(block);
+            let count = block.len();
+            reader.consume(count);
+        }
+    }
+
+    fn text(&self, pack: &Pack) -> Result<&ManifestText<'static>> {
+        if let Some(text) = self.text.get() {
+            return Ok(text);
+        }
+        let text = pack.text(&self.member, &self.name)?;
+        let text = ManifestText::decode(self.name.as_str(), self.algorithm, self.rules, text);
+        let text = text.map_err(|finding| pack.damaged(undecodable(finding)))?;
+        Ok(self.text.get_or_init(|| text))
+    }
+}
+
+/// The error of a text that is longer than what is read.
+pub(super) fn too_long(name: &str) -> Error {
+    Error::Unsupported(format!(
+        "`{}` is longer than the {MAX_MANIFEST} bytes that are read",
+        crate::path::escape(name)
+    ))
+}
