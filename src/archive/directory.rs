@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Stretch};
-use super::{Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Location, Member, MemberKind, Method, Revisit, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File, Kind, Walked};
@@ -136,6 +136,34 @@ impl Directory {
                 Ok((member, None))
             }
         }
+    }
+
+    /// Looks at files again that a scan found; one that is gone is an error.
+    pub(super) fn revisit<S, T: Send>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        state: &(dyn Fn() -> S + Sync),
+        visit: &Revisit<'_, S, T>,
+    ) -> Result<Vec<T>> {
+        let chunks = parallel::map_ranges(
+            jobs,
+            wanted.len(),
+            STEP,
+            || (Vec::new(), state()),
+            |(buffer, state), range| {
+                let mut results = Vec::with_capacity(range.len());
+                for position in range {
+                    let member = wanted.get(position).and_then(|index| members.get(*index));
+                    let Some(member) = member else { continue };
+                    let file = self.open_file(&member.name)?;
+                    results.push(visit(state, position, &mut Blocks::new(file, buffer)));
+                }
+                Ok::<_, Error>(results)
+            },
+        )?;
+        Ok(chunks.into_iter().flatten().collect())
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {

@@ -4,9 +4,11 @@ mod data;
 mod directory;
 mod names;
 mod read_ahead;
+mod revisit;
 mod stream;
 mod tar;
 mod tarball;
+mod window;
 mod write;
 mod zip;
 
@@ -17,6 +19,7 @@ use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::{NameTable, check as check_names, check_portable};
+pub(crate) use self::revisit::Revisit;
 pub use self::write::Compression;
 pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
 
@@ -159,7 +162,7 @@ pub(crate) enum Location {
     Named,
     /// The bytes of the archive from `data` on.
     At { data: u64 },
-    /// The packed bytes of a zip member that was found by its name and checked.
+    /// The packed bytes of a zip member whose headers were checked.
     Packed { data: u64, crc: u32 },
     /// By finding the member by its name.
     Listed,
@@ -272,6 +275,18 @@ impl Archive {
         }
     }
 
+    /// What shows contents that a scan has found, and keeps no more than it needs for that.
+    pub(crate) fn into_contents(self) -> Contents {
+        Contents(match self {
+            Self::Directory(directory) => Places::Directory(directory),
+            Self::Zip(zip) => Places::File(Arc::clone(zip.file())),
+            Self::Tar(tarball) => match tarball.container() {
+                Container::Tar => Places::File(Arc::clone(tarball.file())),
+                _ => Places::Stream(tarball),
+            },
+        })
+    }
+
     /// Finds one member by its name.
     ///
     /// A name that is there twice is an error: nobody can say which is meant. So is whatever else
@@ -346,5 +361,42 @@ impl Archive {
         }
         let offset = member.data_offset();
         Ok(self.file().map(Arc::clone).zip(offset))
+    }
+}
+
+/// The contents of an archive that was scanned.
+#[derive(Debug)]
+pub(crate) struct Contents(Places);
+
+/// Where contents lie.
+#[derive(Debug)]
+enum Places {
+    Directory(Directory),
+    /// At their places in a file.
+    File(Arc<File>),
+    /// One after the other in a stream.
+    Stream(Tarball),
+}
+
+impl Contents {
+    /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
+    /// threads where the container allows it, each with a `state` of its own. `wanted` are the numbers of
+    /// readable files among the members, in rising order; the results are in the same.
+    ///
+    /// The container is not checked again: where a member lies is known. A content is checked as in a
+    /// scan, when it is read to its end.
+    pub(crate) fn revisit<S, T: Send>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        state: &(dyn Fn() -> S + Sync),
+        visit: &Revisit<'_, S, T>,
+    ) -> Result<Vec<T>> {
+        match &self.0 {
+            Places::Directory(directory) => directory.revisit(members, wanted, jobs, state, visit),
+            Places::File(file) => revisit::revisit(file, members, wanted, jobs, state, visit),
+            Places::Stream(tarball) => tarball.revisit(members, wanted, &mut state(), visit),
+        }
     }
 }

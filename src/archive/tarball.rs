@@ -9,7 +9,7 @@ use super::names;
 use super::read_ahead::ReadAhead;
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
-use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Container, Location, Member, MemberKind, Method, Revisit, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -149,6 +149,44 @@ impl Tarball {
         Ok(scan)
     }
 
+    /// A stream is decoded again from its beginning, up to the last member that is wanted.
+    pub(super) fn revisit<S, T>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        state: &mut S,
+        visit: &Revisit<'_, S, T>,
+    ) -> Result<Vec<T>> {
+        let changed = || {
+            let source = io::Error::other("its members are others than they were before");
+            Error::io("read", self.path())(source)
+        };
+        let mut reader = self.stream();
+        let mut buffer = Vec::new();
+        let mut results = Vec::with_capacity(wanted.len());
+        let mut found = 0..;
+        while let Some(index) = wanted.get(results.len()) {
+            let entry = match reader.next_entry() {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return Err(changed()),
+                Err(error) => {
+                    return Err(Error::damaged(self.path(), self.stream_finding(error)?));
+                }
+            };
+            let Some(member) = self.member(&entry) else { continue };
+            if found.next() != Some(*index) {
+                continue;
+            }
+            let before = members.get(*index);
+            if before.is_none_or(|before| !is_same(before, &member)) {
+                return Err(changed());
+            }
+            let content = &mut Blocks::new(&mut reader, &mut buffer);
+            results.push(visit(state, results.len(), content));
+        }
+        Ok(results)
+    }
+
     /// What a fault of the compressed stream says; an error of the file itself is an error.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
@@ -277,6 +315,11 @@ impl Tarball {
             }
         }
     }
+}
+
+/// Whether two looks at a member saw the same.
+fn is_same(one: &Member, other: &Member) -> bool {
+    (&one.name, one.kind, one.size) == (&other.name, other.kind, other.size)
 }
 
 fn is_readable(member: &Member) -> bool {

@@ -11,6 +11,8 @@ mod target;
 mod target_by_path;
 #[cfg(unix)]
 mod temporary;
+#[cfg(target_os = "linux")]
+mod unnamed;
 mod walk;
 
 use std::fs;
@@ -24,9 +26,9 @@ pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, scratch_file,
 };
 #[cfg(unix)]
-pub(crate) use self::target::Target;
+pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]
-pub(crate) use self::target_by_path::Target;
+pub(crate) use self::target_by_path::{Target, TargetWriter};
 pub(crate) use self::walk::{Kind, Walked, entries, walk};
 
 use self::walk::member_path;

@@ -90,19 +90,29 @@ enum Temporary {
     /// In a directory that is held open.
     #[cfg(unix)]
     In(super::temporary::Temporary),
+    /// None: the file is gone when it is closed.
+    #[cfg(target_os = "linux")]
+    Unnamed(super::unnamed::Unnamed),
 }
 
 impl Temporary {
-    fn path(&self) -> &Path {
+    /// `None` for a file without a name.
+    fn path(&self) -> Option<&Path> {
         match self {
-            Self::Named(path) => path,
+            Self::Named(path) => Some(path),
             #[cfg(unix)]
-            Self::In(temporary) => temporary.path(),
+            Self::In(temporary) => Some(temporary.path()),
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(_) => None,
         }
     }
 
-    /// Gives the file its name, in the place of what has it or not.
-    fn persist(self, target: &Path, replace: bool) -> io::Result<()> {
+    /// Gives `file` its name, in the place of what has it or not.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, reason = "only a file without a name is named by itself")
+    )]
+    fn persist(self, file: &File, target: &Path, replace: bool) -> io::Result<()> {
         match self {
             Self::Named(path) if replace => Ok(path.persist(target)?),
             Self::Named(path) => Ok(path.persist_noclobber(target)?),
@@ -110,6 +120,22 @@ impl Temporary {
             Self::In(temporary) => {
                 let last = target.file_name().unwrap_or_default();
                 if replace { temporary.replace(last) } else { temporary.keep(last) }
+            }
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(unnamed) => {
+                match unnamed.link(&file.inner, target.file_name().unwrap_or_default()) {
+                    Ok(true) => return Ok(()),
+                    Err(error) if !replace || error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
+                    // There is no way but through a temporary name.
+                    Ok(false) | Err(_) => {}
+                }
+                let target = target.to_owned();
+                let copy = PendingFile::create_in(unnamed.directory(), target, replace)?;
+                io::Seek::rewind(&mut &file.inner)?;
+                io::copy(&mut &file.inner, &mut &copy.file.inner)?;
+                Ok(copy.persist()?)
             }
         }
     }
@@ -174,13 +200,28 @@ impl PendingFile {
         Ok(Self { file, temporary: Some(Temporary::In(temporary)), target, replace })
     }
 
+    /// Begins a file without a name in an open directory, which will be `target`; gives the path back
+    /// where the file system has no such files.
+    #[cfg(target_os = "linux")]
+    pub(super) fn unnamed_in(
+        directory: &super::target::Handle,
+        target: PathBuf,
+        replace: bool,
+    ) -> Result<Result<Self, PathBuf>> {
+        let created = super::unnamed::Unnamed::create(directory)
+            .map_err(|error| Error::io("write in", parent_of(&target))(error))?;
+        let Some((inner, unnamed)) = created else { return Ok(Err(target)) };
+        let file = File { inner, path: target.clone() };
+        Ok(Ok(Self { file, temporary: Some(Temporary::Unnamed(unnamed)), target, replace }))
+    }
+
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// Where it lies until it is complete.
     pub(crate) fn temporary(&self) -> Option<&Path> {
-        self.temporary.as_ref().map(Temporary::path)
+        self.temporary.as_ref().and_then(Temporary::path)
     }
 
     /// Writes the file from its beginning on.
@@ -201,9 +242,11 @@ impl PendingFile {
     /// Gives the file its name, in one step.
     pub(crate) fn persist(mut self) -> Result<()> {
         let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        let name = temporary.path().to_owned();
-        let result = temporary.persist(&self.target, self.replace);
-        unfinished().remove(&name);
+        let name = temporary.path().map(Path::to_owned);
+        let result = temporary.persist(&self.file, &self.target, self.replace);
+        if let Some(name) = name {
+            unfinished().remove(&name);
+        }
         result.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
             _ => Error::io("rename into place", &self.target)(error),
@@ -213,8 +256,10 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
-            unfinished().remove(temporary.path());
+        if let Some(temporary) = self.temporary.take()
+            && let Some(path) = temporary.path()
+        {
+            unfinished().remove(path);
         }
     }
 }
@@ -232,8 +277,8 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
         .flatten()
         .filter(|entry| {
             let name = entry.file_name();
-            let name = name.to_string_lossy();
-            name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX)
+            name.as_encoded_bytes().ends_with(TEMPORARY_SUFFIX.as_bytes())
+                && name.to_string_lossy().starts_with(prefix)
         })
         .map(|entry| entry.path())
         .filter(|path| !running.contains_key(path))

@@ -1,9 +1,11 @@
 //! A directory to unpack into, by handles of directories: whoever swaps one for a link while files are
 //! written below it cannot lead a write elsewhere.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
@@ -30,12 +32,24 @@ pub(crate) struct Target {
     path: PathBuf,
     root: Handle,
     state: Mutex<State>,
+    /// Whether a file here was ever refused to be without a name; then none is tried again.
+    #[cfg(target_os = "linux")]
+    needs_names: AtomicBool,
+}
+
+/// Who made a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    /// This run.
+    Us,
+    /// It was there before.
+    Others,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// Every directory that was made or found to be one.
-    made: BTreeSet<String>,
+    known: BTreeMap<String, Maker>,
     /// Those that were used last, the latest first.
     open: VecDeque<(String, Handle)>,
 }
@@ -46,7 +60,13 @@ impl Target {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = retry_on_intr(|| open(path, flags, Mode::empty()))
             .map_err(|errno| Error::io("open", path)(errno.into()))?;
-        Ok(Self { path: path.to_owned(), root: Arc::new(root), state: Mutex::default() })
+        Ok(Self {
+            path: path.to_owned(),
+            root: Arc::new(root),
+            state: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            needs_names: AtomicBool::new(false),
+        })
     }
 
     /// Makes a directory below, and every missing one above it.
@@ -54,27 +74,16 @@ impl Target {
         self.directory(below).map(|_| ())
     }
 
-    /// Begins the file `name` below, in directories that are made where they are missing.
-    pub(crate) fn begin(&self, name: &str, replace: bool) -> Result<PendingFile> {
-        let (parent, last) = name.rsplit_once('/').unwrap_or(("", name));
-        let path = self.path.join(name);
-        self.check_length(&path)?;
-        let directory = self.directory(parent)?;
-        match retry_on_intr(|| statat(&directory, last, AtFlags::SYMLINK_NOFOLLOW)) {
-            Ok(_) if !replace => return Err(Error::AlreadyExists { path }),
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
-                return Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into()));
-            }
-            Ok(_) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(Error::io("look at", path)(errno.into())),
-        }
-        PendingFile::create_in(&directory, path, replace)
+    /// A way to write files for one job.
+    pub(crate) fn writer(&self) -> TargetWriter<'_> {
+        TargetWriter { target: self, below: String::new(), directory: Arc::clone(&self.root) }
     }
 
-    /// The directories that were made or written to, and this one.
-    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+    /// This directory, and those that were written to and had been there before.
+    pub(crate) fn older_directories(&self) -> Vec<PathBuf> {
         let state = self.state();
-        let below = state.made.iter().map(|name| self.path.join(name));
+        let older = state.known.iter().filter(|(_, maker)| **maker == Maker::Others);
+        let below = older.map(|(name, _)| self.path.join(name));
         std::iter::once(self.path.clone()).chain(below).collect()
     }
 
@@ -104,8 +113,9 @@ impl Target {
             let part = rest.split('/').next().unwrap_or_default();
             done = from.saturating_add(part.len());
             let name = below.get(..done).unwrap_or(below);
-            handle = Arc::new(enter(&handle, part, &self.path.join(name))?);
-            state.made.insert(name.to_owned());
+            let (entered, maker) = enter(&handle, part, &self.path.join(name))?;
+            handle = Arc::new(entered);
+            state.known.entry(name.to_owned()).or_insert(maker);
         }
         state.keep(below, &handle);
         Ok(handle)
@@ -130,20 +140,84 @@ impl State {
     }
 }
 
+/// One job's way to write files: the directory of its last file stays at hand, so that jobs do not wait
+/// for each other to look it up.
+#[derive(Debug)]
+pub(crate) struct TargetWriter<'t> {
+    target: &'t Target,
+    below: String,
+    directory: Handle,
+}
+
+impl TargetWriter<'_> {
+    /// Begins the file `name` below, in directories that are made where they are missing.
+    pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
+        let (parent, last) = name.rsplit_once('/').unwrap_or(("", name));
+        let path = self.target.path.join(name);
+        self.target.check_length(&path)?;
+        if parent != self.below {
+            self.directory = self.target.directory(parent)?;
+            parent.clone_into(&mut self.below);
+        }
+        #[cfg(target_os = "linux")]
+        let path = match self.begin_unnamed(last, path, replace)? {
+            Ok(pending) => return Ok(pending),
+            Err(path) => path,
+        };
+        match self.look(last, &path)? {
+            Some(_) if !replace => Err(Error::AlreadyExists { path }),
+            Some(FileType::Directory) => {
+                Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into()))
+            }
+            _ => PendingFile::create_in(&self.directory, path, replace),
+        }
+    }
+
+    /// Begins a file without a name; gives the path back where it has to have one. What is there is seen
+    /// when the file gets its name; what may be replaced takes a temporary name to be replaced by.
+    #[cfg(target_os = "linux")]
+    fn begin_unnamed(
+        &self,
+        last: &str,
+        path: PathBuf,
+        replace: bool,
+    ) -> Result<Result<PendingFile, PathBuf>> {
+        let needs_names = &self.target.needs_names;
+        if needs_names.load(Ordering::Relaxed) || (replace && self.look(last, &path)?.is_some()) {
+            return Ok(Err(path));
+        }
+        let begun = PendingFile::unnamed_in(&self.directory, path, replace)?;
+        if begun.is_err() {
+            needs_names.store(true, Ordering::Relaxed);
+        }
+        Ok(begun)
+    }
+
+    /// What has the name `last`, a link too.
+    fn look(&self, last: &str, path: &Path) -> Result<Option<FileType>> {
+        match retry_on_intr(|| statat(&self.directory, last, AtFlags::SYMLINK_NOFOLLOW)) {
+            Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(Error::io("look at", path)(errno.into())),
+        }
+    }
+}
+
 /// Opens a directory in another one, and makes it when it is missing. A link or a file in the way is an
 /// error: nothing is ever written through a link.
-fn enter(parent: &Handle, part: &str, path: &Path) -> Result<std::os::fd::OwnedFd> {
+fn enter(parent: &Handle, part: &str, path: &Path) -> Result<(std::os::fd::OwnedFd, Maker)> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let enter = || retry_on_intr(|| openat(parent, part, flags, Mode::empty()));
     let make = || retry_on_intr(|| mkdirat(parent, part, Mode::from_raw_mode(0o777)));
-    let entered = match enter() {
+    let (entered, maker) = match enter() {
         Err(Errno::NOENT) => match make() {
-            Ok(()) | Err(Errno::EXIST) => enter(),
-            Err(errno) => Err(errno),
+            Ok(()) => (enter(), Maker::Us),
+            Err(Errno::EXIST) => (enter(), Maker::Others),
+            Err(errno) => (Err(errno), Maker::Others),
         },
-        other => other,
+        other => (other, Maker::Others),
     };
-    entered.map_err(|errno| {
+    entered.map(|entered| (entered, maker)).map_err(|errno| {
         let source = match errno {
             // Of a link, systems say the one or the other.
             Errno::NOTDIR | Errno::LOOP | Errno::MLINK => io::Error::new(
@@ -164,68 +238,114 @@ mod tests {
     use super::*;
 
     fn write(target: &Target, name: &str, content: &[u8], replace: bool) -> Result<()> {
-        let pending = target.begin(name, replace)?;
+        let pending = target.writer().begin(name, replace)?;
         pending.file().write_all_at(content, 0)?;
         pending.persist()
+    }
+
+    /// Targets whose files have no name until they are complete, and have one.
+    fn both_ways(root: &Path) -> Vec<Target> {
+        let mut targets = vec![Target::open(root).unwrap()];
+        #[cfg(target_os = "linux")]
+        {
+            let target = Target::open(root).unwrap();
+            target.needs_names.store(true, Ordering::Relaxed);
+            targets.push(target);
+        }
+        targets
     }
 
     #[test]
     fn files_are_written_below_and_never_through_a_link() {
         let outside = tempfile::tempdir().unwrap();
         let root = tempfile::tempdir().unwrap();
-        symlink(outside.path(), root.path().join("link")).unwrap();
-        let target = Target::open(root.path()).unwrap();
-        write(&target, "a/b/c.txt", b"1", false).unwrap();
-        assert_eq!(fs::read(root.path().join("a/b/c.txt")).unwrap(), b"1");
-        for replace in [false, true] {
-            assert!(write(&target, "link/c.txt", b"2", replace).is_err());
-            assert!(target.make_directory("link/d").is_err());
-            assert!(write(&target, "a/b/c.txt/d", b"2", replace).is_err());
-            assert!(write(&target, "a/b", b"2", replace).is_err());
+        for target in both_ways(root.path()) {
+            symlink(outside.path(), root.path().join("link")).unwrap();
+            write(&target, "a/b/c.txt", b"1", false).unwrap();
+            assert_eq!(fs::read(root.path().join("a/b/c.txt")).unwrap(), b"1");
+            for replace in [false, true] {
+                assert!(write(&target, "link/c.txt", b"2", replace).is_err());
+                assert!(target.make_directory("link/d").is_err());
+                assert!(write(&target, "a/b/c.txt/d", b"2", replace).is_err());
+                assert!(write(&target, "a/b", b"2", replace).is_err());
+            }
+            let refused = write(&target, "link", b"3", false);
+            assert!(matches!(refused, Err(Error::AlreadyExists { .. })));
+            write(&target, "link", b"3", true).unwrap();
+            assert_eq!(fs::read(root.path().join("link")).unwrap(), b"3");
+            write(&target, "a/b/c.txt", b"4", true).unwrap();
+            assert_eq!(fs::read(root.path().join("a/b/c.txt")).unwrap(), b"4");
+            assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
+            fs::remove_dir_all(root.path().join("a")).unwrap();
+            fs::remove_file(root.path().join("link")).unwrap();
         }
-        assert!(matches!(write(&target, "link", b"3", false), Err(Error::AlreadyExists { .. })));
-        write(&target, "link", b"3", true).unwrap();
-        assert_eq!(fs::read(root.path().join("link")).unwrap(), b"3");
-        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_directory_that_becomes_a_link_behind_its_handle_leads_nowhere() {
         let outside = tempfile::tempdir().unwrap();
         let root = tempfile::tempdir().unwrap();
-        let target = Target::open(root.path()).unwrap();
-        let pending = target.begin("a/b.txt", false).unwrap();
-        fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
-        symlink(outside.path(), root.path().join("a")).unwrap();
-        pending.file().write_all_at(b"1", 0).unwrap();
-        pending.persist().unwrap();
-        assert_eq!(fs::read(root.path().join("moved/b.txt")).unwrap(), b"1");
-        // One that is given up goes where it was begun, too.
-        drop(target.begin("a/c.txt", false).unwrap());
-        assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 1);
-        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+        for target in both_ways(root.path()) {
+            let mut writer = target.writer();
+            let pending = writer.begin("a/b.txt", false).unwrap();
+            fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
+            symlink(outside.path(), root.path().join("a")).unwrap();
+            pending.file().write_all_at(b"1", 0).unwrap();
+            pending.persist().unwrap();
+            assert_eq!(fs::read(root.path().join("moved/b.txt")).unwrap(), b"1");
+            // One that is given up goes where it was begun, too.
+            drop(writer.begin("a/c.txt", false).unwrap());
+            assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 1);
+            assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+            fs::remove_file(root.path().join("a")).unwrap();
+            fs::remove_dir_all(root.path().join("moved")).unwrap();
+        }
     }
 
     #[test]
-    fn who_was_faster_keeps_the_name() {
+    fn who_was_faster_keeps_the_name_unless_files_are_replaced() {
         let root = tempfile::tempdir().unwrap();
-        let target = Target::open(root.path()).unwrap();
-        let pending = target.begin("a.txt", false).unwrap();
-        fs::write(root.path().join("a.txt"), "mine").unwrap();
-        assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
-        assert_eq!(fs::read(root.path().join("a.txt")).unwrap(), b"mine");
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "the temporary file is gone");
+        for target in both_ways(root.path()) {
+            let mut writer = target.writer();
+            let pending = writer.begin("a.txt", false).unwrap();
+            fs::write(root.path().join("a.txt"), "mine").unwrap();
+            assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
+            assert_eq!(fs::read(root.path().join("a.txt")).unwrap(), b"mine");
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "the temporary file is gone");
+            fs::remove_file(root.path().join("a.txt")).unwrap();
+
+            let pending = writer.begin("a.txt", true).unwrap();
+            pending.file().write_all_at(b"new", 0).unwrap();
+            fs::write(root.path().join("a.txt"), "an older one").unwrap();
+            pending.persist().unwrap();
+            assert_eq!(fs::read(root.path().join("a.txt")).unwrap(), b"new");
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+            fs::remove_file(root.path().join("a.txt")).unwrap();
+
+            let pending = writer.begin("a.txt", true).unwrap();
+            fs::create_dir(root.path().join("a.txt")).unwrap();
+            assert!(pending.persist().is_err());
+            assert!(root.path().join("a.txt").is_dir());
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+            fs::remove_dir(root.path().join("a.txt")).unwrap();
+        }
     }
 
     #[test]
-    fn few_directories_stay_open_and_all_are_remembered() {
+    fn few_directories_stay_open_and_those_that_were_there_are_remembered() {
         let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("3/10")).unwrap();
         let target = Target::open(root.path()).unwrap();
         for index in 0..100 {
             write(&target, &format!("{}/{index}/a", index % 7), b"", false).unwrap();
         }
+        for index in 0..100 {
+            write(&target, &format!("{}/{index}/b", index % 7), b"", false).unwrap();
+        }
         assert_eq!(target.state().open.len(), KEPT);
-        assert_eq!(target.directories().len(), 1 + 7 + 100);
+        let older = ["", "3", "3/10"].map(|name| root.path().join(name));
+        assert_eq!(target.older_directories(), older);
         let deep = vec!["d"; 20_000].join("/");
         assert!(target.make_directory(&deep).is_err());
         assert!(!root.path().join("d").exists(), "nothing is made of a path that is too long");

@@ -28,18 +28,31 @@ impl Target {
         create_directories(&self.path, below, &mut made)
     }
 
-    /// Begins the file `name` below, in directories that are made where they are missing.
-    pub(crate) fn begin(&self, name: &str, replace: bool) -> Result<PendingFile> {
-        if let Some((parent, _)) = name.rsplit_once('/') {
-            self.make_directory(parent)?;
-        }
-        PendingFile::create(&self.path.join(name), replace)
+    /// A way to write files for one job.
+    pub(crate) fn writer(&self) -> TargetWriter<'_> {
+        TargetWriter { target: self }
     }
 
-    /// The directories that were made or written to, and this one.
-    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+    /// The directories that were written to, and this one.
+    pub(crate) fn older_directories(&self) -> Vec<PathBuf> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let below = made.iter().map(|name| self.path.join(name));
         std::iter::once(self.path.clone()).chain(below).collect()
+    }
+}
+
+/// One job's way to write files.
+#[derive(Debug)]
+pub(crate) struct TargetWriter<'t> {
+    target: &'t Target,
+}
+
+impl TargetWriter<'_> {
+    /// Begins the file `name` below, in directories that are made where they are missing.
+    pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
+        if let Some((parent, _)) = name.rsplit_once('/') {
+            self.target.make_directory(parent)?;
+        }
+        PendingFile::create(&self.target.path.join(name), replace)
     }
 }

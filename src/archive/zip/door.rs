@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::super::names::{file_and_directory, twice};
+use super::super::window::{SMALL, Window};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;
 use super::directory::Entry;
 use super::index::Index;
 use super::record::{CentralHeader, Fields};
-use super::scan::{SMALL, Span, Window};
+use super::scan::Span;
 use super::search::{Around, Sighting, search};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};

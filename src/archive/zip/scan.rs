@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::data::{BLOCK, Packed, Stretch, ZipData};
-use super::super::{Member, MemberKind, Scan, Visit};
+use super::super::data::{Packed, Stretch, ZipData};
+use super::super::window::Window;
+use super::super::{Location, Member, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
 use super::end::EndOfArchive;
@@ -14,7 +15,6 @@ use super::record::{
 use super::{ZipArchive, has_descriptor, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::File;
 use crate::parallel;
 use crate::path;
 
@@ -24,10 +24,6 @@ const STEP: usize = 128;
 const SEARCHED: usize = 64 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
 const WHOLE: u64 = 1024 * 1024;
-/// Members up to this size, with their headers, are read at once when they are read by name.
-pub(super) const SMALL: u64 = 64 * 1024;
-/// As much as the headers of nearly all members need, the header of an array included.
-const HEADERS: u64 = 512;
 /// Bytes of the directory that a job reads at once: about as many records as it takes members. Of a
 /// directory in another order than that of the members, little more than it needs.
 const RECORDS: usize = 8 * 1024;
@@ -66,14 +62,19 @@ pub(super) fn scan<T: Send>(
             for (slot, position) in scanned.iter_mut().zip(start..) {
                 let Some(place) = places.get(position) else { continue };
                 let header = records.get(place.record)?;
-                let entry = Entry::new(&header);
+                let mut entry = Entry::new(&header);
                 check_central(&header, &entry, &mut findings);
                 let (end, directory) = (next(position), zip.end.directory_offset);
                 let result =
                     Span { entry: &entry, end, directory }.examine(window, visit, &mut findings)?;
-                if !entry.is_root() {
-                    *slot = Some((entry.member, result));
+                if entry.is_root() {
+                    continue;
                 }
+                let result = result.map(|(data, result)| {
+                    entry.member.location = Location::Packed { data, crc: entry.facts.crc };
+                    result
+                });
+                *slot = Some((entry.member, result));
             }
             Ok::<_, Error>(findings)
         },
@@ -201,17 +202,17 @@ impl Span<'_> {
             .at_byte(self.entry.local)
     }
 
-    /// Checks the span, and shows the member to `visit` when it is a file that can be read.
+    /// Checks the span, and shows the member to `visit` when it is a file that can be read; gives where
+    /// its packed bytes begin, and what `visit` made of them.
     fn examine<T>(
         &self,
         window: &mut Window,
         visit: &Visit<'_, T>,
         findings: &mut Vec<Finding>,
-    ) -> Result<Option<T>> {
-        match self.check(window, findings)? {
-            Some(data) => self.show(data, window, visit).map(Some),
-            None => Ok(None),
-        }
+    ) -> Result<Option<(u64, T)>> {
+        let Some(data) = self.check(window, findings)? else { return Ok(None) };
+        let result = self.show(data, window, visit)?;
+        Ok(Some((data, result)))
     }
 
     /// Checks the span; gives where the packed bytes begin when they are those of a file that can be
@@ -385,56 +386,5 @@ impl Span<'_> {
         };
         let facts = &self.entry.facts;
         crc == Some(facts.crc) && sizes == (Some(facts.packed_size), Some(facts.size))
-    }
-}
-
-/// A block of the file that holds what is looked at next; neighbours are read together.
-#[derive(Debug)]
-pub(super) struct Window {
-    file: Arc<File>,
-    start: u64,
-    bytes: Vec<u8>,
-    /// Nothing from here on is read ahead.
-    limit: u64,
-}
-
-impl Window {
-    pub(super) fn new(file: Arc<File>) -> Self {
-        Self { file, start: 0, bytes: Vec::new(), limit: 0 }
-    }
-
-    /// Prepares for a member that is read by its name and lies between `offset` and `end`. Where one is
-    /// read behind the other, many are read at once, up to `limit`.
-    pub(super) fn aim(&mut self, offset: u64, end: u64, limit: u64) {
-        let read = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
-        let read = self.start..self.start.saturating_add(read).saturating_add(SMALL);
-        let ahead = if end.saturating_sub(offset) > SMALL {
-            HEADERS
-        } else if !self.bytes.is_empty() && read.contains(&offset) {
-            u64::try_from(BLOCK).unwrap_or(SMALL)
-        } else {
-            end.saturating_sub(offset)
-        };
-        self.limit = offset.saturating_add(ahead).min(limit);
-    }
-
-    /// `length` bytes from `offset`; `None` when the file does not hold them.
-    pub(super) fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
-        let inside = |this: &Self| {
-            let from = usize::try_from(offset.checked_sub(this.start)?).ok()?;
-            let range = from..from.checked_add(length)?;
-            (range.end <= this.bytes.len()).then_some(range)
-        };
-        if inside(self).is_none() {
-            let ahead = self.limit.saturating_sub(offset);
-            let ahead = usize::try_from(ahead).unwrap_or(BLOCK).min(BLOCK);
-            self.start = offset;
-            self.bytes.resize(length.max(ahead), 0);
-            let result = self.file.read_at(&mut self.bytes, offset);
-            // What was not read must not be taken for what the file holds.
-            self.bytes.truncate(*result.as_ref().unwrap_or(&0));
-            result?;
-        }
-        Ok(inside(self).and_then(|range| self.bytes.get(range)))
     }
 }

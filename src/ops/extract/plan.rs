@@ -1,0 +1,176 @@
+//! The first look: what is to be written, and what forbids it.
+
+use std::io::{self, BufRead, Read as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::ExtractOptions;
+use super::known::Known;
+use crate::archive::{Archive, Contents, Member, MemberKind};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs;
+use crate::ops::bag::is_declaration;
+use crate::ops::glance::ambiguous;
+use crate::ops::manifest_text::RootFiles;
+use crate::ops::manifests::{self, MAX_MANIFEST};
+use crate::pack::{self, Layout, Placement};
+use crate::path::MemberPath;
+
+/// What is to be written, and what is known of it.
+pub(super) struct Plan {
+    /// Every member of the archive.
+    pub(super) members: Vec<Member>,
+    /// The numbers of the files to write.
+    pub(super) files: Vec<usize>,
+    /// The numbers of the directories to make.
+    pub(super) directories: Vec<usize>,
+    pub(super) known: Option<Known>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Plan {
+    /// Looks at the archive, of which only the contents are kept for the second look.
+    pub(super) fn new(
+        archive: Archive,
+        jobs: usize,
+        options: &ExtractOptions,
+    ) -> Result<(Self, Contents)> {
+        let kept = AtomicU64::new(0);
+        let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
+        let path = archive.path().to_owned();
+        // What is no longer needed of a large archive makes room for its manifest.
+        let contents = archive.into_contents();
+        let mut findings = scan.findings;
+        let mut texts = Vec::new();
+        // Those that the container lets be read, which have names that a file may have.
+        let mut readable = Vec::new();
+        for (number, (member, text)) in scan.members.iter_mut().enumerate() {
+            let Some(text) = text else { continue };
+            readable.push(number);
+            if let Some(text) = text.take() {
+                texts.push(KeptText::new(member, *text)?);
+            }
+        }
+        let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        let placement = Placement::detect(&members.iter().map(|member| member.name.as_str()));
+        let kept = Kept { archive: &path, placement: &placement, texts };
+        let known = Known::find(&path, &kept, &placement, &members, &mut findings)?;
+        drop(kept);
+        if known.is_none() {
+            findings.push(
+                Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
+                    .warning(),
+            );
+        }
+        let ambiguous = ambiguous(&findings);
+        let is_wanted = |member: &Member| {
+            (options.patterns.is_empty() || options.patterns.matches(&member.name))
+                && !ambiguous.contains(&member.name)
+        };
+        let is_named = |member: &Member| MemberPath::new(member.name.as_str()).is_ok();
+        let of_kind = |number: &usize, kind: MemberKind| {
+            members.get(*number).is_some_and(|member| member.kind == kind && is_wanted(member))
+        };
+        // A declared size is kept to while the content is read.
+        let sizes = members.iter().filter(|member| member.kind == MemberKind::File);
+        let sizes =
+            sizes.filter(|member| is_wanted(member) && is_named(member)).map(|member| member.size);
+        if let Some(limit) = options.max_size {
+            let bytes = sizes.fold(0_u64, u64::saturating_add);
+            if bytes > limit {
+                return Err(Error::Unsupported(format!(
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size \
+                     allows"
+                )));
+            }
+        }
+        readable.retain(|number| of_kind(number, MemberKind::File));
+        let directories = 0..members.len();
+        let directories = directories.filter(|number| {
+            of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
+        });
+        let directories = directories.collect();
+        Ok((Self { files: readable, directories, members, known, findings }, contents))
+    }
+
+    /// The members of these numbers.
+    pub(super) fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
+        numbers.iter().filter_map(|number| self.members.get(*number))
+    }
+
+    /// Refuses before anything is written.
+    pub(super) fn refuse_existing(&self, target: &Path) -> Result<()> {
+        if fs::is_empty_directory(target)? {
+            return Ok(());
+        }
+        let paths = self.members(&self.files).map(|member| target.join(&member.name));
+        match paths.filter(|path| fs::exists(path)).min() {
+            Some(path) => Err(Error::AlreadyExists { path }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text of a member that may be the manifest, when it was read; of others nothing is.
+type Text = Option<Box<io::Result<Vec<u8>>>>;
+
+fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
+    // At the top, or in the one directory that may hold everything.
+    let last = member.name.split_once('/').map_or(member.name.as_str(), |(_, last)| last);
+    if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
+        return None;
+    }
+    let mut text = Vec::new();
+    let read = content.take(MAX_MANIFEST.saturating_add(1)).read_to_end(&mut text);
+    let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if kept.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > MAX_MANIFEST {
+        return Some(Box::new(Err(io::Error::other(format!(
+            "the manifests are longer than the {MAX_MANIFEST} bytes that are read"
+        )))));
+    }
+    Some(Box::new(read.map(|_| text)))
+}
+
+/// A file that was kept: its text, or what is wrong with it.
+struct KeptText {
+    name: String,
+    text: Result<Vec<u8>, Box<Finding>>,
+}
+
+impl KeptText {
+    /// Tells damage from a refusal of the system, which is an error.
+    fn new(member: &Member, text: io::Result<Vec<u8>>) -> Result<Self> {
+        let text = match text {
+            Ok(text) => Ok(text),
+            Err(error) => Err(Box::new(manifests::unreadable(&member.name, error)?)),
+        };
+        Ok(Self { name: member.name.clone(), text })
+    }
+}
+
+/// The files at the root of the pack that were kept on the first look.
+struct Kept<'a> {
+    archive: &'a Path,
+    placement: &'a Placement,
+    texts: Vec<KeptText>,
+}
+
+impl RootFiles for Kept<'_> {
+    fn layout(&self) -> Result<Layout> {
+        Ok(self.placement.layout)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let placed = self.placement.place_tag(name);
+        match self.texts.iter().find(|kept| kept.name == placed).map(|kept| &kept.text) {
+            None => Ok(None),
+            Some(Ok(text)) => Ok(Some(text.clone())),
+            Some(Err(finding)) => Err(self.damaged((**finding).clone())),
+        }
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.archive, finding)
+    }
+}
