@@ -104,13 +104,18 @@ impl Digest {
 
     /// Appends the lower-case hexadecimal form.
     pub fn push_hex(&self, text: &mut Vec<u8>) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        for byte in self.as_bytes() {
-            for nibble in [byte >> 4, byte & 15] {
-                text.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'?'));
-            }
+        // The longest digest has 64 bytes.
+        let mut hex = [[0; 2]; 64];
+        let bytes = self.as_bytes();
+        for (pair, byte) in hex.iter_mut().zip(bytes) {
+            *pair = [hex_digit(byte >> 4), hex_digit(byte & 15)];
         }
+        text.extend_from_slice(hex.get(..bytes.len()).unwrap_or_default().as_flattened());
     }
+}
+
+fn hex_digit(nibble: u8) -> u8 {
+    nibble + if nibble < 10 { b'0' } else { b'a' - 10 }
 }
 
 fn decode_hex<const N: usize>(hex: &[u8]) -> Option<[u8; N]> {

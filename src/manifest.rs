@@ -275,7 +275,8 @@ pub(crate) fn is_text_of<'a>(
     rest.is_empty()
 }
 
-fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, digest: &Digest) {
+/// Appends one line.
+pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, digest: &Digest) {
     let name = encode_name(names, path);
     if names == NameEncoding::Gnu && matches!(name, Cow::Owned(_)) {
         text.push(b'\\');

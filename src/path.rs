@@ -139,10 +139,11 @@ fn fault_in_full(path: &str) -> Option<PathFault> {
     if matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic()) {
         return Some(PathFault::Drive);
     }
-    path.split('/').find_map(|part| match part {
-        "" => Some(PathFault::EmptyPart),
-        "." => Some(PathFault::Dot),
-        ".." => Some(PathFault::Climbs),
+    let parts = bytes.split(|byte| *byte == b'/');
+    parts.into_iter().find_map(|part| match part {
+        b"" => Some(PathFault::EmptyPart),
+        b"." => Some(PathFault::Dot),
+        b".." => Some(PathFault::Climbs),
         _ => None,
     })
 }

@@ -34,8 +34,8 @@ impl Directory {
     }
 
     /// Every member; sizes are found when a file is opened.
-    fn walk(&self) -> Result<Vec<Member>> {
-        let walked = fs::walk(&self.root, false)?;
+    fn walk(&self, jobs: usize) -> Result<Vec<Member>> {
+        let walked = fs::walk(&self.root, false, jobs)?;
         Ok(walked
             .into_iter()
             .map(|walked| Member {
@@ -71,7 +71,7 @@ impl Directory {
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        let mut members = self.walk()?;
+        let mut members = self.walk(1)?;
         for member in members.iter_mut().filter(|member| member.kind == MemberKind::File) {
             if MemberPath::new(member.name.as_str()).is_ok() {
                 member.size = self.open_file(&member.name)?.len()?;
@@ -82,7 +82,7 @@ impl Directory {
     }
 
     pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
-        let members = self.walk()?;
+        let members = self.walk(jobs)?;
         let chunks = parallel::map_ranges(
             jobs,
             members.len(),

@@ -21,7 +21,10 @@ pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::{NameTable, check as check_names, check_portable};
 pub(crate) use self::revisit::Revisit;
 pub use self::write::Compression;
-pub(crate) use self::write::{ArchiveWriter, Content as NewContent, NewMember, NewMembers};
+pub(crate) use self::write::{
+    ArchiveWriter, Buffers, Content as NewContent, Hashing, NewMember, NewMembers, Placed,
+    RunMember, StoredMembers,
+};
 
 use self::data::Stretch;
 use self::directory::Directory;

@@ -128,7 +128,6 @@ mod tests {
     use super::super::{Archive, ArchiveWriter, Compression, Container, MemberKind, NewMember};
     use super::*;
     use crate::fs::PendingFile;
-    use crate::path::MemberPath;
 
     const DEFLATE: Compression = Compression::Deflate { level: None };
     const ZSTD: Compression = Compression::Zstd { level: None };
@@ -155,7 +154,7 @@ mod tests {
         let mut writer = ArchiveWriter::new(container, compression, &pending, path, 1).unwrap();
         for (number, content) in contents.iter().enumerate() {
             let member = NewMember {
-                path: MemberPath::new(named(number)).unwrap(),
+                path: named(number).into(),
                 kind: MemberKind::File,
                 size: u64::try_from(content.len()).unwrap(),
                 modified: 0,

@@ -1,5 +1,6 @@
 //! The only door to the file system: every message names the path, every new file is whole or absent.
 
+mod below;
 #[cfg(any(not(unix), test))]
 mod directory;
 mod file;
@@ -19,6 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::below::Below;
 pub(crate) use self::file::{File, Stamp, holds, read_limited};
 pub(crate) use self::map::Map;
 pub use self::pending::remove_unfinished;

@@ -1,8 +1,9 @@
 //! Everything below a directory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::path::{InvalidPath, MemberPath};
 
 /// What a directory entry is.
@@ -12,6 +13,20 @@ pub(crate) enum Kind {
     Directory,
     Link,
     Special,
+}
+
+impl Kind {
+    fn of(kind: std::fs::FileType) -> Self {
+        if kind.is_file() {
+            Self::File
+        } else if kind.is_dir() {
+            Self::Directory
+        } else if kind.is_symlink() {
+            Self::Link
+        } else {
+            Self::Special
+        }
+    }
 }
 
 /// An entry below a directory that was walked.
@@ -25,8 +40,52 @@ pub(crate) struct Walked {
 /// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
 ///
 /// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
-pub(crate) fn walk(root: &Path, follow: bool) -> Result<Vec<Walked>> {
-    collect(root, walkdir::WalkDir::new(root).follow_links(follow))
+pub(crate) fn walk(root: &Path, follow: bool, jobs: usize) -> Result<Vec<Walked>> {
+    if follow {
+        return collect(root, walkdir::WalkDir::new(root).follow_links(true));
+    }
+    let mut found = Vec::new();
+    let mut level = vec![PathBuf::new()];
+    while !level.is_empty() {
+        let list = |(): &mut (), range: std::ops::Range<usize>| {
+            let directories = level.get(range).unwrap_or_default();
+            directories.iter().map(|directory| list(root, directory)).collect::<Result<Vec<_>>>()
+        };
+        let lists = parallel::map_ranges(jobs, level.len(), 1, || (), list)?;
+        level = Vec::new();
+        for mut list in lists.into_iter().flatten() {
+            found.append(&mut list.entries);
+            level.append(&mut list.directories);
+        }
+    }
+    // What lies in each directory is in order already, which the sort makes use of.
+    found.sort_by(|a, b| name_of(a).cmp(name_of(b)));
+    Ok(found)
+}
+
+/// What lies in one directory.
+struct List {
+    entries: Vec<Walked>,
+    /// The directories among it, by their paths below the root.
+    directories: Vec<PathBuf>,
+}
+
+fn list(root: &Path, directory: &Path) -> Result<List> {
+    let path = root.join(directory);
+    let mut list = List { entries: Vec::new(), directories: Vec::new() };
+    for entry in std::fs::read_dir(&path).map_err(Error::io("read", &path))? {
+        let entry = entry.map_err(Error::io("read", &path))?;
+        let below = directory.join(entry.file_name());
+        let kind =
+            entry.file_type().map_err(|error| Error::io("read", root.join(&below))(error))?;
+        list.entries.push(Walked { path: member_path(&below), kind: Kind::of(kind) });
+        if kind.is_dir() {
+            list.directories.push(below);
+        }
+    }
+    list.entries.sort_unstable_by(|a, b| name_of(a).cmp(name_of(b)));
+    list.directories.sort_unstable();
+    Ok(list)
 }
 
 /// What lies in `root` itself, likewise.
@@ -41,16 +100,7 @@ fn collect(root: &Path, walk: walkdir::WalkDir) -> Result<Vec<Walked>> {
             let path = error.path().unwrap_or(root).to_owned();
             Error::io("read", path)(error.into())
         })?;
-        let kind = entry.file_type();
-        let kind = if kind.is_file() {
-            Kind::File
-        } else if kind.is_dir() {
-            Kind::Directory
-        } else if kind.is_symlink() {
-            Kind::Link
-        } else {
-            Kind::Special
-        };
+        let kind = Kind::of(entry.file_type());
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
         found.push(Walked { path: member_path(below), kind });
     }
@@ -83,15 +133,19 @@ mod tests {
     #[test]
     fn a_walk_is_sorted_by_whole_paths() {
         let directory = tempfile::tempdir().unwrap();
-        fs::create_dir(directory.path().join("a")).unwrap();
-        for name in ["a/b", "a.x", "Z"] {
+        fs::create_dir_all(directory.path().join("a/c/d")).unwrap();
+        fs::create_dir(directory.path().join("a-")).unwrap();
+        for name in ["a/b", "a.x", "Z", "a/c/d/e", "a/c.x", "a-/x"] {
             fs::write(directory.path().join(name), "").unwrap();
         }
-        let names: Vec<_> = walk(directory.path(), false)
-            .unwrap()
-            .into_iter()
-            .map(|walked| walked.path.unwrap().as_str().to_owned())
-            .collect();
-        assert_eq!(names, ["Z", "a", "a.x", "a/b"]);
+        let sorted = ["Z", "a", "a-", "a-/x", "a.x", "a/b", "a/c", "a/c.x", "a/c/d", "a/c/d/e"];
+        for (follow, jobs) in [(false, 1), (false, 3), (true, 1)] {
+            let names: Vec<_> = walk(directory.path(), follow, jobs)
+                .unwrap()
+                .into_iter()
+                .map(|walked| walked.path.unwrap().as_str().to_owned())
+                .collect();
+            assert_eq!(names, sorted);
+        }
     }
 }

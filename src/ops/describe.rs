@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::glance::{Glance, glance};
 use super::lone::look;
-use super::select::Patterns;
-use super::survey::{Survey, survey};
+use super::survey::{Survey, survey_all};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
@@ -99,8 +98,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
         )));
     }
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let Survey { contents, mut findings, .. } =
-        survey(target, &Patterns::default(), &[], false, jobs)?;
+    let Survey { contents, mut findings, .. } = survey_all(target, jobs)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {
             facts.findings(path, &mut findings);

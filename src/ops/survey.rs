@@ -6,27 +6,46 @@
 //! is packed.
 
 use std::io::Read;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::select::Patterns;
+use crate::archive::{MemberKind, Placed};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File, Kind, Stamp, TEMPORARY_SUFFIX};
+use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
 use crate::pack::{Content, Contents, Inspector};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::ra::Header;
 
 /// Files that one job takes at a time.
 const STEP: usize = 64;
 /// Bytes that are asked for at once: more than any header, as much as most descriptions.
-const BLOCK: usize = 8 * 1024;
+pub(super) const BLOCK: usize = 8 * 1024;
 /// Longest file that is kept.
 const SMALL: u64 = 4 * 1024;
 /// Most bytes that are kept of all files together, with what it takes to keep each.
 const MAX_KEPT: u64 = 24 * 1024 * 1024;
 /// What it takes to keep a file, beside its bytes.
 const PER_FILE: u64 = 48;
+
+/// What lies in a source directory, by name.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// Files and directories, sorted by name.
+    pub(super) names: Vec<Name>,
+    /// What is wrong with the names and kinds of files.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// A file or directory that nobody has looked at.
+#[derive(Debug)]
+pub(super) struct Name {
+    pub(super) path: MemberPath,
+    pub(super) is_file: bool,
+}
 
 /// What lies in a source directory.
 #[derive(Debug)]
@@ -42,24 +61,47 @@ pub(super) struct Survey {
 #[derive(Debug)]
 pub(super) struct SourceEntry {
     pub(super) path: MemberPath,
-    /// What the file looked like; nothing for a directory.
-    pub(super) stamp: Option<Stamp>,
-    /// All of it, when it was read and kept.
-    pub(super) content: Option<Box<[u8]>>,
+    /// The length of its header, when it is an array.
+    pub(super) header_len: Option<NonZeroU64>,
+    pub(super) state: State,
 }
 
-/// Looks at everything below `root` that is not excluded. `own` are the names of files that the
-/// operation itself writes, when they lie in the source.
-pub(super) fn survey(
+/// How far a file or directory of the source is packed.
+#[derive(Debug)]
+pub(super) enum State {
+    Directory,
+    /// A file that was looked at, and what it looked like.
+    Seen(Stamp),
+    /// A file that was read whole, and its bytes.
+    Kept(Stamp, Box<[u8]>),
+    /// A file that was looked at, and its place in the archive.
+    Reserved(Stamp, u64),
+    /// A member of the archive; its length and time of modification.
+    Written(MemberKind, u64, u64, Placed),
+}
+
+impl State {
+    /// What the file looked like.
+    pub(super) fn stamp(&self) -> Option<&Stamp> {
+        match self {
+            Self::Seen(stamp) | Self::Kept(stamp, _) | Self::Reserved(stamp, _) => Some(stamp),
+            Self::Directory | Self::Written(..) => None,
+        }
+    }
+}
+
+/// Everything below `root` that is not excluded. `own` are the names of files that the operation itself
+/// writes, when they lie in the source.
+pub(super) fn names(
     root: &Path,
     excluded: &Patterns,
     own: &[String],
     follow: bool,
     jobs: usize,
-) -> Result<Survey> {
+) -> Result<Names> {
     let mut findings = Vec::new();
     let mut names = Vec::new();
-    for walked in fs::walk(root, follow)? {
+    for walked in fs::walk(root, follow, jobs)? {
         let path = match walked.path {
             Ok(path) => path,
             Err(invalid) => {
@@ -83,8 +125,8 @@ pub(super) fn survey(
                 .in_member(path.as_str())
                 .hint("delete it"),
             ),
-            Kind::File => names.push((path, true)),
-            Kind::Directory => names.push((path, false)),
+            Kind::File => names.push(Name { path, is_file: true }),
+            Kind::Directory => names.push(Name { path, is_file: false }),
             Kind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
@@ -100,68 +142,89 @@ pub(super) fn survey(
             ),
         }
     }
+    Ok(Names { names, findings })
+}
+
+/// Looks at everything below `root`.
+pub(super) fn survey_all(root: &Path, jobs: usize) -> Result<Survey> {
+    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs)
+}
+
+/// Looks at all of it, and keeps small files as far as there is room for them.
+pub(super) fn survey(root: &Path, names: Names, follow: bool, jobs: usize) -> Result<Survey> {
+    let Names { names, findings } = names;
     let budget = AtomicU64::new(MAX_KEPT);
     let looked = parallel::map_ranges(
         jobs,
         names.len(),
         STEP,
-        || vec![0; BLOCK],
-        |buffer, range| {
+        || (Below::new(root, follow), vec![0; BLOCK]),
+        |(below, buffer), range| {
+            let names = names.get(range).unwrap_or_default();
             names
-                .get(range)
-                .unwrap_or_default()
                 .iter()
-                .map(|(path, is_file)| look_at(root, path, *is_file, &budget, buffer))
+                .map(|name| look_at(below, name, &budget, buffer))
                 .collect::<Result<Vec<_>>>()
         },
     )?;
-    let mut entries = Vec::with_capacity(names.len());
-    let found = names.into_iter().zip(looked.into_iter().flatten());
-    let contents =
-        Contents::collect(found.filter_map(|((path, _), Looked { stamp, kept, what })| {
-            let known = (!matches!(what, Content::Other)).then(|| (path.clone(), what));
-            entries.push(SourceEntry { path, stamp, content: kept });
-            known
-        }));
-    Ok(Survey { entries, contents, findings })
+    Ok(Survey::collect(names, looked, findings))
 }
 
 /// What one look at a file or directory told.
-struct Looked {
-    stamp: Option<Stamp>,
-    kept: Option<Box<[u8]>>,
-    what: Content,
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) state: State,
+    pub(super) what: Content,
+}
+
+impl Survey {
+    /// What the looks at `names` told, which are in the same order.
+    pub(super) fn collect(
+        names: Vec<Name>,
+        looked: Vec<Vec<Looked>>,
+        findings: Vec<Finding>,
+    ) -> Self {
+        let mut entries = Vec::with_capacity(names.len());
+        let found = names.into_iter().zip(looked.into_iter().flatten());
+        let contents = Contents::collect(found.filter_map(|(name, Looked { state, what })| {
+            let path = name.path;
+            let header_len =
+                header_of(&what).and_then(|header| NonZeroU64::new(header.header_len()));
+            let known = (!matches!(what, Content::Other)).then(|| (path.clone(), what));
+            entries.push(SourceEntry { path, header_len, state });
+            known
+        }));
+        Self { entries, contents, findings }
+    }
+}
+
+/// The header of an array.
+pub(super) fn header_of(what: &Content) -> Option<&Header> {
+    match what {
+        Content::Array(facts) => facts.header.as_ref().ok(),
+        Content::Description(_) | Content::Other => None,
+    }
 }
 
 fn look_at(
-    root: &Path,
-    path: &MemberPath,
-    is_file: bool,
+    below: &mut Below,
+    name: &Name,
     budget: &AtomicU64,
     buffer: &mut [u8],
 ) -> Result<Looked> {
-    if !is_file {
-        return Ok(Looked { stamp: None, kept: None, what: Content::Other });
+    let path = &name.path;
+    if !name.is_file {
+        return Ok(Looked { state: State::Directory, what: Content::Other });
     }
-    let mut file = File::open(root.join(path.as_str()))?;
+    let mut file = below.open(path)?;
     let stamp = file.stamp()?;
-    let mut inspector = Inspector::new(path.as_str());
-    let kept = if stamp.len() <= SMALL && takes_room(budget, stamp.len()) {
-        let content = read_whole(&mut file, &stamp, buffer)?;
-        inspector.update(content);
-        Some(content.into())
-    } else {
-        while inspector.wants_more() {
-            match file.read(buffer) {
-                Ok(0) => break,
-                Ok(count) => inspector.update(buffer.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io("read", file.path())(error)),
-            }
-        }
-        None
-    };
-    Ok(Looked { stamp: Some(stamp), kept, what: inspector.finish(path.as_str(), stamp.len()) })
+    if stamp.len() <= SMALL && takes_room(budget, stamp.len()) {
+        let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(buffer.len());
+        let (what, content) = read_whole(&mut file, path, &stamp, buffer.get_mut(..len))?;
+        return Ok(Looked { state: State::Kept(stamp, content.into()), what });
+    }
+    let what = read_beginning(&mut file, path, &stamp, buffer)?;
+    Ok(Looked { state: State::Seen(stamp), what })
 }
 
 /// Takes room for a file, if there is any.
@@ -171,10 +234,36 @@ fn takes_room(budget: &AtomicU64, len: u64) -> bool {
     budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
 }
 
-/// Reads a small file, which has to be what it was from beginning to end.
-fn read_whole<'b>(file: &mut File, stamp: &Stamp, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
-    let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(buffer.len());
-    let content = buffer.get_mut(..len).unwrap_or_default();
+/// Reads as much of a file as tells what it is.
+pub(super) fn read_beginning(
+    file: &mut File,
+    path: &MemberPath,
+    stamp: &Stamp,
+    buffer: &mut [u8],
+) -> Result<Content> {
+    let mut inspector = Inspector::new(path.as_str());
+    while inspector.wants_more() {
+        match file.read(buffer) {
+            Ok(0) => break,
+            Ok(count) => inspector.update(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read", file.path())(error)),
+        }
+    }
+    Ok(inspector.finish(path.as_str(), stamp.len()))
+}
+
+/// Reads a small file into `content`, which is as long as the file; it has to be what it was from
+/// beginning to end.
+pub(super) fn read_whole<'b>(
+    file: &mut File,
+    path: &MemberPath,
+    stamp: &Stamp,
+    content: Option<&'b mut [u8]>,
+) -> Result<(Content, &'b [u8])> {
+    let content = content.unwrap_or_default();
     file.read_unchanged(content, stamp)?;
-    Ok(content)
+    let mut inspector = Inspector::new(path.as_str());
+    inspector.update(content);
+    Ok((inspector.finish(path.as_str(), stamp.len()), content))
 }

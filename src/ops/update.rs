@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::lone::{self, Lone};
-use super::select::Patterns;
-use super::survey::{Survey, survey};
+use super::survey::{Survey, survey_all};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
 use crate::fs;
@@ -70,8 +69,7 @@ pub fn update_descriptions(target: &Path, jobs: Option<usize>) -> Result<UpdateR
     };
     if fs::is_directory(target)? {
         let jobs = jobs.unwrap_or_else(parallel::default_jobs);
-        let Survey { contents, findings, .. } =
-            survey(target, &Patterns::default(), &[], false, jobs)?;
+        let Survey { contents, findings, .. } = survey_all(target, jobs)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {

@@ -1,5 +1,6 @@
 //! Where the parts of a pack lie in its archive.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::manifest_algorithm;
@@ -119,9 +120,15 @@ impl Placement {
 
     /// The name in the archive of a payload file.
     pub(crate) fn place_payload(&self, path: &str) -> String {
+        self.placed(path).into_owned()
+    }
+
+    /// The same, of a name that mostly stays what it is.
+    pub(crate) fn placed<'a>(&self, path: &'a str) -> Cow<'a, str> {
         match self.layout {
-            Layout::Plain => format!("{}{path}", self.base),
-            Layout::BagIt => format!("{}{BAG_PAYLOAD}{path}", self.base),
+            Layout::Plain if self.base.is_empty() => Cow::Borrowed(path),
+            Layout::Plain => Cow::Owned(format!("{}{path}", self.base)),
+            Layout::BagIt => Cow::Owned(format!("{}{BAG_PAYLOAD}{path}", self.base)),
         }
     }
 

@@ -46,6 +46,11 @@ fn options((_, layout, compression): Way, jobs: usize) -> CreateOptions {
     }
 }
 
+/// Whether members are in the archive as they are.
+fn is_stored((name, _, compression): Way) -> bool {
+    compression == Compression::Stored && matches!(name, "a.zip" | "a.tar")
+}
+
 fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf, TestCaseError> {
     let archive = scratch.join(way.0);
     create(source, &archive, &options(way, jobs)).map_err(|error| {
@@ -263,6 +268,28 @@ proptest! {
             pack(source.path(), scratch.path(), way, jobs).map(|archive| fs::read(archive).unwrap())
         });
         prop_assert!(one? == many?, "1 job and {jobs} jobs differ");
+    }
+
+    /// With `describe` everything is looked at first and written from a list; without, small files are
+    /// written as they are found.
+    #[test]
+    fn both_ways_to_write_give_the_same_bytes(
+        tree in tree(),
+        way in select(WAYS.iter().copied().filter(|way| is_stored(*way)).collect::<Vec<_>>()),
+        jobs in 1..4_usize,
+        fillers in vec((0..3_u8, select(vec![0_usize, 1, 4097, 65_536, 65_537, 300_000, 524_289])), 0..120),
+    ) {
+        let source = (0..).zip(fillers).fold(write(&tree, way.1), |source, (at, (directory, len))| {
+            source.file(&format!("fill{directory}/{at:03}"), vec![directory; len])
+        });
+        let scratch = TempDir::new().unwrap();
+        let found = fs::read(pack(source.path(), scratch.path(), way, jobs)?).unwrap();
+        // Of the same name, which a bag has inside.
+        let other = TempDir::new().unwrap();
+        let listed = other.path().join(way.0);
+        create(source.path(), &listed, &CreateOptions { describe: true, ..options(way, jobs) })
+            .unwrap();
+        prop_assert!(found == fs::read(listed).unwrap());
     }
 }
 

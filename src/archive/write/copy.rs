@@ -12,7 +12,7 @@ use crate::fs::{File, Stamp};
 /// Bytes of one read.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// From this size on a file is hashed by a thread of its own, beside reading and writing. Below, the
+/// From this size on a file may be hashed by a thread of its own, beside reading and writing. Below, the
 /// thread costs more than it saves.
 const OWN_HASH_THREAD: u64 = 16 * 1024 * 1024;
 
@@ -26,11 +26,21 @@ pub(super) struct Copied {
     pub(super) crc: u32,
 }
 
+/// Who hashes a large file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hashing {
+    /// Whoever reads it: other jobs have work of their own.
+    Here,
+    /// A thread of its own: nothing else is left to do that takes as long.
+    Beside,
+}
+
 /// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
 /// from beginning to end.
 pub(super) fn copy(
     content: Content<'_>,
     algorithms: &[Algorithm],
+    hashing: Hashing,
     buffer: &mut Vec<u8>,
     mut sink: impl FnMut(&[u8]) -> Result<()> + Send,
 ) -> Result<Copied> {
@@ -42,7 +52,7 @@ pub(super) fn copy(
         }
     };
     let stamp = &stamp;
-    let copied = if stamp.len() >= OWN_HASH_THREAD {
+    let copied = if hashing == Hashing::Beside && stamp.len() >= OWN_HASH_THREAD {
         copy_beside_hashing(&mut file, stamp, algorithms, sink)?
     } else {
         copy_here(&mut file, stamp, algorithms, buffer, sink)?

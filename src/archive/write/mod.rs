@@ -4,19 +4,23 @@ mod copy;
 mod ordered;
 mod positional;
 mod streamed;
+mod turns;
 
+use std::borrow::Cow;
 use std::path::Path;
 
+pub(crate) use self::copy::Hashing;
+pub(crate) use self::positional::{Buffers, RunMember, StoredMembers};
 use self::streamed::TarStream;
 use super::stream::StreamCompression;
 use super::tar::{self, EntryKind, NewEntry};
-use super::zip::write::ZipLayout;
+use super::zip::write::{Record, ZipLayout};
 use super::zip::{self};
-use super::{Container, MemberKind, Method};
+use super::{Container, MemberKind};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
-use crate::path::MemberPath;
+use crate::path::escape;
 
 /// How members of a zip are packed, and how hard a compressed tar is pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,8 +42,9 @@ pub enum Compression {
 
 /// A member to be written.
 #[derive(Debug, Clone)]
-pub(crate) struct NewMember {
-    pub(crate) path: MemberPath,
+pub(crate) struct NewMember<'a> {
+    /// Its name, which has the form of a [`MemberPath`](crate::MemberPath).
+    pub(crate) path: Cow<'a, str>,
     /// A file or a directory.
     pub(crate) kind: MemberKind,
     pub(crate) size: u64,
@@ -64,7 +69,7 @@ pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
 #[derive(Clone, Copy)]
 pub(crate) struct NewMembers<'a, 's> {
     /// The members in their order.
-    pub(crate) members: &'a [NewMember],
+    pub(crate) members: &'a [NewMember<'a>],
     pub(crate) source: &'a Source<'s>,
     /// What each is hashed by while it is read.
     pub(crate) algorithms: &'a [Algorithm],
@@ -74,24 +79,16 @@ pub(crate) struct NewMembers<'a, 's> {
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     pub(super) digests: Digests,
-    pub(super) crc: u32,
-    pub(super) packed_size: u64,
-    pub(super) method: Method,
-    /// Where its header begins.
-    pub(super) at: u64,
+    pub(super) record: Record,
 }
 
-impl Written {
-    /// A stored member as it will be, but for its digests and checksum.
-    pub(super) fn planned(member: &NewMember, at: u64) -> Self {
-        Self {
-            digests: Digests::default(),
-            crc: 0,
-            packed_size: member.size,
-            method: Method::Stored,
-            at,
-        }
-    }
+/// Where a stored member lies, and what was written of it.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    /// Where its header begins.
+    pub(crate) at: u64,
+    pub(crate) crc: u32,
+    pub(crate) digests: Digests,
 }
 
 /// Writes one archive into a file that has no name yet.
@@ -145,42 +142,62 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
+    /// What writes the members as they come from several jobs, when they are stored as they are; what was
+    /// written so is told to [`Self::add_stored`] in its order.
+    pub(crate) fn stored<'s>(&self, algorithms: &'s [Algorithm]) -> Option<StoredMembers<'s>>
+    where
+        'a: 's,
+    {
+        let headers = match self.format {
+            Format::Zip { compression: Compression::Stored, .. } => positional::Headers::Zip,
+            Format::Tar => positional::Headers::Tar,
+            _ => return None,
+        };
+        Some(StoredMembers::new(self.pending.file(), headers, self.at, algorithms))
+    }
+
+    /// Takes note of stored members, with which the archive goes on to `end`.
+    pub(crate) fn add_stored<'m>(
+        &mut self,
+        members: impl Iterator<Item = (NewMember<'m>, &'m Placed)>,
+        stored: &StoredMembers<'_>,
+    ) {
+        if let Format::Zip { layout, .. } = &mut self.format {
+            for (member, placed) in members {
+                layout.add(&member, &Record::stored(&member, placed.at, placed.crc));
+            }
+        }
+        self.at = stored.end();
+    }
+
     /// Writes the members in their order and gives the digests of each.
     pub(crate) fn write(&mut self, new: NewMembers<'_, '_>) -> Result<Vec<Digests>> {
-        let members = new.members;
-        let file = self.pending.file();
-        let written = match &mut self.format {
-            Format::Zip { layout, compression: Compression::Stored } => {
-                let headers = positional::Headers::Zip;
-                let written = positional::write(file, self.jobs, self.at, new, headers)?;
-                layout.add(members, &written);
-                written
-            }
-            Format::Zip { layout, compression } => {
-                let written =
-                    ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
-                layout.add(members, &written);
-                written
-            }
-            Format::Tar => {
-                let headers = positional::Headers::Tar;
-                positional::write(file, self.jobs, self.at, new, headers)?
-            }
-            Format::Stream(stream) => return stream.write(new),
-        };
-        if let (Some(last), Some(member)) = (written.last(), members.last()) {
-            self.at = match &self.format {
-                Format::Zip { .. } => zip::write::end_of(member, last),
-                _ => positional::end_of_tar(member, last.at)?,
-            };
+        if let Some(stored) = self.stored(new.algorithms) {
+            let placed = positional::write(&stored, self.jobs, new)?;
+            self.add_stored(new.members.iter().cloned().zip(&placed), &stored);
+            return Ok(placed.into_iter().map(|placed| placed.digests).collect());
         }
-        Ok(written.into_iter().map(|written| written.digests).collect())
+        let file = self.pending.file();
+        match &mut self.format {
+            Format::Stream(stream) => stream.write(new),
+            Format::Zip { layout, compression } => {
+                let (written, end) =
+                    ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
+                self.at = end;
+                for (member, written) in new.members.iter().zip(&written) {
+                    layout.add(member, &written.record);
+                }
+                Ok(written.into_iter().map(|written| written.digests).collect())
+            }
+            // It is written as it is.
+            Format::Tar => Ok(Vec::new()),
+        }
     }
 
     /// Writes one member whose content is in memory.
-    pub(crate) fn write_bytes(&mut self, member: &NewMember, content: &[u8]) -> Result<()> {
+    pub(crate) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {
         let crc = crc32fast::hash(content);
-        let mut written = Written { crc, ..Written::planned(member, self.at) };
+        let mut record = Record::stored(member, self.at, crc);
         let mut bytes = Vec::new();
         match &mut self.format {
             Format::Stream(stream) => return stream.write_bytes(member, content),
@@ -197,16 +214,16 @@ impl<'a> ArchiveWriter<'a> {
                 let mut content = content;
                 if let Some((method, bytes)) = &packed {
                     content = bytes;
-                    written.method = *method;
-                    written.packed_size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                    record.method = *method;
+                    record.packed_size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
                 }
-                zip::write::header(&mut bytes, member, &written);
+                zip::write::header(&mut bytes, member, &record);
                 bytes.extend_from_slice(content);
-                self.at = zip::write::end_of(member, &written);
-                layout.add(std::slice::from_ref(member), std::slice::from_ref(&written));
+                self.at = zip::write::end_of(member, &record);
+                layout.add(member, &record);
             }
         }
-        self.pending.file().write_all_at(&bytes, written.at)
+        self.pending.file().write_all_at(&bytes, record.at)
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it.
@@ -229,15 +246,15 @@ impl<'a> ArchiveWriter<'a> {
 }
 
 /// The tar header of a member.
-fn tar_header(member: &NewMember) -> Result<Vec<u8>> {
+fn tar_header(member: &NewMember<'_>) -> Result<Vec<u8>> {
     let directory = member.kind == MemberKind::Directory;
     let entry = NewEntry {
-        path: member.path.as_str(),
+        path: &member.path,
         kind: if directory { EntryKind::Directory } else { EntryKind::File },
         size: member.size,
         mtime: member.modified,
         mode: if directory { 0o755 } else { 0o644 },
     };
     tar::entry_header(&entry)
-        .map_err(|error| Error::Unsupported(format!("`{}`: {error}", member.path)))
+        .map_err(|error| Error::Unsupported(format!("`{}`: {error}", escape(&member.path))))
 }

@@ -3,12 +3,12 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::super::zip::write as zip;
-use super::copy::{self, BLOCK, Copied};
-use super::{Compression, Method, NewMember, NewMembers, Written};
-use crate::archive::MemberKind;
+use super::super::zip::write::{self as zip, Record};
+use super::copy::{self, BLOCK, Copied, Hashing};
+use super::turns::Turns;
+use super::{Compression, NewMember, NewMembers, Written};
+use crate::archive::{MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
 use crate::parallel;
@@ -28,13 +28,12 @@ pub(super) fn write(
     start: u64,
     compression: Compression,
     new: NewMembers<'_, '_>,
-) -> Result<Vec<Written>> {
+) -> Result<(Vec<Written>, u64)> {
     let members = new.members;
     let turns = Turns::new(start);
     let work = |buffer: &mut Vec<u8>, range: std::ops::Range<usize>| {
         let turn = range.start / BATCH;
-        let giving_up = GivingUp { turns: &turns, turn };
-        let result = (|| -> Result<Vec<Written>> {
+        turns.in_turn(turn, || {
             let packed: Vec<Packed> = range
                 .clone()
                 .filter_map(|index| members.get(index).map(|member| (index, member)))
@@ -48,7 +47,7 @@ pub(super) fn write(
                     .zip(&packed)
                     .map(|(member, packed)| {
                         let written = packed.at(at);
-                        at = zip::end_of(member, &written);
+                        at = zip::end_of(member, &written.record);
                         written
                     })
                     .collect();
@@ -56,19 +55,15 @@ pub(super) fn write(
             })?;
             for ((member, packed), written) in members.iter().zip(&packed).zip(&written) {
                 let mut bytes = Vec::new();
-                zip::header(&mut bytes, member, written);
-                let data = written.at.saturating_add(wide(bytes.len()));
-                packed.spool.copy_to(file, data, bytes, written.at)?;
+                zip::header(&mut bytes, member, &written.record);
+                let data = written.record.at.saturating_add(wide(bytes.len()));
+                packed.spool.copy_to(file, data, bytes, written.record.at)?;
             }
             Ok(written)
-        })();
-        if result.is_ok() {
-            std::mem::forget(giving_up);
-        }
-        result
+        })
     };
     let written = parallel::map_ranges(jobs, members.len(), BATCH, Vec::new, work)?;
-    Ok(written.into_iter().flatten().collect())
+    Ok((written.into_iter().flatten().collect(), turns.at()))
 }
 
 fn wide(length: usize) -> u64 {
@@ -86,17 +81,19 @@ impl Packed {
     fn at(&self, at: u64) -> Written {
         Written {
             digests: self.copied.digests.clone(),
-            crc: self.copied.crc,
-            packed_size: self.spool.len,
-            method: self.method,
-            at,
+            record: Record {
+                at,
+                crc: self.copied.crc,
+                packed_size: self.spool.len,
+                method: self.method,
+            },
         }
     }
 }
 
 fn pack_member(
     index: usize,
-    member: &NewMember,
+    member: &NewMember<'_>,
     target: &Path,
     compression: Compression,
     new: NewMembers<'_, '_>,
@@ -122,7 +119,7 @@ fn pack_member(
     let method = encoder.method();
     let mut block = std::mem::take(buffer);
     block.reserve(BLOCK);
-    let copied = copy::copy(content, new.algorithms, &mut block, |block| {
+    let copied = copy::copy(content, new.algorithms, Hashing::Beside, &mut block, |block| {
         encoder.write_all(block).map_err(Error::io("compress for", target))
     })?;
     encoder.finish().map_err(Error::io("compress for", target))?;
@@ -262,64 +259,5 @@ impl Write for Spool {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Lets the jobs take their places in the archive one after the other.
-struct Turns {
-    state: Mutex<Turn>,
-    passed: Condvar,
-}
-
-/// Gives a turn up when it is dropped, so that nobody waits for a job that failed, by a panic too.
-struct GivingUp<'a> {
-    turns: &'a Turns,
-    turn: usize,
-}
-
-impl Drop for GivingUp<'_> {
-    fn drop(&mut self) {
-        self.turns.give_up(self.turn);
-    }
-}
-
-struct Turn {
-    next: usize,
-    at: u64,
-    /// The lowest turn that failed: those before it still take place, those after it never can.
-    failed: usize,
-}
-
-impl Turns {
-    fn new(at: u64) -> Self {
-        Self { state: Mutex::new(Turn { next: 0, at, failed: usize::MAX }), passed: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Turn> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for turn number `turn`, then lets `place` move the offset on. Turns are begun in their
-    /// order, so whoever holds the lowest never waits.
-    fn take<T>(&self, turn: usize, place: impl FnOnce(u64) -> (u64, T)) -> Result<T> {
-        let mut state = self.lock();
-        while state.next != turn && turn < state.failed {
-            state = self.passed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        if turn >= state.failed {
-            return Err(Error::Interrupted);
-        }
-        let (at, result) = place(state.at);
-        state.at = at;
-        state.next = state.next.saturating_add(1);
-        self.passed.notify_all();
-        Ok(result)
-    }
-
-    fn give_up(&self, turn: usize) {
-        let mut state = self.lock();
-        state.failed = state.failed.min(turn);
-        drop(state);
-        self.passed.notify_all();
     }
 }

@@ -1,18 +1,20 @@
-//! Stored members: every offset is known beforehand, so all jobs write at once, each its own part.
+//! Stored members: a place is known as soon as the lengths before it are, so all jobs write at once, each
+//! its own part.
 
 use super::super::zip::write as zip;
-use super::copy::{self, BLOCK};
-use super::{NewMember, NewMembers, Written, tar_header};
+use super::copy::{self, Copied, Hashing};
+use super::turns::Turns;
+use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::{MemberKind, tar};
+use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel;
 
-/// Members up to this size are collected with their neighbours and written in one go.
+/// Members up to this size are written in one go.
 const SMALL: u64 = 512 * 1024;
-/// What a job collects before it writes, in bytes and in members.
-const BATCH_BYTES: u64 = 1024 * 1024;
-const BATCH_MEMBERS: usize = 256;
+/// Members that a job takes at a time.
+const RUN: usize = 128;
 
 /// Whose headers stand before the members.
 #[derive(Debug, Clone, Copy)]
@@ -21,191 +23,282 @@ pub(super) enum Headers {
     Tar,
 }
 
-/// Where the member after this one begins in a tar.
-pub(super) fn end_of_tar(member: &NewMember, at: u64) -> Result<u64> {
-    let header = tar_header(member)?;
-    Ok(at
-        .saturating_add(u64::try_from(header.len()).unwrap_or(u64::MAX))
-        .saturating_add(member.size)
-        .saturating_add(tar::padding_after(member.size)))
-}
-
-/// Writes the members from `start` on.
-pub(super) fn write(
-    file: &File,
-    jobs: usize,
-    start: u64,
-    new: NewMembers<'_, '_>,
-    headers: Headers,
-) -> Result<Vec<Written>> {
-    let members = new.members;
-    let (offsets, batches) = plan(start, members, headers)?;
-    let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
-        let mut written = Vec::new();
-        for batch in batches.get(range).unwrap_or_default() {
-            let mut job = Job { file, headers, new, offsets: &offsets, buffers };
-            job.write_batch(batch.clone(), &mut written)?;
-        }
-        Ok::<_, Error>(written)
-    };
-    let written = parallel::map_ranges(jobs, batches.len(), 1, Buffers::default, work)?;
-    Ok(written.into_iter().flatten().collect())
-}
-
-/// The offset of every member, and the runs of members that are written together.
-fn plan(
-    start: u64,
-    members: &[NewMember],
-    headers: Headers,
-) -> Result<(Vec<u64>, Vec<std::ops::Range<usize>>)> {
-    let mut offsets = Vec::with_capacity(members.len());
-    let mut batches: Vec<std::ops::Range<usize>> = Vec::new();
-    let mut at = start;
-    let mut batch_bytes = u64::MAX;
-    for (index, member) in members.iter().enumerate() {
-        offsets.push(at);
-        at = match headers {
-            Headers::Zip => zip::end_of_stored(member, at),
-            Headers::Tar => end_of_tar(member, at)?,
-        };
-        let small = member.size <= SMALL;
-        batch_bytes = batch_bytes.saturating_add(member.size);
-        match batches.last_mut() {
-            Some(batch) if small && batch_bytes <= BATCH_BYTES && batch.len() < BATCH_MEMBERS => {
-                batch.end = index.saturating_add(1);
-            }
-            _ => {
-                batches.push(index..index.saturating_add(1));
-                // Nothing joins a large member, which is written by blocks.
-                batch_bytes = if small { member.size } else { u64::MAX };
-            }
-        }
-    }
-    Ok((offsets, batches))
-}
-
-#[derive(Default)]
-struct Buffers {
-    image: Vec<u8>,
-    content: Vec<u8>,
-    block: Vec<u8>,
-}
-
-struct Job<'a, 's> {
-    file: &'a File,
-    headers: Headers,
-    new: NewMembers<'a, 's>,
-    offsets: &'a [u64],
-    buffers: &'a mut Buffers,
-}
-
-impl Job<'_, '_> {
-    /// Writes a run of members: together when they are small, else the one by blocks.
-    fn write_batch(
-        &mut self,
-        batch: std::ops::Range<usize>,
-        written: &mut Vec<Written>,
-    ) -> Result<()> {
-        let start = self.offsets.get(batch.start).copied().unwrap_or_default();
-        self.buffers.image.clear();
-        for index in batch {
-            let (Some(member), Some(at)) = (self.new.members.get(index), self.offsets.get(index))
-            else {
-                continue;
-            };
-            if member.size > SMALL {
-                written.push(self.write_large(index, member, *at)?);
-                continue;
-            }
-            self.buffers.content.clear();
-            let copied = if member.kind == MemberKind::Directory {
-                copy::Copied::of(self.new.algorithms, b"")
-            } else {
-                copy::append(
-                    (self.new.source)(index)?,
-                    self.new.algorithms,
-                    &mut self.buffers.content,
-                )?
-            };
-            let stored = stored(member, *at, &copied);
-            self.push_header(member, &stored)?;
-            self.buffers.image.extend_from_slice(&self.buffers.content);
-            self.push_padding(member);
-            written.push(stored);
-        }
-        self.file.write_all_at(&self.buffers.image, start)
-    }
-
-    fn write_large(&mut self, index: usize, member: &NewMember, at: u64) -> Result<Written> {
-        // The checksum is known at the end, the header's length from the beginning.
-        let planned = Written::planned(member, at);
-        self.push_header(member, &planned)?;
-        let data = at.saturating_add(u64::try_from(self.buffers.image.len()).unwrap_or(u64::MAX));
-        self.buffers.image.clear();
-        let source = (self.new.source)(index)?;
-        let algorithms = self.new.algorithms;
-        let mut next = data;
-        let file = self.file;
-        self.buffers.block.reserve(BLOCK);
-        let copied = copy::copy(source, algorithms, &mut self.buffers.block, |block| {
-            file.write_all_at(block, next)?;
-            next = next.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
-            Ok(())
-        })?;
-        self.push_padding(member);
-        file.write_all_at(&self.buffers.image, next)?;
-        self.buffers.image.clear();
-        let stored = stored(member, at, &copied);
-        self.push_header(member, &stored)?;
-        file.write_all_at(&self.buffers.image, at)?;
-        self.buffers.image.clear();
-        Ok(stored)
-    }
-
-    fn push_header(&mut self, member: &NewMember, stored: &Written) -> Result<()> {
-        match self.headers {
-            Headers::Zip => zip::header(&mut self.buffers.image, member, stored),
-            Headers::Tar => self.buffers.image.extend_from_slice(&tar_header(member)?),
+impl Headers {
+    /// Appends the header of a member that begins at `at`.
+    fn push(self, out: &mut Vec<u8>, member: &NewMember<'_>, at: u64, crc: u32) -> Result<()> {
+        match self {
+            Self::Zip => zip::stored_header(out, member, at, crc),
+            Self::Tar => out.extend_from_slice(&tar_header(member)?),
         }
         Ok(())
     }
 
-    fn push_padding(&mut self, member: &NewMember) {
-        if matches!(self.headers, Headers::Tar) {
+    /// Appends what fills up the last block of a member.
+    fn pad(self, out: &mut Vec<u8>, member: &NewMember<'_>) {
+        if matches!(self, Self::Tar) {
             let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-            let image = &mut self.buffers.image;
-            image.resize(image.len().saturating_add(padding), 0);
+            out.resize(out.len().saturating_add(padding), 0);
         }
     }
 }
 
-fn stored(member: &NewMember, at: u64, copied: &copy::Copied) -> Written {
-    Written { digests: copied.digests.clone(), crc: copied.crc, ..Written::planned(member, at) }
+/// Where the member after this one begins in a tar.
+pub(super) fn end_of_tar(member: &NewMember<'_>, at: u64) -> Result<u64> {
+    let header = tar_header(member)?;
+    Ok(at
+        .saturating_add(wide(header.len()))
+        .saturating_add(member.size)
+        .saturating_add(tar::padding_after(member.size)))
+}
+
+/// Writes stored members from several jobs: runs of neighbours, each as soon as the lengths of all before
+/// it are known, and by themselves those whose content comes later.
+#[derive(Debug)]
+pub(crate) struct StoredMembers<'a> {
+    file: &'a File,
+    headers: Headers,
+    turns: Turns,
+    algorithms: &'a [Algorithm],
+}
+
+/// A member of a run, and its content unless that comes later.
+#[derive(Debug)]
+pub(crate) struct RunMember<'a> {
+    pub(crate) member: NewMember<'a>,
+    pub(crate) content: Option<&'a [u8]>,
+}
+
+/// What one job writes with.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    image: Vec<u8>,
+    block: Vec<u8>,
+}
+
+impl<'a> StoredMembers<'a> {
+    pub(super) fn new(
+        file: &'a File,
+        headers: Headers,
+        start: u64,
+        algorithms: &'a [Algorithm],
+    ) -> Self {
+        Self { file, headers, turns: Turns::new(start), algorithms }
+    }
+
+    /// Where the next member begins, when all runs have their places.
+    pub(super) fn end(&self) -> u64 {
+        self.turns.at()
+    }
+
+    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once. Runs are numbered
+    /// from 0 without a gap, and begun in their order.
+    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.turns.in_turn(run, work)
+    }
+
+    /// Gives the members of a run their places, and writes those whose content is there.
+    pub(crate) fn write_run(
+        &self,
+        run: usize,
+        members: &[RunMember<'_>],
+        buffers: &mut Buffers,
+    ) -> Result<Vec<Placed>> {
+        // What may fail comes before the turn.
+        let sizes = match self.headers {
+            Headers::Zip => Vec::new(),
+            Headers::Tar => members
+                .iter()
+                .map(|RunMember { member, .. }| end_of_tar(member, 0))
+                .collect::<Result<_>>()?,
+        };
+        let mut placed: Vec<Placed> = members
+            .iter()
+            .map(|RunMember { content, .. }| match content {
+                Some(bytes) => {
+                    let Copied { digests, crc } = Copied::of(self.algorithms, bytes);
+                    Placed { at: 0, crc, digests }
+                }
+                None => Placed { at: 0, crc: 0, digests: Digests::default() },
+            })
+            .collect();
+        self.turns.take(run, |mut at| {
+            for (index, (placed, run)) in placed.iter_mut().zip(members).enumerate() {
+                placed.at = at;
+                at = match sizes.get(index) {
+                    Some(size) => at.saturating_add(*size),
+                    None => zip::end_of_stored(&run.member, at),
+                };
+            }
+            (at, ())
+        })?;
+        let image = &mut buffers.image;
+        image.clear();
+        let mut start = placed.first().map_or(0, |first| first.at);
+        for (RunMember { member, content }, placed) in members.iter().zip(&placed) {
+            let Some(content) = content else {
+                self.file.write_all_at(image, start)?;
+                image.clear();
+                continue;
+            };
+            if image.is_empty() {
+                start = placed.at;
+            }
+            self.headers.push(image, member, placed.at, placed.crc)?;
+            image.extend_from_slice(content);
+            self.headers.pad(image, member);
+        }
+        self.file.write_all_at(image, start)?;
+        Ok(placed)
+    }
+
+    /// Writes a member of a run at its place, now that its content is there.
+    pub(crate) fn write_later(
+        &self,
+        member: &NewMember<'_>,
+        at: u64,
+        content: Content<'_>,
+        hashing: Hashing,
+        buffers: &mut Buffers,
+    ) -> Result<Placed> {
+        let Buffers { image, block } = buffers;
+        image.clear();
+        if member.size <= SMALL {
+            block.clear();
+            let Copied { digests, crc } = copy::append(content, self.algorithms, block)?;
+            self.headers.push(image, member, at, crc)?;
+            image.extend_from_slice(block);
+            self.headers.pad(image, member);
+            self.file.write_all_at(image, at)?;
+            return Ok(Placed { at, crc, digests });
+        }
+        // The checksum is known at the end, the header's length from the beginning.
+        self.headers.push(image, member, at, 0)?;
+        let mut next = at.saturating_add(wide(image.len()));
+        let Copied { digests, crc } =
+            copy::copy(content, self.algorithms, hashing, block, |bytes| {
+                self.file.write_all_at(bytes, next)?;
+                next = next.saturating_add(wide(bytes.len()));
+                Ok(())
+            })?;
+        image.clear();
+        self.headers.pad(image, member);
+        if !image.is_empty() {
+            self.file.write_all_at(image, next)?;
+            image.clear();
+        }
+        self.headers.push(image, member, at, crc)?;
+        self.file.write_all_at(image, at)?;
+        Ok(Placed { at, crc, digests })
+    }
+}
+
+/// Writes all members, and gives where each lies.
+pub(super) fn write(
+    stored: &StoredMembers<'_>,
+    jobs: usize,
+    new: NewMembers<'_, '_>,
+) -> Result<Vec<Placed>> {
+    let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
+        let run = range.start / RUN;
+        stored.in_turn(run, || {
+            let mut members = Vec::with_capacity(range.len());
+            for (index, member) in range.clone().zip(new.members.get(range.clone()).unwrap_or(&[]))
+            {
+                let content = match member.kind {
+                    MemberKind::Directory => Some(&b""[..]),
+                    _ => match (new.source)(index)? {
+                        Content::Bytes(bytes) => Some(bytes),
+                        // Opened again when it is its turn, since a run may hold many.
+                        Content::File(..) => None,
+                    },
+                };
+                members.push(RunMember { member: member.clone(), content });
+            }
+            let mut placed = stored.write_run(run, &members, buffers)?;
+            for ((index, run), placed) in range.zip(&members).zip(&mut placed) {
+                if run.content.is_none() {
+                    let content = (new.source)(index)?;
+                    *placed = stored.write_later(
+                        &run.member,
+                        placed.at,
+                        content,
+                        Hashing::Beside,
+                        buffers,
+                    )?;
+                }
+            }
+            Ok::<_, Error>(placed)
+        })
+    };
+    let placed = parallel::map_ranges(jobs, new.members.len(), RUN, Buffers::default, work)?;
+    Ok(placed.into_iter().flatten().collect())
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
-    use crate::path::MemberPath;
 
-    fn member(index: usize, size: u64) -> NewMember {
-        NewMember {
-            path: MemberPath::new(format!("{index}")).unwrap(),
-            kind: MemberKind::File,
-            size,
-            modified: 0,
-            align_at: None,
-        }
-    }
-
+    /// Runs with and without members that come later give the file that one run gives.
     #[test]
-    fn a_large_member_is_a_batch_by_itself_wherever_it_stands() {
-        let sizes = [1, SMALL + 1, 1, 2, SMALL, SMALL, 1, SMALL + 1, SMALL + 1];
-        let members: Vec<_> =
-            sizes.iter().enumerate().map(|(index, size)| member(index, *size)).collect();
-        let (offsets, batches) = plan(0, &members, Headers::Zip).unwrap();
-        assert_eq!(batches, [0..1, 1..2, 2..5, 5..7, 7..8, 8..9]);
-        assert_eq!(offsets.len(), members.len());
-        assert!(offsets.windows(2).all(|pair| pair[0] < pair[1]));
+    fn a_member_that_comes_later_finds_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let sizes = [1, SMALL + 1, 1, 2, SMALL, 700, 1, SMALL + 1];
+        let contents: Vec<Vec<u8>> = (0_u8..)
+            .zip(sizes)
+            .map(|(byte, size)| vec![byte; usize::try_from(size).unwrap()])
+            .collect();
+        let member = |index: usize| NewMember {
+            path: Cow::Owned(index.to_string()),
+            kind: MemberKind::File,
+            size: sizes[index],
+            modified: 0,
+            align_at: Some(48).filter(|_| index % 2 == 0),
+        };
+        for headers in [Headers::Zip, Headers::Tar] {
+            let mut images = Vec::new();
+            for (length, is_later) in [(8, 100), (2, 2), (3, 1), (1, 3)] {
+                let pending =
+                    crate::fs::PendingFile::create(&directory.path().join("a"), true).unwrap();
+                let algorithms = [Algorithm::Sha256];
+                let stored = StoredMembers::new(pending.file(), headers, 10, &algorithms);
+                let mut buffers = Buffers::default();
+                let mut later = Vec::new();
+                let indexes: Vec<_> = (0..sizes.len()).collect();
+                for (run, indexes) in indexes.chunks(length).enumerate() {
+                    let content = |index: usize| {
+                        (index % is_later != is_later - 1).then_some(&*contents[index])
+                    };
+                    let members: Vec<_> = indexes
+                        .iter()
+                        .map(|index| RunMember { member: member(*index), content: content(*index) })
+                        .collect();
+                    let placed =
+                        stored.in_turn(run, || stored.write_run(run, &members, &mut buffers));
+                    let placed = placed.unwrap();
+                    later.extend(indexes.iter().copied().zip(placed).zip(members).filter_map(
+                        |((index, placed), run)| {
+                            run.content.is_none().then_some((index, placed.at))
+                        },
+                    ));
+                }
+                for (index, at) in later.into_iter().rev() {
+                    let content = Content::Bytes(&contents[index]);
+                    stored
+                        .write_later(&member(index), at, content, Hashing::Here, &mut buffers)
+                        .unwrap();
+                }
+                let mut image = vec![0; 4 << 20];
+                let len = pending.file().read_at(&mut image, 0).unwrap();
+                image.truncate(len);
+                images.push((image, stored.end()));
+            }
+            assert!(images.iter().all(|image| *image == images[0]));
+        }
     }
 }

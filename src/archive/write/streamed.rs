@@ -38,16 +38,20 @@ impl TarStream {
                 digests.push(Digests::of(new.algorithms, b""));
                 continue;
             }
-            let copied = copy::copy((new.source)(index)?, new.algorithms, &mut block, |block| {
-                self.put(block)
-            })?;
+            let copied = copy::copy(
+                (new.source)(index)?,
+                new.algorithms,
+                copy::Hashing::Beside,
+                &mut block,
+                |block| self.put(block),
+            )?;
             self.pad(member)?;
             digests.push(copied.digests);
         }
         Ok(digests)
     }
 
-    pub(super) fn write_bytes(&mut self, member: &NewMember, content: &[u8]) -> Result<()> {
+    pub(super) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {
         self.put(&tar_header(member)?)?;
         self.put(content)?;
         self.pad(member)
@@ -59,7 +63,7 @@ impl TarStream {
         Ok(())
     }
 
-    fn pad(&mut self, member: &NewMember) -> Result<()> {
+    fn pad(&mut self, member: &NewMember<'_>) -> Result<()> {
         let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
         self.put(&vec![0; padding])
     }

@@ -1,6 +1,5 @@
 //! The layout of a zip that is being written: headers before the members, the directory at the end.
 
-use super::super::write::Written;
 use super::super::{MemberKind, NewMember};
 use super::method_number;
 use super::record::{
@@ -11,6 +10,23 @@ use crate::archive::Method;
 use crate::error::Result;
 use crate::fs::File;
 
+/// What the headers of a member say that is known when it is written.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::archive) struct Record {
+    /// Where its header begins.
+    pub(in crate::archive) at: u64,
+    pub(in crate::archive) crc: u32,
+    pub(in crate::archive) packed_size: u64,
+    pub(in crate::archive) method: Method,
+}
+
+impl Record {
+    /// Of a member that is stored as it is.
+    pub(in crate::archive) fn stored(member: &NewMember<'_>, at: u64, crc: u32) -> Self {
+        Self { at, crc, packed_size: member.size, method: Method::Stored }
+    }
+}
+
 /// The directory as far as it is known.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct ZipLayout {
@@ -20,13 +36,11 @@ pub(in crate::archive) struct ZipLayout {
 
 impl ZipLayout {
     /// Adds what was written.
-    pub(in crate::archive) fn add(&mut self, members: &[NewMember], written: &[Written]) {
-        for (member, written) in members.iter().zip(written) {
-            with_header(member, written, |header| {
-                write_central(&mut self.directory, header, written.at);
-            });
-            self.entries = self.entries.saturating_add(1);
-        }
+    pub(in crate::archive) fn add(&mut self, member: &NewMember<'_>, record: &Record) {
+        with_header(member, record, |header| {
+            write_central(&mut self.directory, header, record.at);
+        });
+        self.entries = self.entries.saturating_add(1);
     }
 
     /// Writes the directory at `at` and gives the length of the archive.
@@ -47,11 +61,11 @@ impl ZipLayout {
 }
 
 fn with_header<T>(
-    member: &NewMember,
-    written: &Written,
+    member: &NewMember<'_>,
+    record: &Record,
     use_header: impl FnOnce(&NewHeader<'_>) -> T,
 ) -> T {
-    let path = member.path.as_str();
+    let path = &*member.path;
     let directory = member.kind == MemberKind::Directory;
     let slashed;
     let name = if directory {
@@ -60,8 +74,8 @@ fn with_header<T>(
     } else {
         path.as_bytes()
     };
-    let method = method_number(written.method);
-    let is_wide = member.size.max(written.packed_size) >= u64::from(u32::MAX);
+    let method = method_number(record.method);
+    let is_wide = member.size.max(record.packed_size) >= u64::from(u32::MAX);
     let facts = Facts {
         // What a reader must know: version 4.5 for zip64, 6.3 for Zstandard, 2.0 for the rest.
         version_needed: match method {
@@ -72,35 +86,42 @@ fn with_header<T>(
         flags: if path.is_ascii() { 0 } else { FLAG_UTF8 },
         method,
         modified: dos_time(member.modified),
-        crc: written.crc,
-        packed_size: written.packed_size,
+        crc: record.crc,
+        packed_size: record.packed_size,
         size: member.size,
     };
     use_header(&NewHeader {
         name,
         facts,
-        align_at: member.align_at.filter(|_| written.method == Method::Stored),
+        align_at: member.align_at.filter(|_| record.method == Method::Stored),
         // The mode of Unix in the upper half, the directory bit of DOS in the lower.
         external_attributes: if directory { (0o040_755 << 16) | 0x10 } else { 0o100_644 << 16 },
     })
 }
 
 /// Appends the header of a member.
-pub(in crate::archive) fn header(out: &mut Vec<u8>, member: &NewMember, written: &Written) {
-    with_header(member, written, |header| write_local(out, header, written.at));
+pub(in crate::archive) fn header(out: &mut Vec<u8>, member: &NewMember<'_>, record: &Record) {
+    with_header(member, record, |header| write_local(out, header, record.at));
 }
 
 /// Where the next member begins.
-pub(in crate::archive) fn end_of(member: &NewMember, written: &Written) -> u64 {
-    with_header(member, written, |header| LocalHeader::written_len(header, written.at))
-        .saturating_add(written.at)
-        .saturating_add(written.packed_size)
+pub(in crate::archive) fn end_of(member: &NewMember<'_>, record: &Record) -> u64 {
+    with_header(member, record, |header| LocalHeader::written_len(header, record.at))
+        .saturating_add(record.at)
+        .saturating_add(record.packed_size)
 }
 
 /// Where the member after a stored one begins, which needs no look at its content.
-pub(in crate::archive) fn end_of_stored(member: &NewMember, at: u64) -> u64 {
-    let written = Written::planned(member, at);
-    with_header(member, &written, |header| LocalHeader::written_len(header, at))
-        .saturating_add(at)
-        .saturating_add(member.size)
+pub(in crate::archive) fn end_of_stored(member: &NewMember<'_>, at: u64) -> u64 {
+    end_of(member, &Record::stored(member, at, 0))
+}
+
+/// Appends the header of a member that is stored as it is.
+pub(in crate::archive) fn stored_header(
+    out: &mut Vec<u8>,
+    member: &NewMember<'_>,
+    at: u64,
+    crc: u32,
+) {
+    header(out, member, &Record::stored(member, at, crc));
 }

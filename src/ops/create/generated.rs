@@ -2,7 +2,8 @@
 //! the tag files of a bag.
 
 use super::super::bag::write as bag;
-use super::{CreateOptions, FIXED_TIME, Plan, wide};
+use super::members::Members;
+use super::wide;
 use crate::archive::{ArchiveWriter, MemberKind, NewMember};
 use crate::digest::{Algorithm, Digests};
 use crate::error::Result;
@@ -13,45 +14,50 @@ use crate::path::MemberPath;
 /// Writes the members that the pack itself needs.
 pub(super) struct Generated<'a, 'p> {
     pub(super) writer: ArchiveWriter<'a>,
-    pub(super) plan: &'p Plan<'p>,
-    pub(super) options: &'p CreateOptions,
+    pub(super) members: Members<'p>,
+    pub(super) algorithms: &'p [Algorithm],
     pub(super) bytes: u64,
     pub(super) files: u64,
 }
 
 impl Generated<'_, '_> {
     pub(super) fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digests)> {
-        let path = MemberPath::new(self.plan.placement.place_tag(name))?;
+        let path = MemberPath::new(self.members.placement.place_tag(name))?;
         let member = NewMember {
-            path: path.clone(),
+            path: path.as_str().into(),
             kind: MemberKind::File,
             size: wide(content.len()),
-            modified: self.options.timestamp.unwrap_or(FIXED_TIME),
+            modified: self.members.time(),
             align_at: None,
         };
         self.writer.write_bytes(&member, content)?;
         self.bytes = self.bytes.saturating_add(member.size);
         self.files = self.files.saturating_add(1);
-        Ok((path, Digests::of(&self.plan.algorithms, content)))
+        Ok((path, Digests::of(self.algorithms, content)))
     }
 
-    /// Adds a manifest by each algorithm.
-    pub(super) fn add_manifests(
+    /// Adds the manifest of the payload by each algorithm.
+    pub(super) fn add_payload_manifests(
         &mut self,
-        prefix: &str,
-        names: NameEncoding,
-        listed: &[(MemberPath, Digests)],
+        texts: Vec<(Algorithm, Vec<u8>)>,
     ) -> Result<Manifests> {
         let mut manifests = Manifests { added: Vec::new(), sha256: Vec::new() };
-        for algorithm in self.plan.algorithms.iter().copied() {
-            let text = bag::manifest_text(algorithm, names, listed);
-            let name = format!("{prefix}{}", pack::manifest_name(algorithm));
-            manifests.added.push(self.add(&name, &text)?);
+        for (algorithm, text) in texts {
+            manifests.added.push(self.add(&pack::manifest_name(algorithm), &text)?);
             if algorithm == Algorithm::Sha256 {
                 manifests.sha256 = text;
             }
         }
         Ok(manifests)
+    }
+
+    /// Adds the manifest of the tag files of a bag by each algorithm.
+    pub(super) fn add_tag_manifests(&mut self, tags: &[(MemberPath, Digests)]) -> Result<()> {
+        for algorithm in self.algorithms.iter().copied() {
+            let text = bag::manifest_text(algorithm, NameEncoding::Percent, tags);
+            self.add(&format!("tag{}", pack::manifest_name(algorithm)), &text)?;
+        }
+        Ok(())
     }
 }
 

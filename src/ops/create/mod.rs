@@ -1,6 +1,9 @@
 //! Packing a directory: decide what goes in, check all of it, write it, give it its name.
 
+mod gather;
 mod generated;
+mod listed;
+mod members;
 mod outputs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,17 +11,20 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::gather::gather;
 use self::generated::Generated;
+use self::listed::Payload;
+use self::members::Members;
 use self::outputs::{Companions, Outputs};
 use super::bag::write as bag;
 use super::describe::describe_missing;
 use super::manifests;
 use super::select::Patterns;
 use super::signatures;
-use super::survey::{SourceEntry, Survey, survey};
+use super::survey::{self, SourceEntry, State, Survey};
 use crate::archive::{
-    ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember, NewMembers,
-    check_portable,
+    ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMember,
+    NewMembers, StoredMembers, check_portable,
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
@@ -31,7 +37,6 @@ use crate::pack::{
 };
 use crate::parallel;
 use crate::path::MemberPath;
-use crate::ra::Header;
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
 /// of every member unless another is asked for.
@@ -113,7 +118,7 @@ pub struct CreateReport {
 
 /// Packs the directory `source` into `archive`.
 ///
-/// Every description is checked against its header before anything is written. The archive is
+/// Every description is checked against its header before a large array is copied. The archive is
 /// written under a temporary name, read back, synced, and renamed: at any moment there is either no
 /// archive of that name or a whole one. The source is never changed.
 ///
@@ -152,14 +157,80 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         .filter_map(|path| fs::name_below(source, path))
         .collect();
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let survey = survey(source, &options.exclude, &own, options.dereference, jobs)?;
-    let plan = Plan { algorithms, info, ..Plan::new(source, archive, survey, options)? };
-    let mut report = plan.write(archive, container, jobs, options, pending)?;
-    report.leftovers = fs::leftovers(archive);
+    let placement = match options.layout {
+        Layout::Plain => Placement::plain(),
+        Layout::BagIt => Placement::bag(&top_directory(archive)?),
+    };
+    let members = Members { placement: &placement, options };
+    let follow = options.dereference;
+    let names = survey::names(source, &options.exclude, &own, follow, jobs)?;
+    let writer =
+        ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
+    // What is made of the descriptions of all arrays is known too late to be written in its order, and
+    // for what is going to be refused it is not worth to write anything.
+    let stored = writer
+        .stored(&algorithms)
+        .filter(|_| !options.describe && count_errors(&names.findings) == 0);
+    let survey = match &stored {
+        Some(stored) => gather(source, names, stored, members, follow, jobs)?,
+        None => survey::survey(source, names, follow, jobs)?,
+    };
+    let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
+    let packed = plan.write(writer, stored, jobs)?;
+    let (archive_bytes, archive_sha256) =
+        finish(archive, &packed.manifest, pending, jobs, options)?;
+    let mut report = CreateReport {
+        archive: archive.to_owned(),
+        container,
+        layout: options.layout,
+        members: packed.members,
+        arrays: packed.arrays,
+        bytes: packed.bytes,
+        archive_bytes,
+        archive_sha256: archive_sha256.map(|digest| digest.to_string()),
+        external_manifest: (!options.no_external_manifest).then(|| companions.manifest.clone()),
+        signature: None,
+        described: packed.described,
+        leftovers: fs::leftovers(archive),
+        findings: packed.findings,
+    };
     if let Some(command) = &options.sign_with {
         report.signature = Some(signatures::sign(&companions.manifest, command)?);
     }
     Ok(report)
+}
+
+/// Writes what lies beside the archive and gives everything its name; the archive's length and digest.
+fn finish(
+    archive: &Path,
+    manifest: &[u8],
+    outputs: Outputs,
+    jobs: usize,
+    options: &CreateOptions,
+) -> Result<(u64, Option<Digest>)> {
+    if options.layout == Layout::BagIt {
+        outputs.check_bag(jobs)?;
+    }
+    let archive_bytes = outputs.archive.file().len()?;
+    let archive_sha256 = options
+        .archive_digest
+        .then(|| manifests::digest_file(outputs.archive.file()))
+        .transpose()?;
+    if let (Some(file), Some(digest)) = (&outputs.digest, &archive_sha256) {
+        let name = archive.file_name().unwrap_or_default().to_string_lossy();
+        let line = match MemberPath::new(name.as_ref()) {
+            Ok(path) => {
+                Manifest::new(Algorithm::Sha256, [(path, *digest)]).to_text(NameEncoding::Gnu)
+            }
+            Err(invalid) => return Err(invalid.into()),
+        };
+        file.file().write_all_at(&line, 0)?;
+    }
+    if let Some(file) = &outputs.manifest {
+        file.file().write_all_at(manifest, 0)?;
+    }
+    outputs.persist(&Companions::new(archive), options.force)?;
+    Ok((archive_bytes, archive_sha256))
 }
 
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
@@ -177,7 +248,7 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
 /// What goes into the archive.
 struct Plan<'a> {
     source: &'a Path,
-    placement: Placement,
+    members: Members<'a>,
     contents: Contents,
     entries: Vec<SourceEntry>,
     /// Descriptions made for arrays that have none, by payload name.
@@ -186,7 +257,7 @@ struct Plan<'a> {
     pack_document: Option<SourceEntry>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
-    algorithms: Vec<Algorithm>,
+    algorithms: &'a [Algorithm],
     /// The metadata of a bag.
     info: BagInfo,
     findings: Vec<Finding>,
@@ -194,12 +265,8 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// Decides what goes in, and refuses what is not sound.
-    fn new(
-        source: &'a Path,
-        archive: &Path,
-        survey: Survey,
-        options: &CreateOptions,
-    ) -> Result<Self> {
+    fn new(source: &'a Path, survey: Survey, members: Members<'a>, jobs: usize) -> Result<Self> {
+        let Members { placement, options } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
@@ -246,15 +313,20 @@ impl<'a> Plan<'a> {
             }));
         }
         contents.forget_repetition();
-        findings.extend(contents.findings());
-        let placement = match options.layout {
-            Layout::Plain => Placement::plain(),
-            Layout::BagIt => Placement::bag(&top_directory(archive)?),
-        };
-        findings.extend(unportable_names(&entries, &described, &placement, options.portable));
-        if options.layout == Layout::BagIt {
-            findings.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
-        }
+        let (of_names, of_contents) = parallel::join(
+            jobs,
+            || {
+                let portable = options.portable;
+                let mut found = unportable_names(&entries, &described, placement, portable);
+                if options.layout == Layout::BagIt {
+                    found.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
+                }
+                found
+            },
+            || contents.findings(),
+        );
+        findings.extend(of_contents);
+        findings.extend(of_names);
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -266,190 +338,225 @@ impl<'a> Plan<'a> {
         }
         Ok(Self {
             source,
-            placement,
+            members,
             contents,
             entries,
             described,
             pack_document,
             manifest,
-            algorithms: Vec::new(),
+            algorithms: &[],
             info: BagInfo::default(),
             findings,
         })
     }
 
     fn write(
-        self,
-        archive: &Path,
-        container: Container,
+        mut self,
+        mut writer: ArchiveWriter<'_>,
+        stored: Option<StoredMembers<'_>>,
         jobs: usize,
-        options: &CreateOptions,
-        outputs: Outputs,
-    ) -> Result<CreateReport> {
-        let members = self.members(options)?;
-        let source = |index: usize| self.content(members.get(index));
-        let new: Vec<NewMember> = members.iter().map(|(member, _)| member.clone()).collect();
-        let mut writer =
-            ArchiveWriter::new(container, options.compression, &outputs.archive, archive, jobs)?;
-        let algorithms = &self.algorithms;
-        let digests = writer.write(NewMembers { members: &new, source: &source, algorithms })?;
-        let mut listed: Vec<(MemberPath, Digests)> = new
-            .iter()
-            .zip(digests)
-            .filter(|(member, _)| member.kind == MemberKind::File)
-            .map(|(member, digest)| (member.path.clone(), digest))
-            .collect();
-        let payload_bytes: u64 = new.iter().map(|member| member.size).sum();
-        let payload_files = listed.len();
-        self.check_existing_manifest(&listed)?;
-
-        let mut generated = Generated { writer, plan: &self, options, bytes: 0, files: 0 };
-        let text = match &self.pack_document {
-            Some(entry) => self.read(entry)?,
-            None => pack::pack_document(&self.contents, None).into_bytes(),
+    ) -> Result<Packed> {
+        let Members { placement, options } = self.members;
+        if let Some(stored) = &stored {
+            self.write_reserved(stored, jobs)?;
+        }
+        let payload = match &stored {
+            Some(_) => Payload::Found(&self.entries),
+            None => self.write_listed(&mut writer)?,
         };
-        let manifest = match options.layout {
+        self.check_existing_manifest(&payload)?;
+        let (names, own) = match options.layout {
+            Layout::Plain => (NameEncoding::Gnu, PACK_DOCUMENT),
+            // A bag lists what is not payload elsewhere.
+            Layout::BagIt => (NameEncoding::Percent, ""),
+        };
+        let (lists, text) = parallel::join(
+            jobs,
+            || {
+                if let Some(stored) = &stored {
+                    let members = self.entries.iter().filter_map(|entry| match &entry.state {
+                        State::Written(_, _, _, placed) => Some((self.members.of(entry)?, placed)),
+                        _ => None,
+                    });
+                    writer.add_stored(members, stored);
+                }
+                payload.lists(self.members, self.algorithms, names, own)
+            },
+            || match &self.pack_document {
+                Some(entry) => self.read(entry),
+                None => Ok(pack::pack_document(&self.contents, None).into_bytes()),
+            },
+        );
+        let (text, mut lists) = (text?, lists);
+        if stored.is_some() && self.entries.iter().all(|entry| self.members.of(entry).is_none()) {
+            if let Some(directory) = self.payload_directory() {
+                writer.write_bytes(&directory, b"")?;
+            }
+        }
+
+        let algorithms = self.algorithms;
+        let (members, bytes, files) = (self.members, 0, 0);
+        let mut generated = Generated { writer, members, algorithms, bytes, files };
+        let mut packed = Packed {
+            members: lists.files,
+            arrays: wide(self.contents.arrays.len()),
+            bytes: lists.bytes,
+            manifest: Vec::new(),
+            described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
+            findings: Vec::new(),
+        };
+        match options.layout {
             Layout::Plain => {
-                listed.push(generated.add(PACK_DOCUMENT, &text)?);
-                generated.add_manifests("", NameEncoding::Gnu, &listed)?.sha256
+                let (_, digests) = generated.add(PACK_DOCUMENT, &text)?;
+                lists.add(names, own, &digests);
+                packed.manifest = generated.add_payload_manifests(lists.into_texts())?.sha256;
             }
             Layout::BagIt => {
-                // In a bag, manifests name files relative to its own directory.
                 let relative = |(path, digests): (MemberPath, Digests)| {
-                    let name = self.placement.relative(path.as_str()).unwrap_or(path.as_str());
+                    let name = placement.relative(path.as_str()).unwrap_or(path.as_str());
                     MemberPath::new(name).map(|path| (path, digests))
                 };
-                let payload = listed.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
                 let mut info = self.info.clone();
-                info.set_payload(PayloadOxum { bytes: payload_bytes, files: wide(payload_files) });
+                info.set_payload(PayloadOxum { bytes: lists.bytes, files: lists.files });
                 let mut tags = vec![
                     generated.add(BAG_DECLARATION, DECLARATION.as_bytes())?,
                     generated.add(BAG_INFO, info.to_text().as_bytes())?,
                     generated.add(PACK_DOCUMENT, &text)?,
                 ];
-                let manifests = generated.add_manifests("", NameEncoding::Percent, &payload)?;
+                let manifests = generated.add_payload_manifests(lists.into_texts())?;
                 tags.extend(manifests.added);
                 let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
-                generated.add_manifests("tag", NameEncoding::Percent, &tags)?;
-                manifests.sha256
+                generated.add_tag_manifests(&tags)?;
+                packed.manifest = manifests.sha256;
             }
-        };
-        let (bytes, files) = (generated.bytes, generated.files);
-        generated.writer.finish()?;
-        if options.layout == Layout::BagIt {
-            outputs.check_bag(jobs)?;
         }
+        packed.bytes = packed.bytes.saturating_add(generated.bytes);
+        packed.members = packed.members.saturating_add(generated.files);
+        let writer = generated.writer;
+        drop((payload, text));
+        packed.findings = std::mem::take(&mut self.findings);
+        // What is known of a hundred thousand files is given back while the archive is read back.
+        let (finished, ()) = parallel::join(jobs, || writer.finish(), || drop(self));
+        finished?;
+        Ok(packed)
+    }
 
-        let archive_bytes = outputs.archive.file().len()?;
-        let archive_sha256 = options
-            .archive_digest
-            .then(|| manifests::digest_file(outputs.archive.file()))
-            .transpose()?;
-        if let (Some(file), Some(digest)) = (&outputs.digest, &archive_sha256) {
-            let name = archive.file_name().unwrap_or_default().to_string_lossy();
-            let line = match MemberPath::new(name.as_ref()) {
-                Ok(path) => {
-                    Manifest::new(Algorithm::Sha256, [(path, *digest)]).to_text(NameEncoding::Gnu)
-                }
-                Err(invalid) => return Err(invalid.into()),
-            };
-            file.file().write_all_at(&line, 0)?;
+    /// Copies the files that have their places, the longest first, so that no job is left alone with
+    /// one at the end.
+    fn write_reserved(&mut self, stored: &StoredMembers<'_>, jobs: usize) -> Result<()> {
+        let mut reserved: Vec<_> = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(|(index, entry)| match &entry.state {
+                State::Reserved(stamp, at) => Some((index, *stamp, *at)),
+                _ => None,
+            })
+            .collect();
+        reserved.sort_by_key(|(_, stamp, _)| std::cmp::Reverse(stamp.len()));
+        // What each of the other jobs will have to do while one of these files is copied.
+        let others = wide(jobs.saturating_sub(1));
+        let mut left = 0_u64;
+        let mut hashings = vec![Hashing::Here; reserved.len()];
+        for (hashing, (_, stamp, _)) in hashings.iter_mut().zip(&reserved).rev() {
+            if left.checked_div(others).is_some_and(|each| stamp.len() > each) {
+                *hashing = Hashing::Beside;
+            }
+            left = left.saturating_add(stamp.len());
         }
-        let companions = Companions::new(archive);
-        if let Some(file) = &outputs.manifest {
-            file.file().write_all_at(&manifest, 0)?;
+        let write = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
+            let mut placed = Vec::with_capacity(range.len());
+            let hashings = hashings.get(range.clone()).unwrap_or_default();
+            let reserved = reserved.get(range).unwrap_or_default();
+            for ((index, stamp, at), hashing) in reserved.iter().zip(hashings) {
+                let Some(entry) = self.entries.get(*index) else { continue };
+                let Some(member) = self.members.of(entry) else { continue };
+                let file = File::open(self.source.join(entry.path.as_str()))?;
+                let content = NewContent::File(file, *stamp);
+                placed.push(stored.write_later(&member, *at, content, *hashing, buffers)?);
+            }
+            Ok::<_, Error>(placed)
+        };
+        let placed = parallel::map_ranges(jobs, reserved.len(), 1, Buffers::default, write)?;
+        for ((index, stamp, _), placed) in reserved.iter().zip(placed.into_iter().flatten()) {
+            if let Some(entry) = self.entries.get_mut(*index) {
+                entry.state =
+                    State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed);
+            }
         }
-        let external_manifest = outputs.manifest.as_ref().map(|_| companions.manifest.clone());
-        outputs.persist(&companions, options.force)?;
-        Ok(CreateReport {
-            archive: archive.to_owned(),
-            container,
-            layout: options.layout,
-            members: wide(payload_files).saturating_add(files),
-            arrays: wide(self.contents.arrays.len()),
-            bytes: payload_bytes.saturating_add(bytes),
-            archive_bytes,
-            archive_sha256: archive_sha256.map(|digest| digest.to_string()),
-            external_manifest,
-            signature: None,
-            described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
-            leftovers: Vec::new(),
-            findings: self.findings,
-        })
+        Ok(())
+    }
+
+    /// Writes everything in its order.
+    fn write_listed(&self, writer: &mut ArchiveWriter<'_>) -> Result<Payload<'_>> {
+        let (members, origins): (Vec<_>, Vec<_>) = self.listed()?.into_iter().unzip();
+        let source = |index: usize| self.content(origins.get(index));
+        let algorithms = self.algorithms;
+        let new = NewMembers { members: &members, source: &source, algorithms };
+        let digests = writer.write(new)?;
+        Ok(Payload::Listed(members, digests))
     }
 
     /// Every payload member in its order, with the file or bytes that it comes from.
-    fn members(&self, options: &CreateOptions) -> Result<Vec<(NewMember, Origin<'_>)>> {
-        let fixed = options.timestamp.unwrap_or(FIXED_TIME);
+    fn listed(&self) -> Result<Vec<(NewMember<'_>, Origin<'_>)>> {
         let mut members = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
-            let path = MemberPath::new(self.placement.place_payload(entry.path.as_str()))?;
-            let (kind, size, modified) = match &entry.stamp {
-                Some(stamp) => (MemberKind::File, stamp.len(), stamp.modified()),
-                None if options.layout == Layout::BagIt => continue,
-                None => (MemberKind::Directory, 0, fixed),
-            };
-            let header = self
-                .contents
-                .arrays
-                .get(entry.path.as_str())
-                .and_then(|facts| facts.header.as_ref().ok());
-            let member = NewMember {
-                path,
-                kind,
-                size,
-                modified: if options.preserve_mtime { modified } else { fixed },
-                align_at: header.map(Header::header_len),
-            };
-            members.push((member, Origin::Source(entry)));
-        }
-        // A directory that holds something needs no entry of its own.
-        let mut occupied = BTreeSet::new();
-        for (member, _) in &members {
-            if let Some(parent) = member.path.parent() {
-                occupied.insert(parent.to_owned());
+            let stamp = entry.state.stamp();
+            if stamp.is_some() || self.members.has_directory(&entry.path) {
+                let header_len = entry.header_len.map(u64::from);
+                let member = self.members.member(&entry.path, stamp, header_len)?;
+                members.push((member, Origin::Source(entry)));
             }
         }
+        // A directory that holds something needs no entry of its own.
+        let parent = |path: &str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+        let occupied: BTreeSet<_> =
+            members.iter().filter_map(|(member, _)| parent(&member.path)).collect();
         members.retain(|(member, _)| {
-            member.kind == MemberKind::File || !occupied.contains(member.path.as_str())
+            member.kind == MemberKind::File || !occupied.contains(&*member.path)
         });
         for (path, text) in &self.described {
-            let member = NewMember {
-                path: MemberPath::new(self.placement.place_payload(path.as_str()))?,
-                kind: MemberKind::File,
-                size: wide(text.len()),
-                modified: fixed,
-                align_at: None,
-            };
+            let size = wide(text.len());
+            let member = self.members.made(path, size)?;
             members.push((member, Origin::Made(text)));
         }
         if members.is_empty()
-            && let Some(path) = self.placement.payload_directory()
+            && let Some(directory) = self.payload_directory()
         {
-            // A bag has this directory, even when there is nothing in it.
-            let (kind, size, modified) = (MemberKind::Directory, 0, fixed);
-            let path = MemberPath::new(path)?;
-            let member = NewMember { path, kind, size, modified, align_at: None };
-            members.push((member, Origin::Made(b"")));
+            members.push((directory, Origin::Made(b"")));
         }
         members.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(members)
     }
 
-    fn content(&self, member: Option<&(NewMember, Origin<'a>)>) -> Result<NewContent<'_>>
+    /// The directory that a bag has, even when there is nothing in it.
+    fn payload_directory(&self) -> Option<NewMember<'static>> {
+        Some(NewMember {
+            path: self.members.placement.payload_directory()?.into(),
+            kind: MemberKind::Directory,
+            size: 0,
+            modified: self.members.time(),
+            align_at: None,
+        })
+    }
+
+    fn content(&self, origin: Option<&Origin<'a>>) -> Result<NewContent<'_>>
     where
         Self: 'a,
     {
-        match member {
-            Some((_, Origin::Source(SourceEntry { content: Some(bytes), .. }))) => {
-                Ok(NewContent::Bytes(bytes))
-            }
-            Some((_, Origin::Source(SourceEntry { path, stamp: Some(stamp), .. }))) => {
+        let Some(Origin::Source(SourceEntry { path, state, .. })) = origin else {
+            return Ok(NewContent::Bytes(match origin {
+                Some(Origin::Made(bytes)) => bytes,
+                _ => b"",
+            }));
+        };
+        match (state, state.stamp()) {
+            (State::Kept(_, bytes), _) => Ok(NewContent::Bytes(bytes)),
+            (_, Some(stamp)) => {
                 let file = File::open(self.source.join(path.as_str()))?;
                 Ok(NewContent::File(file, *stamp))
             }
-            Some((_, Origin::Made(bytes))) => Ok(NewContent::Bytes(bytes)),
-            _ => Ok(NewContent::Bytes(b"")),
+            (_, None) => Ok(NewContent::Bytes(b"")),
         }
     }
 
@@ -458,24 +565,25 @@ impl<'a> Plan<'a> {
         let path = self.source.join(entry.path.as_str());
         let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
         let now = File::open(&path)?.stamp()?;
-        if entry.stamp == Some(now) && now.len() == wide(bytes.len()) {
+        if entry.state.stamp() == Some(&now) && now.len() == wide(bytes.len()) {
             return Ok(bytes);
         }
         Err(Error::Changed { path, what: "it was written to".to_owned() })
     }
 
     /// Holds what was packed against the manifest that the source came with.
-    fn check_existing_manifest(&self, packed: &[(MemberPath, Digests)]) -> Result<()> {
+    fn check_existing_manifest(&self, packed: &Payload<'_>) -> Result<()> {
         let Some(entry) = &self.manifest else { return Ok(()) };
         let text = self.read(entry)?;
         let name = entry.path.as_str();
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
         let mut findings: Vec<Finding> =
             faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
-        let payload: BTreeMap<&str, Digest> = packed
-            .iter()
-            .filter_map(|(path, digests)| {
-                Some((self.placement.payload(path.as_str())?, digests.by(Algorithm::Sha256)?))
+        let payload: BTreeMap<String, Digest> = packed
+            .files(self.members)
+            .filter_map(|(name, _, digests)| {
+                let name = self.members.placement.payload(&name)?.to_owned();
+                Some((name, digests.by(Algorithm::Sha256)?))
             })
             .collect();
         for entry in manifest.entries() {
@@ -513,9 +621,9 @@ fn unportable_names(
     portable: bool,
 ) -> Vec<Finding> {
     let payload = entries.iter().map(|entry| &entry.path).chain(described.keys());
-    let names: Vec<String> = payload.map(|path| placement.place_payload(path.as_str())).collect();
+    let names: Vec<_> = payload.map(|path| placement.placed(path.as_str())).collect();
     let mut findings = Vec::new();
-    check_portable(names.iter().map(String::as_str), &mut findings);
+    check_portable(names.iter().map(|name| &**name), &mut findings);
     finding::rename(&mut findings, |name| placement.shown(name));
     if portable {
         for finding in &mut findings {
@@ -523,6 +631,17 @@ fn unportable_names(
         }
     }
     findings
+}
+
+/// What was packed.
+struct Packed {
+    members: u64,
+    arrays: u64,
+    bytes: u64,
+    /// The manifest by SHA-256.
+    manifest: Vec<u8>,
+    described: Vec<String>,
+    findings: Vec<Finding>,
 }
 
 /// Where a member comes from.

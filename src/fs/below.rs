@@ -1,0 +1,132 @@
+//! Files below a directory that are opened one after another, as a walk has found them.
+
+use std::path::{Path, PathBuf};
+
+use super::File;
+use crate::error::Result;
+use crate::path::MemberPath;
+
+/// Opens files below a directory for reading.
+#[derive(Debug)]
+pub(crate) struct Below {
+    root: PathBuf,
+    #[cfg(unix)]
+    handles: Option<handles::Handles>,
+}
+
+impl Below {
+    /// With `follow` links are followed; without, none below `root` is.
+    pub(crate) fn new(root: &Path, follow: bool) -> Self {
+        Self {
+            root: root.to_owned(),
+            #[cfg(unix)]
+            handles: (!follow).then(handles::Handles::default),
+        }
+    }
+
+    /// Opens a file for reading.
+    pub(crate) fn open(&mut self, path: &MemberPath) -> Result<File> {
+        let whole = self.root.join(path.as_str());
+        #[cfg(unix)]
+        if let Some(handles) = &mut self.handles {
+            return match handles.open(&self.root, path) {
+                Ok(inner) => Ok(File { inner, path: whole }),
+                Err(error) => Err(crate::error::Error::io("open", whole)(error)),
+            };
+        }
+        File::open(whole)
+    }
+}
+
+/// By handles of directories: a name in the directory that was used last is found sooner than a whole
+/// path, and who puts a link in the place of a directory leads no read elsewhere.
+#[cfg(unix)]
+mod handles {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
+
+    use rustix::fs::{Mode, OFlags, open, openat};
+    use rustix::io::retry_on_intr;
+
+    use crate::path::MemberPath;
+
+    #[derive(Debug, Default)]
+    pub(super) struct Handles {
+        root: Option<OwnedFd>,
+        /// The directory below the root that was used last.
+        last: Option<(String, OwnedFd)>,
+    }
+
+    impl Handles {
+        pub(super) fn open(&mut self, root: &Path, path: &MemberPath) -> io::Result<std::fs::File> {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let directory = self.directory(root, path.parent())?;
+            let name = path.file_name();
+            Ok(retry_on_intr(|| openat(directory, name, flags, Mode::empty()))?.into())
+        }
+
+        fn directory(&mut self, root: &Path, parent: Option<&str>) -> io::Result<&OwnedFd> {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let root = match &mut self.root {
+                Some(root) => root,
+                none => none.insert(retry_on_intr(|| open(root, flags, Mode::empty()))?),
+            };
+            let Some(parent) = parent else { return Ok(root) };
+            let is_last = self.last.as_ref().is_some_and(|(last, _)| last == parent);
+            if !is_last {
+                let flags = flags | OFlags::NOFOLLOW;
+                let mut directory: Option<OwnedFd> = None;
+                for part in parent.split('/') {
+                    let above = directory.as_ref().unwrap_or(root);
+                    directory = Some(retry_on_intr(|| openat(above, part, flags, Mode::empty()))?);
+                }
+                self.last = directory.map(|directory| (parent.to_owned(), directory));
+            }
+            Ok(self.last.as_ref().map_or(root, |(_, directory)| directory))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn files_of_several_directories_are_opened_in_any_order() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        for name in ["x", "a/x", "a/b/x", "a/b/y"] {
+            fs::write(root.path().join(name), name).unwrap();
+        }
+        for follow in [false, true] {
+            let mut below = Below::new(root.path(), follow);
+            for name in ["x", "a/b/x", "a/b/y", "a/x", "x", "a/b/x"] {
+                let mut text = String::new();
+                let mut file = below.open(&MemberPath::new(name).unwrap()).unwrap();
+                file.read_to_string(&mut text).unwrap();
+                assert_eq!(text, name);
+                assert_eq!(file.path(), root.path().join(name));
+            }
+            assert!(below.open(&MemberPath::new("a/z").unwrap()).unwrap_err().is_not_found());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_is_followed_unless_it_is_asked_for() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/x"), "x").unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("b")).unwrap();
+        std::os::unix::fs::symlink("a/x", root.path().join("l")).unwrap();
+        for name in ["b/x", "l"] {
+            let path = MemberPath::new(name).unwrap();
+            assert!(Below::new(root.path(), false).open(&path).is_err(), "{name}");
+            assert!(Below::new(root.path(), true).open(&path).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What each file of the source is called in the archive, and what its header says.
+
+use super::{CreateOptions, FIXED_TIME};
+use crate::archive::{MemberKind, NewMember};
+use crate::error::Result;
+use crate::fs::Stamp;
+use crate::ops::survey::{SourceEntry, State};
+use crate::pack::{self, BAG_DECLARATION, Layout, PACK_DOCUMENT, Placement};
+use crate::path::{self, MemberPath};
+
+/// Makes members of files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Members<'a> {
+    pub(super) placement: &'a Placement,
+    pub(super) options: &'a CreateOptions,
+}
+
+impl Members<'_> {
+    /// Whether a file of the source is no member of the payload: what is made anew, or goes elsewhere.
+    pub(super) fn is_aside(self, name: &str) -> bool {
+        name == BAG_DECLARATION
+            || name == PACK_DOCUMENT
+            || pack::is_signature(name)
+            || pack::manifest_algorithm(name).is_some()
+    }
+
+    /// Whether an empty directory is a member.
+    pub(super) fn has_directory(self, path: &MemberPath) -> bool {
+        self.options.layout != Layout::BagIt && !self.is_aside(path.as_str())
+    }
+
+    /// The time of what has none of its own.
+    pub(super) fn time(self) -> u64 {
+        self.options.timestamp.unwrap_or(FIXED_TIME)
+    }
+
+    /// A file that looks like `stamp`, or a directory.
+    pub(super) fn member<'p>(
+        self,
+        path: &'p MemberPath,
+        stamp: Option<&Stamp>,
+        header_len: Option<u64>,
+    ) -> Result<NewMember<'p>> {
+        let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
+        let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
+        let member = self.placed(path, kind, size, modified, header_len);
+        if !path::is_sound(&member.path) {
+            MemberPath::new(&*member.path)?;
+        }
+        Ok(member)
+    }
+
+    /// A file that is made for the archive.
+    pub(super) fn made(self, path: &MemberPath, size: u64) -> Result<NewMember<'_>> {
+        let member = self.placed(path, MemberKind::File, size, 0, None);
+        let modified = self.time();
+        MemberPath::new(&*member.path)?;
+        Ok(NewMember { modified, ..member })
+    }
+
+    /// What was written of an entry, or has its place.
+    pub(super) fn of<'p>(self, entry: &'p SourceEntry) -> Option<NewMember<'p>> {
+        let (kind, size, modified) = match &entry.state {
+            State::Written(kind, size, modified, _) => (*kind, *size, *modified),
+            State::Reserved(stamp, _) => (MemberKind::File, stamp.len(), stamp.modified()),
+            State::Directory | State::Seen(_) | State::Kept(..) => return None,
+        };
+        Some(self.placed(&entry.path, kind, size, modified, entry.header_len.map(u64::from)))
+    }
+
+    fn placed<'p>(
+        self,
+        path: &'p MemberPath,
+        kind: MemberKind,
+        size: u64,
+        modified: u64,
+        align_at: Option<u64>,
+    ) -> NewMember<'p> {
+        let is_kept = kind == MemberKind::File && self.options.preserve_mtime;
+        NewMember {
+            path: self.placement.placed(path.as_str()),
+            kind,
+            size,
+            modified: if is_kept { modified } else { self.time() },
+            align_at,
+        }
+    }
+}
