@@ -6,6 +6,9 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::path::{InvalidPath, MemberPath};
 
+/// Directories that one job takes at a time: fewer are not worth another thread.
+const STEP: usize = 4;
+
 /// What a directory entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -51,7 +54,7 @@ pub(crate) fn walk(root: &Path, follow: bool, jobs: usize) -> Result<Vec<Walked>
             let directories = level.get(range).unwrap_or_default();
             directories.iter().map(|directory| list(root, directory)).collect::<Result<Vec<_>>>()
         };
-        let lists = parallel::map_ranges(jobs, level.len(), 1, || (), list)?;
+        let lists = parallel::map_ranges(jobs, level.len(), STEP, || (), list)?;
         level = Vec::new();
         for mut list in lists.into_iter().flatten() {
             found.append(&mut list.entries);

@@ -258,7 +258,7 @@ mod tests {
             kind: MemberKind::File,
             size: sizes[index],
             modified: 0,
-            align_at: Some(48).filter(|_| index % 2 == 0),
+            align_at: Some(48).filter(|_| index.is_multiple_of(2)),
         };
         for headers in [Headers::Zip, Headers::Tar] {
             let mut images = Vec::new();

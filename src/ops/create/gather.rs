@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::members::Members;
+use super::members::{Members, is_aside};
 use crate::archive::{Buffers, MemberKind, RunMember, StoredMembers};
 use crate::error::Result;
 use crate::fs::{Below, Stamp};
@@ -99,9 +99,8 @@ fn write_run(
         let mut file = below.open(path)?;
         let stamp = file.stamp()?;
         let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
-        let end = end.filter(|end| {
-            stamp.len() <= SMALL && *end <= room.len() && !members.is_aside(path.as_str())
-        });
+        let end = end
+            .filter(|end| stamp.len() <= SMALL && *end <= room.len() && !is_aside(path.as_str()));
         let what = match end {
             Some(end) => {
                 let (what, _) = read_whole(&mut file, path, &stamp, room.get_mut(filled..end))?;
@@ -112,9 +111,12 @@ fn write_run(
         };
         seen.push((Some(Seen { stamp, end }), what));
     }
-    let is_member = |name: &Name| match name.is_file {
-        true => !members.is_aside(name.path.as_str()),
-        false => members.has_directory(&name.path) && !occupied.contains(name.path.as_str()),
+    let is_member = |name: &Name| {
+        if name.is_file {
+            !is_aside(name.path.as_str())
+        } else {
+            members.has_directory(&name.path) && !occupied.contains(name.path.as_str())
+        }
     };
     let mut start = 0;
     let mut new = Vec::with_capacity(names.len());

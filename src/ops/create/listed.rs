@@ -16,7 +16,7 @@ pub(super) enum Payload<'p> {
     Listed(Vec<NewMember<'p>>, Vec<Digests>),
 }
 
-impl<'p> Payload<'p> {
+impl Payload<'_> {
     /// The files, by their names in the archive: their lengths and digests.
     pub(super) fn files<'s>(
         &'s self,

@@ -15,18 +15,18 @@ pub(super) struct Members<'a> {
     pub(super) options: &'a CreateOptions,
 }
 
-impl Members<'_> {
-    /// Whether a file of the source is no member of the payload: what is made anew, or goes elsewhere.
-    pub(super) fn is_aside(self, name: &str) -> bool {
-        name == BAG_DECLARATION
-            || name == PACK_DOCUMENT
-            || pack::is_signature(name)
-            || pack::manifest_algorithm(name).is_some()
-    }
+/// Whether a file of the source is no member of the payload: what is made anew, or goes elsewhere.
+pub(super) fn is_aside(name: &str) -> bool {
+    name == BAG_DECLARATION
+        || name == PACK_DOCUMENT
+        || pack::is_signature(name)
+        || pack::manifest_algorithm(name).is_some()
+}
 
+impl Members<'_> {
     /// Whether an empty directory is a member.
     pub(super) fn has_directory(self, path: &MemberPath) -> bool {
-        self.options.layout != Layout::BagIt && !self.is_aside(path.as_str())
+        self.options.layout != Layout::BagIt && !is_aside(path.as_str())
     }
 
     /// The time of what has none of its own.
@@ -59,7 +59,7 @@ impl Members<'_> {
     }
 
     /// What was written of an entry, or has its place.
-    pub(super) fn of<'p>(self, entry: &'p SourceEntry) -> Option<NewMember<'p>> {
+    pub(super) fn of(self, entry: &SourceEntry) -> Option<NewMember<'_>> {
         let (kind, size, modified) = match &entry.state {
             State::Written(kind, size, modified, _) => (*kind, *size, *modified),
             State::Reserved(stamp, _) => (MemberKind::File, stamp.len(), stamp.modified()),
@@ -68,14 +68,14 @@ impl Members<'_> {
         Some(self.placed(&entry.path, kind, size, modified, entry.header_len.map(u64::from)))
     }
 
-    fn placed<'p>(
+    fn placed(
         self,
-        path: &'p MemberPath,
+        path: &MemberPath,
         kind: MemberKind,
         size: u64,
         modified: u64,
         align_at: Option<u64>,
-    ) -> NewMember<'p> {
+    ) -> NewMember<'_> {
         let is_kept = kind == MemberKind::File && self.options.preserve_mtime;
         NewMember {
             path: self.placement.placed(path.as_str()),

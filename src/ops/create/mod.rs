@@ -176,7 +176,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         None => survey::survey(source, names, follow, jobs)?,
     };
     let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
-    let packed = plan.write(writer, stored, jobs)?;
+    let packed = plan.write(writer, stored.as_ref(), jobs)?;
     let (archive_bytes, archive_sha256) =
         finish(archive, &packed.manifest, pending, jobs, options)?;
     let mut report = CreateReport {
@@ -353,14 +353,14 @@ impl<'a> Plan<'a> {
     fn write(
         mut self,
         mut writer: ArchiveWriter<'_>,
-        stored: Option<StoredMembers<'_>>,
+        stored: Option<&StoredMembers<'_>>,
         jobs: usize,
     ) -> Result<Packed> {
         let Members { placement, options } = self.members;
-        if let Some(stored) = &stored {
+        if let Some(stored) = stored {
             self.write_reserved(stored, jobs)?;
         }
-        let payload = match &stored {
+        let payload = match stored {
             Some(_) => Payload::Found(&self.entries),
             None => self.write_listed(&mut writer)?,
         };
@@ -373,7 +373,7 @@ impl<'a> Plan<'a> {
         let (lists, text) = parallel::join(
             jobs,
             || {
-                if let Some(stored) = &stored {
+                if let Some(stored) = stored {
                     let members = self.entries.iter().filter_map(|entry| match &entry.state {
                         State::Written(_, _, _, placed) => Some((self.members.of(entry)?, placed)),
                         _ => None,
@@ -388,10 +388,10 @@ impl<'a> Plan<'a> {
             },
         );
         let (text, mut lists) = (text?, lists);
-        if stored.is_some() && self.entries.iter().all(|entry| self.members.of(entry).is_none()) {
-            if let Some(directory) = self.payload_directory() {
-                writer.write_bytes(&directory, b"")?;
-            }
+        let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
+        if let Some(directory) = self.payload_directory().filter(|_| stored.is_some() && is_empty())
+        {
+            writer.write_bytes(&directory, b"")?;
         }
 
         let algorithms = self.algorithms;
