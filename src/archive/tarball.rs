@@ -149,7 +149,8 @@ impl Tarball {
         Ok(scan)
     }
 
-    /// A stream is decoded again from its beginning, up to the last member that is wanted.
+    /// A stream is decoded again from its beginning to its end, so that no read that the system refuses
+    /// goes unnoticed.
     pub(super) fn revisit<S, T>(
         &self,
         members: &[Member],
@@ -165,26 +166,32 @@ impl Tarball {
         let mut buffer = Vec::new();
         let mut results = Vec::with_capacity(wanted.len());
         let mut found = 0..;
-        while let Some(index) = wanted.get(results.len()) {
+        let ended = loop {
             let entry = match reader.next_entry() {
                 Ok(Some(entry)) => entry,
-                Ok(None) => return Err(changed()),
-                Err(error) => {
-                    return Err(Error::damaged(self.path(), self.stream_finding(error)?));
-                }
+                Ok(None) => break reader.finish().map(|_| ()),
+                Err(error) => break Err(error),
             };
             let Some(member) = self.member(&entry) else { continue };
-            if found.next() != Some(*index) {
+            let number: Option<usize> = found.next();
+            let Some(index) = wanted.get(results.len()).filter(|index| number == Some(**index))
+            else {
                 continue;
-            }
+            };
             let before = members.get(*index);
             if before.is_none_or(|before| !is_same(before, &member)) {
                 return Err(changed());
             }
             let content = &mut Blocks::new(&mut reader, &mut buffer);
             results.push(visit(state, results.len(), content));
+        };
+        // What is damaged behind the last member that is wanted, the scan has told.
+        let damage = ended.err().map(|error| self.stream_finding(error)).transpose()?;
+        match damage {
+            _ if results.len() == wanted.len() => Ok(results),
+            Some(finding) => Err(Error::damaged(self.path(), finding)),
+            None => Err(changed()),
         }
-        Ok(results)
     }
 
     /// What a fault of the compressed stream says; an error of the file itself is an error.
