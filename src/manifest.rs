@@ -6,6 +6,7 @@
 //! backslashes in names. What ra-pack writes is one form: lower case, sorted by the bytes of the path.
 
 use std::borrow::Cow;
+use std::io::{self, BufRead};
 
 use crate::digest::{Algorithm, Digest};
 use crate::path::{InvalidPath, MemberPath, escape};
@@ -258,21 +259,43 @@ impl Manifest {
 
 /// Whether a text is what [`Manifest::to_text`] writes of `files`, which are in the order of their names,
 /// each once. A file without a digest is in no text.
+///
+/// # Errors
+///
+/// When the text cannot be read.
 pub(crate) fn is_text_of<'a>(
-    text: &[u8],
+    mut text: impl BufRead,
     names: NameEncoding,
     files: impl Iterator<Item = (&'a str, Option<Digest>)>,
-) -> bool {
-    let mut line = Vec::new();
-    let mut rest = text;
+) -> io::Result<bool> {
+    /// Bytes that are compared at once.
+    const AT_ONCE: usize = 32 * 1024;
+    let mut lines = Vec::with_capacity(AT_ONCE);
     for (name, digest) in files {
-        let Some(digest) = digest else { return false };
-        line.clear();
-        push_line(&mut line, names, name, &digest);
-        let Some(after) = rest.strip_prefix(line.as_slice()) else { return false };
-        rest = after;
+        let Some(digest) = digest else { return Ok(false) };
+        push_line(&mut lines, names, name, &digest);
+        if lines.len() >= AT_ONCE {
+            if !goes_on_with(&mut text, &lines)? {
+                return Ok(false);
+            }
+            lines.clear();
+        }
     }
-    rest.is_empty()
+    Ok(goes_on_with(&mut text, &lines)? && text.fill_buf()?.is_empty())
+}
+
+/// Whether these are the next bytes, which are taken.
+fn goes_on_with(text: &mut impl BufRead, mut bytes: &[u8]) -> io::Result<bool> {
+    while !bytes.is_empty() {
+        let block = text.fill_buf()?;
+        let (now, later) = bytes.split_at(block.len().min(bytes.len()));
+        if now.is_empty() || block.get(..now.len()) != Some(now) {
+            return Ok(false);
+        }
+        bytes = later;
+        text.consume(now.len());
+    }
+    Ok(true)
 }
 
 /// Appends one line.
@@ -512,6 +535,37 @@ mod tests {
     #[test]
     fn percent_encoding_is_that_of_rfc_8493_and_nothing_more() {
         assert_eq!(decode_percent("a%25%0a%0D%41%"), "a%\n\r%41%");
+    }
+
+    #[test]
+    fn a_text_is_known_by_what_it_should_say() {
+        let names: Vec<String> = (1000..2000).map(|number| format!("run/{number}.ra")).collect();
+        let entry = |name: &String| {
+            (MemberPath::new(name.as_str()).unwrap(), Digest::sha256(name.as_bytes()))
+        };
+        let text =
+            Manifest::new(Algorithm::Sha256, names.iter().map(entry)).to_text(NameEncoding::Gnu);
+        let is_text = |text: &[u8], names: &[String]| {
+            let digest = |name: &String| Some(Digest::sha256(name.as_bytes()));
+            let files = names.iter().map(|name| (name.as_str(), digest(name)));
+            // However it comes in blocks.
+            let whole = is_text_of(text, NameEncoding::Gnu, files.clone()).unwrap();
+            let blocks = io::BufReader::with_capacity(7, text);
+            assert_eq!(is_text_of(blocks, NameEncoding::Gnu, files).unwrap(), whole);
+            whole
+        };
+        assert!(is_text(&text, &names));
+        assert!(is_text(b"", &[]));
+        assert!(!is_text(&text, &names[1..]));
+        assert!(!is_text(&text, &names[..999]));
+        assert!(!is_text(&text[..text.len() - 1], &names));
+        for at in [0, 70, text.len() / 2, text.len() - 1] {
+            let mut other = text.clone();
+            other[at] ^= 1;
+            assert!(!is_text(&other, &names));
+        }
+        let unread = [("a", None)].into_iter();
+        assert!(!is_text_of(&b""[..], NameEncoding::Gnu, unread).unwrap());
     }
 
     #[test]

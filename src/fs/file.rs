@@ -232,6 +232,16 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether a file is there and holds what `is_it` sees in it.
+pub(crate) fn is_file_of(
+    path: &Path,
+    is_it: impl FnOnce(&mut dyn io::BufRead) -> io::Result<bool>,
+) -> Result<bool> {
+    const BLOCK: usize = 64 * 1024;
+    let mut reader = io::BufReader::with_capacity(BLOCK, File::open(path)?);
+    is_it(&mut reader).map_err(Error::io("read", path))
+}
+
 /// Reads a whole file that may not be longer than `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;

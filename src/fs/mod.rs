@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::below::Below;
-pub(crate) use self::file::{File, Stamp, holds, read_limited};
+pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited};
 pub(crate) use self::map::Map;
 pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{

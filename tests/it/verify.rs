@@ -600,3 +600,53 @@ fn what_only_strictness_objects_to_is_whole() {
         "every file is whole",
     ]);
 }
+
+/// A manifest of some length is compared where it lies, and read only when it is not what `create` writes
+/// of these files: what is found does not depend on which.
+#[test]
+fn a_long_manifest_is_held_against_the_files_whatever_the_container() {
+    const COUNT: usize = 1_000;
+    let files = || -> Vec<Part> {
+        (0..COUNT).map(|number| part(&format!("f{number:04}"), format!("{number}"))).collect()
+    };
+    let text = String::from_utf8(manifest(&files()).data).unwrap();
+    assert!(text.len() > 70_000);
+    let lines: Vec<&str> = text.lines().collect();
+    let middle = format!("{}\n", lines[COUNT / 2]);
+    let mut reversed: Vec<&str> = lines.clone();
+    reversed.reverse();
+    let reversed = reversed.join("\n");
+    let other = text.replace(&middle, &format!("{}  f0500\n", sha256(b"other")));
+    let variants: [(String, &[(&str, &str)]); 6] = [
+        (text.clone(), &[]),
+        (reversed, &[]),
+        (text.replace('\n', "\r\n"), &[]),
+        (other, &[("MAN003", "f0500")]),
+        (text.replace(&middle, ""), &[("MAN005", "f0500")]),
+        (format!("{text}{}  g\n", sha256(b"")), &[("MAN004", "g")]),
+    ];
+    let gzip = |parts: &[Part]| -> Vec<u8> {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&tar(parts)).unwrap();
+        encoder.finish().unwrap()
+    };
+    for (text, expected) in variants {
+        let mut parts = files();
+        parts.push(part("manifest-sha256.txt", text));
+        for (ending, bytes) in
+            [(".zip", zip(&parts)), (".tar", tar(&parts)), (".tar.gz", gzip(&parts))]
+        {
+            let scratch = TempDir::new().unwrap();
+            let archive = write(&scratch, &format!("x{ending}"), bytes);
+            let ran = verify(&archive, &["--json"]).exits(i32::from(!expected.is_empty()));
+            let found = ran.findings();
+            let found: Vec<_> = found
+                .iter()
+                .map(|(code, member)| (code.as_str(), member.as_str()))
+                .filter(|(code, _)| code.starts_with("MAN"))
+                .collect();
+            assert_eq!(found, expected, "{ending}");
+        }
+    }
+}

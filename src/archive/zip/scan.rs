@@ -18,8 +18,11 @@ use crate::finding::{Code, Finding};
 use crate::parallel;
 use crate::path;
 
-/// Members that one job takes at a time: enough to read many small ones at once.
+/// Most members that one job takes at a time: enough to read many small ones at once.
 const STEP: usize = 128;
+/// How often a job comes back for more at the least, so that none is left alone with large members at the
+/// end.
+const TURNS: usize = 32;
 /// How many stray bytes are searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
@@ -51,10 +54,11 @@ pub(super) fn scan<T: Send>(
     };
     let mut scanned: Vec<Option<(Member, Option<T>)>> = Vec::new();
     scanned.resize_with(places.len(), || None);
+    let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
     let found = parallel::fill(
         jobs,
         &mut scanned,
-        STEP,
+        step,
         || (Window::new(Arc::clone(&zip.file)), Records::new(zip)),
         |(window, records), start, scanned| {
             window.limit = next(start.saturating_add(scanned.len()).saturating_sub(1)).min(zip.len);

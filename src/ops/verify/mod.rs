@@ -1,21 +1,27 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
+mod exact;
+mod outside;
 mod proof;
 mod report;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
 pub use self::report::{VerifyOptions, VerifyReport};
 
+use self::exact::Found;
+use self::outside::Outside;
 use self::proof::Proof;
 use self::visit::{Visited, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
+use super::manifests::{self, MAX_MANIFEST};
 use super::present::Present;
 use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
@@ -77,7 +83,7 @@ impl<'a> Verification<'a> {
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
-        let visitor = Visitor::new(self.options.fast, self.algorithms());
+        let visitor = Visitor::new(self.options.fast, self.algorithms(), self.rereads());
         let mut scan = self
             .archive
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;
@@ -137,6 +143,7 @@ impl<'a> Verification<'a> {
         let findings = &mut report.findings;
         archive::check_names(names, findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
+        let mut left = Vec::new();
         for (member, visited) in members {
             if member.kind == MemberKind::File {
                 report.members = report.members.saturating_add(1);
@@ -148,6 +155,8 @@ impl<'a> Verification<'a> {
                 findings.extend(rare.fault.clone());
                 if let (Some(name), Some(text)) = (name, &rare.text) {
                     texts.insert(name, text);
+                } else if let Some(name) = name.filter(|_| rare.is_left) {
+                    left.push((name, member));
                 }
             }
             // What lies beside a bag is for its rules to say.
@@ -161,30 +170,56 @@ impl<'a> Verification<'a> {
                 );
             }
         }
+        finding::rename(findings, |name| placement.shown(name));
+        report.ro_crate = ro_crate(placement, names);
+        let outside = Outside { archive: self.archive, options: self.options };
+        let of_pack = names.names().filter_map(|name| placement.relative(name));
+        report.signatures = outside.signatures(of_pack);
+        outside.check_archive_digest(findings)?;
+        let found = Found { outside, members, names, placement, texts: &texts, left: &left };
+        if let Some(name) = found.is_listed_exactly()? {
+            report.manifests.push(name);
+            report.contents_read = true;
+            return Ok(());
+        }
+        let read = left.iter().map(|(name, member)| Ok((*name, self.reread(member)?)));
+        let read = read.collect::<Result<Vec<_>>>()?;
+        texts.extend(read.iter().map(|(name, text)| (*name, text.as_slice())));
         let mut present = Present::new(names.iter().filter_map(|named| {
             let (_, visited) = members.get(named.member)?;
             Some((placement.relative(named.name)?, visited.as_ref()?.digests.as_ref()))
         }));
-        finding::rename(findings, |name| placement.shown(name));
         let before = findings.len();
         let bag = (placement.layout == Layout::BagIt).then(|| {
             let members = members.iter().map(|(member, _)| member);
             Bag::new(placement, self.archive.container(), members, &texts, findings)
         });
-        report.ro_crate = ro_crate(placement, names);
-        let proof = Proof {
-            archive: self.archive,
-            options: self.options,
-            jobs: self.jobs,
-            placement,
-            bag: bag.as_ref(),
-            texts: &texts,
-        };
+        let proof = Proof { outside, jobs: self.jobs, placement, bag: bag.as_ref(), texts: &texts };
         proof.check(&mut present, report)?;
         report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
+    }
+
+    /// Whether one file can be read again without reading all others.
+    fn rereads(&self) -> bool {
+        match self.archive.container() {
+            Container::Directory | Container::Zip | Container::Tar => true,
+            Container::TarGz | Container::TarZst => false,
+        }
+    }
+
+    /// Reads a text that was left in the archive.
+    fn reread(&self, member: &Member) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        let mut reader = self.archive.read(member)?.take(MAX_MANIFEST);
+        match reader.read_to_end(&mut text) {
+            Ok(_) => {}
+            // Damage is known from the first reading; what stands before it can be read.
+            Err(error) => drop(manifests::unreadable(&member.name, error)?),
+        }
+        Ok(text)
     }
 
     /// The algorithms of the manifests, where names are known before contents are read.

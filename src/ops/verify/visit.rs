@@ -25,6 +25,8 @@ pub(super) struct Visited {
 pub(super) struct Rare {
     /// The text of a manifest or of a bag's tag file.
     pub(super) text: Option<Vec<u8>>,
+    /// Whether it is such a text, left in the archive: it can be read again.
+    pub(super) is_left: bool,
     pub(super) fault: Option<Finding>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Error>,
@@ -34,6 +36,8 @@ pub(super) struct Rare {
 pub(super) struct Visitor {
     pub(super) fast: bool,
     pub(super) algorithms: Vec<Algorithm>,
+    /// Whether a file can be read again without reading all others.
+    rereads: bool,
     /// Bytes of manifests that are kept, of all files together.
     kept: AtomicU64,
     /// Bytes that room was made for beforehand.
@@ -41,8 +45,8 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>) -> Self {
-        Self { fast, algorithms, kept: AtomicU64::new(0), reserved: AtomicU64::new(0) }
+    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>, rereads: bool) -> Self {
+        Self { fast, algorithms, rereads, kept: AtomicU64::new(0), reserved: AtomicU64::new(0) }
     }
 
     /// Room for the whole text of a manifest, as far as there is any for all of them, and unless it is
@@ -67,7 +71,9 @@ impl Visitor {
         let mut inspector = Inspector::new(&member.name);
         let mut hashers = (!self.fast).then(|| Hashers::new(&self.algorithms));
         let limit = text_limit(&member.name);
-        let mut text = limit.map(|_| Vec::with_capacity(self.room_for(member)));
+        let is_left = limit.is_some() && self.rereads && member.size > LONG;
+        let mut text =
+            limit.map(|_| Vec::with_capacity(if is_left { 0 } else { self.room_for(member) }));
         let mut len = 0_u64;
         let (mut fault, mut refused) = (None, None);
         while hashers.is_some() || text.is_some() || inspector.wants_more() {
@@ -90,7 +96,7 @@ impl Visitor {
                         if before.saturating_add(wide) > MAX_MANIFEST {
                             fault = Some(too_long(&member.name));
                             text = None;
-                        } else {
+                        } else if !is_left {
                             kept.extend_from_slice(block);
                         }
                     }
@@ -109,10 +115,12 @@ impl Visitor {
         }
         let file_len = if self.fast || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
+        let is_left = is_left && text.is_some();
+        text = text.filter(|_| !is_left);
         Visited {
             digests: hashers.map(Hashers::finish),
             content: inspector.finish(&member.name, file_len),
-            rare: is_rare.then(|| Box::new(Rare { text, fault, refused })),
+            rare: is_rare.then(|| Box::new(Rare { text, is_left, fault, refused })),
         }
     }
 }
@@ -124,6 +132,9 @@ fn too_long(member: &str) -> Finding {
     )
     .in_member(member)
 }
+
+/// Texts up to this length are kept; longer ones are most often as expected and need not be.
+const LONG: u64 = 64 * 1024;
 
 /// Longest metadata or fetch list of a bag that is read: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;

@@ -1,0 +1,78 @@
+//! What lies beside an archive and speaks of it: the manifest, its signatures, the digest of the archive.
+
+use std::path::PathBuf;
+
+use super::super::manifests::{self, beside};
+use super::super::signatures;
+use super::VerifyOptions;
+use crate::archive::{Archive, Container};
+use crate::digest::Algorithm;
+use crate::error::Result;
+use crate::finding::{Code, Finding};
+use crate::fs::{self, File};
+use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::{self, ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
+
+/// An archive and what lies beside it.
+#[derive(Clone, Copy)]
+pub(super) struct Outside<'a> {
+    pub(super) archive: &'a Archive,
+    pub(super) options: &'a VerifyOptions,
+}
+
+impl Outside<'_> {
+    /// The manifest outside, if there is one: where the caller says, or beside the archive.
+    pub(super) fn manifest(&self) -> Option<(PathBuf, Algorithm)> {
+        let path = self.manifest_path();
+        if self.options.manifest.is_none() && !fs::exists(&path) {
+            return None;
+        }
+        let algorithm = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+            .and_then(pack::manifest_algorithm)
+            .unwrap_or(Algorithm::Sha256);
+        Some((path, algorithm))
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        self.options.manifest.clone().unwrap_or_else(beside)
+    }
+
+    /// The signatures in the pack, of whose files these are the names, and outside.
+    pub(super) fn signatures<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+        let outside = signatures::of(&self.manifest_path());
+        names
+            .filter(|name| pack::is_signature(name))
+            .map(str::to_owned)
+            .chain(outside.iter().map(|path| path.to_string_lossy().into_owned()))
+            .collect()
+    }
+
+    /// Holds the whole archive against its digest, if there is one.
+    pub(super) fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        if self.archive.container() == Container::Directory || self.options.fast {
+            return Ok(());
+        }
+        let path = beside(self.archive.path(), ARCHIVE_DIGEST_SUFFIX);
+        let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
+        let Some(entry) = manifest.entries().first() else { return Ok(()) };
+        let found = manifests::digest_file(&File::open(self.archive.path())?)?;
+        if found != entry.digest {
+            findings.push(
+                Finding::new(
+                    Code::ArchiveDigestMismatch,
+                    format!("the archive differs from what `{name}` says"),
+                )
+                .expected(entry.digest.to_string(), found.to_string())
+                .hint("take both from another copy; one of the two was changed or damaged"),
+            );
+        }
+        Ok(())
+    }
+}
