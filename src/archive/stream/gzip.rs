@@ -1,5 +1,5 @@
-//! A gzip member whose blocks are compressed in parallel, as pigz does it: every block is raw deflate
-//! that ends on a byte and may refer to the 32 KiB before it, so that the blocks are one stream.
+//! Deflate whose blocks are compressed in parallel, as pigz does it: every block ends on a byte and may
+//! refer to the 32 KiB before it, so that the blocks are one stream. Alone, or as a gzip member.
 
 use std::io::{self, Write};
 
@@ -14,9 +14,11 @@ pub(super) const BLOCK_LEN: usize = 512 << 10;
 /// How far back deflate can refer.
 const WINDOW_LEN: usize = 32 << 10;
 
-/// Writes one gzip member. Its header holds no name, no time and no system.
+/// Writes one gzip member, or its deflate alone. The header holds no name, no time and no system.
 pub(super) struct GzipEncoder<W> {
     writer: W,
+    /// With what makes a gzip member of it.
+    framed: bool,
     block: Block,
     /// Buffers whose block has been written, to be filled again.
     spare: Vec<Vec<u8>>,
@@ -43,12 +45,18 @@ pub(super) struct Compressed {
 
 impl<W: Write> GzipEncoder<W> {
     pub(super) fn new(mut writer: W, level: u32, jobs: usize) -> io::Result<Self> {
+        let strongest = if level >= 9 { 2 } else { 0 };
+        writer.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, strongest, 255])?;
+        Ok(Self { framed: true, ..Self::bare(writer, level, jobs)? })
+    }
+
+    /// Deflate without a header and a trailer, as it stands in a zip.
+    pub(super) fn bare(writer: W, level: u32, jobs: usize) -> io::Result<Self> {
         // Level 1 of zlib-rs makes floating-point data larger.
         let level = Compression::new(level.clamp(2, 9));
-        let strongest = if level == Compression::best() { 2 } else { 0 };
-        writer.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, strongest, 255])?;
         Ok(Self {
             writer,
+            framed: false,
             block: Block { bytes: Vec::with_capacity(BLOCK_LEN), window: 0, last: false },
             spare: Vec::new(),
             workers: Workers::new(level, jobs)?,
@@ -62,8 +70,10 @@ impl<W: Write> GzipEncoder<W> {
         while let Some(compressed) = self.workers.wait()? {
             self.append(compressed)?;
         }
-        self.writer.write_all(&self.checksum.finalize().to_le_bytes())?;
-        self.writer.write_all(&self.length.to_le_bytes())?;
+        if self.framed {
+            self.writer.write_all(&self.checksum.finalize().to_le_bytes())?;
+            self.writer.write_all(&self.length.to_le_bytes())?;
+        }
         Ok(self.writer)
     }
 

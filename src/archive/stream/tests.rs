@@ -64,7 +64,7 @@ fn the_bytes_depend_on_neither_the_jobs_nor_the_division_of_the_input() {
 
 #[test]
 fn zstd_bytes_depend_on_neither_where_the_jobs_of_the_library_begin() {
-    // Its jobs are 8 MiB at this level.
+    // Its jobs are 2 MiB.
     let input = measurements(20 << 20);
     let format = StreamCompression::Zstd;
     let one = encode(format, None, 1, &[&input]);

@@ -1,7 +1,9 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
 mod copy;
+mod helpers;
 mod ordered;
+mod packer;
 mod positional;
 mod streamed;
 mod turns;
@@ -10,6 +12,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 pub(crate) use self::copy::Hashing;
+use self::packer::Packer;
 pub(crate) use self::positional::{Buffers, RunMember, StoredMembers};
 use self::streamed::TarStream;
 use super::stream::StreamCompression;
@@ -209,7 +212,8 @@ impl<'a> ArchiveWriter<'a> {
                 self.at = positional::end_of_tar(member, self.at)?;
             }
             Format::Zip { layout, compression } => {
-                let packed = ordered::pack(*compression, content)
+                let packed = Packer::new(*compression)
+                    .pack(content)
                     .map_err(Error::io("compress for", self.target))?;
                 let mut content = content;
                 if let Some((method, bytes)) = &packed {

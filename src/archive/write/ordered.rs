@@ -6,6 +6,8 @@ use std::path::Path;
 
 use super::super::zip::write::{self as zip, Record};
 use super::copy::{self, BLOCK, Copied, Hashing};
+use super::helpers::Helpers;
+use super::packer::{self, Packer};
 use super::turns::Turns;
 use super::{Compression, NewMember, NewMembers, Written};
 use crate::archive::{MemberKind, Method};
@@ -31,13 +33,21 @@ pub(super) fn write(
 ) -> Result<(Vec<Written>, u64)> {
     let members = new.members;
     let turns = Turns::new(start);
-    let work = |buffer: &mut Vec<u8>, range: std::ops::Range<usize>| {
+    let helpers = Helpers::new(jobs, members.iter().map(|member| member.size));
+    let job = || Job {
+        target,
+        new,
+        helpers: &helpers,
+        packer: Packer::new(compression),
+        buffer: Vec::new(),
+    };
+    let work = |job: &mut Job<'_, '_>, range: std::ops::Range<usize>| {
         let turn = range.start / BATCH;
         turns.in_turn(turn, || {
             let packed: Vec<Packed> = range
                 .clone()
                 .filter_map(|index| members.get(index).map(|member| (index, member)))
-                .map(|(index, member)| pack_member(index, member, target, compression, new, buffer))
+                .map(|(index, member)| job.pack_member(index, member))
                 .collect::<Result<_>>()?;
             let members = members.get(range).unwrap_or_default();
             // Only the offsets are found in turn; the bytes are written side by side.
@@ -62,7 +72,7 @@ pub(super) fn write(
             Ok(written)
         })
     };
-    let written = parallel::map_ranges(jobs, members.len(), BATCH, Vec::new, work)?;
+    let written = parallel::map_ranges(jobs, members.len(), BATCH, job, work)?;
     Ok((written.into_iter().flatten().collect(), turns.at()))
 }
 
@@ -91,107 +101,44 @@ impl Packed {
     }
 }
 
-fn pack_member(
-    index: usize,
-    member: &NewMember<'_>,
-    target: &Path,
-    compression: Compression,
-    new: NewMembers<'_, '_>,
-    buffer: &mut Vec<u8>,
-) -> Result<Packed> {
-    let mut spool = Spool::new(target);
-    if member.kind == MemberKind::Directory {
-        let copied = Copied::of(new.algorithms, b"");
-        return Ok(Packed { copied, method: Method::Stored, spool });
-    }
-    let content = (new.source)(index)?;
-    if member.size <= SMALL {
-        buffer.clear();
-        let copied = copy::append(content, new.algorithms, buffer)?;
-        let packed = pack(compression, buffer).map_err(Error::io("compress for", target))?;
-        let method = packed.as_ref().map_or(Method::Stored, |(method, _)| *method);
-        spool.memory = packed.map_or_else(|| buffer.clone(), |(_, packed)| packed);
-        spool.len = wide(spool.memory.len());
-        return Ok(Packed { copied, method, spool });
-    }
-    let mut encoder =
-        Encoder::new(compression, &mut spool).map_err(Error::io("compress for", target))?;
-    let method = encoder.method();
-    let mut block = std::mem::take(buffer);
-    block.reserve(BLOCK);
-    let copied = copy::copy(content, new.algorithms, Hashing::Beside, &mut block, |block| {
-        encoder.write_all(block).map_err(Error::io("compress for", target))
-    })?;
-    encoder.finish().map_err(Error::io("compress for", target))?;
-    *buffer = block;
-    Ok(Packed { copied, method, spool })
+/// What a job keeps from member to member.
+struct Job<'a, 's> {
+    target: &'a Path,
+    new: NewMembers<'a, 's>,
+    helpers: &'a Helpers,
+    packer: Packer,
+    buffer: Vec<u8>,
 }
 
-/// Packs bytes in memory; `None` when they would not become fewer.
-pub(super) fn pack(
-    compression: Compression,
-    content: &[u8],
-) -> io::Result<Option<(Method, Vec<u8>)>> {
-    if content.is_empty() || compression == Compression::Stored {
-        return Ok(None);
-    }
-    let mut packed = Vec::new();
-    let mut encoder = Encoder::new(compression, &mut packed)?;
-    let method = encoder.method();
-    encoder.write_all(content)?;
-    encoder.finish()?;
-    Ok((packed.len() < content.len()).then_some((method, packed)))
-}
-
-/// A compressor of one member.
-enum Encoder<'a, W: Write> {
-    Stored(&'a mut W),
-    Deflate(flate2::write::DeflateEncoder<&'a mut W>),
-    Zstd(zstd::stream::write::Encoder<'static, &'a mut W>),
-}
-
-impl<'a, W: Write> Encoder<'a, W> {
-    fn new(compression: Compression, out: &'a mut W) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::Stored => Self::Stored(out),
-            Compression::Deflate { level } => Self::Deflate(flate2::write::DeflateEncoder::new(
-                out,
-                flate2::Compression::new(level.unwrap_or(6)),
-            )),
-            Compression::Zstd { level } => {
-                Self::Zstd(zstd::stream::write::Encoder::new(out, level.unwrap_or(3))?)
-            }
-        })
-    }
-
-    fn method(&self) -> Method {
-        match self {
-            Self::Stored(_) => Method::Stored,
-            Self::Deflate(_) => Method::Deflate,
-            Self::Zstd(_) => Method::Zstd,
+impl Job<'_, '_> {
+    fn pack_member(&mut self, index: usize, member: &NewMember<'_>) -> Result<Packed> {
+        let mut spool = Spool::new(self.target);
+        let algorithms = self.new.algorithms;
+        let failed = || Error::io("compress for", self.target);
+        let lent = self.helpers.lend(member.size);
+        if member.kind == MemberKind::Directory {
+            let copied = Copied::of(algorithms, b"");
+            return Ok(Packed { copied, method: Method::Stored, spool });
         }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Stored(_) => Ok(()),
-            Self::Deflate(encoder) => encoder.finish().map(drop),
-            Self::Zstd(encoder) => encoder.finish().map(drop),
+        let content = (self.new.source)(index)?;
+        if member.size <= SMALL {
+            self.buffer.clear();
+            let copied = copy::append(content, algorithms, &mut self.buffer)?;
+            let packed = self.packer.pack(&self.buffer).map_err(failed())?;
+            let method = packed.as_ref().map_or(Method::Stored, |(method, _)| *method);
+            spool.memory = packed.map_or_else(|| self.buffer.clone(), |(_, packed)| packed);
+            spool.len = wide(spool.memory.len());
+            return Ok(Packed { copied, method, spool });
         }
-    }
-}
-
-impl<W: Write> Write for Encoder<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stored(out) => out.write(bytes),
-            Self::Deflate(encoder) => encoder.write(bytes),
-            Self::Zstd(encoder) => encoder.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        let compression = self.packer.compression();
+        let mut encoder =
+            packer::encoder(compression, member.size, lent.count(), &mut spool).map_err(failed())?;
+        self.buffer.reserve(BLOCK);
+        let copied = copy::copy(content, algorithms, Hashing::Beside, &mut self.buffer, |block| {
+            encoder.write_all(block).map_err(Error::io("compress for", self.target))
+        })?;
+        encoder.finish().map_err(failed())?;
+        Ok(Packed { copied, method: packer::method(compression), spool })
     }
 }
 

@@ -1,0 +1,164 @@
+//! The compressors of zip members: one that is kept for all small ones, and one for each large one.
+
+use std::io::{self, Write};
+
+use flate2::write::DeflateEncoder;
+use zstd::stream::raw::{self, Operation as _};
+use zstd::stream::zio;
+
+use super::Compression;
+use crate::archive::Method;
+use crate::archive::stream::{Encoder, StreamCompression};
+
+/// From this size on a Zstandard member may be compressed by several threads. Below, one thread is done
+/// before the others would have waited for long.
+const ZSTD_SHARED: u64 = 64 * 1024 * 1024;
+
+pub(super) fn method(compression: Compression) -> Method {
+    match compression {
+        Compression::Stored => Method::Stored,
+        Compression::Deflate { .. } => Method::Deflate,
+        Compression::Zstd { .. } => Method::Zstd,
+    }
+}
+
+/// A compressor of a large member. Its bytes depend on the compression, the size and the content only,
+/// and not on the number of threads.
+pub(super) fn encoder<W: Write>(
+    compression: Compression,
+    size: u64,
+    threads: usize,
+    out: W,
+) -> io::Result<Encoder<W>> {
+    match compression {
+        Compression::Stored => Encoder::new(out, StreamCompression::None, None, 1),
+        Compression::Deflate { level } => {
+            Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads)
+        }
+        Compression::Zstd { level } if size >= ZSTD_SHARED => {
+            Encoder::new(out, StreamCompression::Zstd, level, threads)
+        }
+        Compression::Zstd { level } => Encoder::zstd_here(out, level.unwrap_or(ZSTD_LEVEL)),
+    }
+}
+
+const DEFLATE_LEVEL: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Packs small members one after the other. To make a compressor anew for each costs more than to use it.
+pub(super) struct Packer {
+    compression: Compression,
+    deflate: Option<DeflateEncoder<Vec<u8>>>,
+    zstd: Option<raw::Encoder<'static>>,
+}
+
+impl Packer {
+    pub(super) fn new(compression: Compression) -> Self {
+        Self { compression, deflate: None, zstd: None }
+    }
+
+    pub(super) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Packs bytes in memory; `None` when they would not become fewer.
+    pub(super) fn pack(&mut self, content: &[u8]) -> io::Result<Option<(Method, Vec<u8>)>> {
+        if content.is_empty() {
+            return Ok(None);
+        }
+        let packed = match self.compression {
+            Compression::Stored => return Ok(None),
+            Compression::Deflate { level } => self.deflate(content, level)?,
+            Compression::Zstd { level } => self.zstd(content, level)?,
+        };
+        Ok((packed.len() < content.len()).then_some((method(self.compression), packed)))
+    }
+
+    fn deflate(&mut self, content: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
+        let level = flate2::Compression::new(level.unwrap_or(DEFLATE_LEVEL));
+        let encoder = self.deflate.get_or_insert_with(|| DeflateEncoder::new(Vec::new(), level));
+        encoder.write_all(content)?;
+        encoder.reset(Vec::new())
+    }
+
+    fn zstd(&mut self, content: &[u8], level: Option<i32>) -> io::Result<Vec<u8>> {
+        let mut encoder = match self.zstd.take() {
+            Some(encoder) => encoder,
+            None => raw::Encoder::new(level.unwrap_or(ZSTD_LEVEL))?,
+        };
+        encoder.reinit()?;
+        let mut writer = zio::Writer::new(Vec::new(), encoder);
+        writer.write_all(content)?;
+        writer.finish()?;
+        let (packed, encoder) = writer.into_inner();
+        self.zstd = Some(encoder);
+        Ok(packed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const COMPRESSIONS: [Compression; 4] = [
+        Compression::Deflate { level: None },
+        Compression::Deflate { level: Some(9) },
+        Compression::Zstd { level: None },
+        Compression::Zstd { level: Some(12) },
+    ];
+
+    /// Bytes that can be pressed, some more and some less.
+    fn content() -> impl Strategy<Value = Vec<u8>> {
+        (0..200_000_usize, 1..60_u64, any::<u64>()).prop_map(|(length, kinds, seed)| {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                u8::try_from((state >> 33) % kinds).unwrap()
+            };
+            (0..length).map(|_| next()).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
+            for compression in COMPRESSIONS {
+                let mut kept = Packer::new(compression);
+                for content in &contents {
+                    let fresh = Packer::new(compression).pack(content).unwrap();
+                    prop_assert_eq!(kept.pack(content).unwrap(), fresh);
+                }
+            }
+        }
+
+        #[test]
+        fn the_number_of_threads_does_not_show_and_the_content_comes_back(
+            content in content(),
+            times in 1..12_usize,
+            size in prop::sample::select(vec![1, ZSTD_SHARED]),
+        ) {
+            let content = content.repeat(times);
+            for compression in COMPRESSIONS {
+                let packed = [1, 3].map(|threads| {
+                    let mut encoder = encoder(compression, size, threads, Vec::new()).unwrap();
+                    encoder.write_all(&content).unwrap();
+                    encoder.finish().unwrap()
+                });
+                prop_assert_eq!(&packed[0], &packed[1]);
+                let mut back = Vec::new();
+                match method(compression) {
+                    Method::Zstd => zstd::stream::copy_decode(&packed[0][..], &mut back).unwrap(),
+                    _ => {
+                        let mut decoder = flate2::read::DeflateDecoder::new(&packed[0][..]);
+                        io::copy(&mut decoder, &mut back).map(drop).unwrap();
+                    }
+                }
+                prop_assert!(back == content);
+            }
+        }
+    }
+}
