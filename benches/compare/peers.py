@@ -1,0 +1,184 @@
+"""What Python offers for the same jobs. The first word says which."""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+
+
+def files(root):
+    for directory, names, found in os.walk(root):
+        names.sort()
+        for name in sorted(found):
+            path = os.path.join(directory, name)
+            yield os.path.relpath(path, root), path
+
+
+def load(path):
+    import numpy
+
+    with open(path, "rb") as file:
+        words = numpy.frombuffer(file.read(48), "<u8")
+        dims = numpy.frombuffer(file.read(8 * int(words[5])), "<u8").astype(int)
+        dtype = {2: "u", 3: "f"}[int(words[2])] + str(int(words[3]))
+        array = numpy.empty(dims[::-1], dtype)
+        file.readinto(memoryview(array).cast("B"))
+    return array
+
+
+def arrays(root):
+    for name, path in files(root):
+        if name.endswith(".ra"):
+            yield name[:-3], load(path)
+
+
+def zip_create(root, out):
+    import zipfile
+
+    lines = []
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, path in files(root):
+            digest = hashlib.sha256()
+            info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            info.file_size = os.path.getsize(path)
+            with open(path, "rb") as file, archive.open(info, "w") as member:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+                    member.write(block)
+            lines.append(f"{digest.hexdigest()}  {name}\n")
+        archive.writestr("manifest-sha256.txt", "".join(lines))
+
+
+def zip_verify(path):
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        for line in archive.read("manifest-sha256.txt").decode().splitlines():
+            digest = hashlib.sha256()
+            with archive.open(line[66:]) as member:
+                while block := member.read(1 << 20):
+                    digest.update(block)
+            if digest.hexdigest() != line[:64]:
+                sys.exit(1)
+
+
+def zip_get(path, member, out):
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive, archive.open(member) as source, open(out, "wb") as file:
+        shutil.copyfileobj(source, file, 1 << 20)
+
+
+def npz_create(root, out):
+    import numpy
+
+    with open(out, "wb") as file:
+        numpy.savez(file, **dict(arrays(root)))
+
+
+def npz_get(path, member, out):
+    import numpy
+
+    with numpy.load(path) as archive, open(out, "wb") as file:
+        file.write(archive[member[:-3]].tobytes())
+
+
+def h5_create(root, out):
+    import h5py
+
+    with h5py.File(out, "w") as file:
+        for name, array in arrays(root):
+            file.create_dataset(name, data=array)
+
+
+def h5_get(path, member, out):
+    import h5py
+
+    with h5py.File(path, "r") as archive, open(out, "wb") as file:
+        file.write(archive[member[:-3]][()].tobytes())
+
+
+def png_create(root, out):
+    from PIL import Image
+
+    for name, array in arrays(root):
+        path = os.path.join(out, name + ".png")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        # Three planes of colour, or one of grey.
+        picture = array.transpose(1, 2, 0) if array.ndim == 3 else array
+        Image.fromarray(picture).save(path)
+
+
+def count(kind, path):
+    if kind == "npz":
+        import zipfile
+
+        print(sum(name.endswith(".npy") for name in zipfile.ZipFile(path).namelist()))
+    else:
+        import h5py
+
+        found = []
+        with h5py.File(path, "r") as file:
+            file.visititems(lambda name, item: found.append(name) if hasattr(item, "shape") else None)
+        print(len(found))
+
+
+def read_npz(path):
+    import numpy
+
+    with numpy.load(path) as archive:
+        for name in archive.files:
+            archive[name]
+
+
+def read_h5(path):
+    import h5py
+
+    def read(_, item):
+        if isinstance(item, h5py.Dataset):
+            item[()]
+
+    with h5py.File(path, "r") as file:
+        file.visititems(read)
+
+
+def read_png(root):
+    import numpy
+    from PIL import Image
+
+    for _, path in files(root):
+        numpy.asarray(Image.open(path))
+
+
+def slices(h5, name, raw, offset, side):
+    """Seconds for a row, a column and a plane of a cube, by h5py and by a map of the archive."""
+    import h5py
+    import numpy
+
+    side, at = int(side), int(side) // 3
+    cube = numpy.memmap(raw, "<f4", "r", int(offset), (side, side, side))
+    with h5py.File(h5, "r") as file:
+        for array, tool in ((file[name], "h5py"), (cube, "numpy memmap")):
+            for part in ("row", "column", "plane"):
+                start = time.perf_counter()
+                if part == "row":
+                    numpy.array(array[at, at, :])
+                elif part == "column":
+                    numpy.array(array[:, at, at])
+                else:
+                    numpy.array(array[:, at, :])
+                print(f"{tool}\t{part}\t{time.perf_counter() - start:.9f}")
+
+
+def timed(read, path):
+    """Seconds that a read takes once the modules are there."""
+    job = globals()[read]
+    for module in {"read_npz": ["numpy"], "read_h5": ["h5py"], "read_png": ["numpy", "PIL.Image"]}[read]:
+        __import__(module)
+    start = time.perf_counter()
+    job(path)
+    print(f"{time.perf_counter() - start:.9f}")
+
+
+globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,285 @@
+//! Samples as Markdown.
+
+use std::path::Path;
+
+use super::contestant::Kind;
+use super::machine;
+use super::memory;
+use super::samples::{Group, Row};
+use super::statistics::Spread;
+
+/// Every table that can be made of what lies in a directory, by its name in the page.
+pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
+    let groups = Group::load_all(results);
+    let of = |operation: &str| -> Vec<&Group> {
+        let mut found: Vec<&Group> =
+            groups.iter().filter(|group| group.operation == operation).collect();
+        found.sort_by_key(|group| group.workload.trim_start_matches('N').parse::<u64>().ok());
+        found
+    };
+    let mut tables = Vec::new();
+    tables.extend(machine::noted(results).map(|text| ("machine".to_owned(), text)));
+    tables.push(("workloads".to_owned(), workloads(&groups)));
+    for operation in ["create", "verify", "get", "extract"] {
+        tables.push((operation.to_owned(), against_limit(&of(operation))));
+    }
+    for operation in
+        ["compressed", "library_one", "library_all", "library_view", "slices", "startup"]
+    {
+        tables.push((operation.to_owned(), one_by_one(&of(operation))));
+    }
+    tables.push(("jobs".to_owned(), speed_up(&of("jobs"))));
+    tables.push(("scaling".to_owned(), per_member(&of("scaling"))));
+    tables.push(("memory".to_owned(), peaks(&of("memory"))));
+    tables.retain(|(_, table)| !table.is_empty());
+    tables
+}
+
+/// A table from its cells; the first row is the head. Figures stand to the right.
+fn markdown(rows: &[Vec<String>]) -> String {
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        text.push_str(&format!("| {} |\n", row.join(" | ")));
+        if index == 0 {
+            text.push_str(&format!("|---|{}\n", "--:|".repeat(row.len() - 1)));
+        }
+    }
+    text
+}
+
+fn notes(groups: &[&Group]) -> String {
+    let mut notes: Vec<&String> = groups.iter().flat_map(|group| &group.notes).collect();
+    notes.sort();
+    notes.dedup();
+    let lines: Vec<String> = notes.iter().map(|note| format!("- {note}\n")).collect();
+    if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
+}
+
+fn median(row: &Row) -> f64 {
+    Spread::of(row.samples.iter().map(|sample| sample.wall)).map_or(f64::NAN, |wall| wall.median)
+}
+
+/// Three figures that count, and a unit that suits.
+fn seconds(value: f64) -> String {
+    let (value, unit) = match value {
+        value if value >= 1.0 => (value, "s"),
+        value if value >= 1e-3 => (value * 1e3, "ms"),
+        value => (value * 1e6, "µs"),
+    };
+    format!("{} {unit}", figures(value))
+}
+
+fn figures(value: f64) -> String {
+    let digits = match value {
+        value if value >= 100.0 => 0,
+        value if value >= 10.0 => 1,
+        value if value >= 0.1 || value == 0.0 => 2,
+        _ => 4,
+    };
+    format!("{value:.digits$}")
+}
+
+fn ratio(spread: Spread) -> String {
+    let Spread { median, least, most } = spread;
+    format!("{} ({}–{})", figures(median), figures(least), figures(most))
+}
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        0.0 => "–".to_owned(),
+        bytes if bytes >= MIB => format!("{} MiB", figures(bytes / MIB)),
+        bytes => format!("{} KiB", figures(bytes / 1024.0)),
+    }
+}
+
+fn find<'a>(group: &'a Group, name: &str) -> Option<&'a Row> {
+    group.rows.iter().find(|row| row.name == name)
+}
+
+fn of_kind(group: &Group, kind: Kind) -> Option<&Row> {
+    group.rows.iter().find(|row| row.kind == kind)
+}
+
+fn workloads(groups: &[Group]) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for group in
+        groups.iter().filter(|group| !group.workload.starts_with('N') && group.workload != "all")
+    {
+        let [arrays, files, bytes] = group.facts;
+        let row = vec![group.workload.clone(), arrays.to_string(), files.to_string(), size(bytes)];
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows.sort();
+    rows.insert(0, ["workload", "arrays", "files", "bytes"].map(str::to_owned).to_vec());
+    if rows.len() > 1 { markdown(&rows) } else { String::new() }
+}
+
+/// Everybody in multiples of the bare work, the fastest first, with what is left out below.
+fn against_limit(groups: &[&Group]) -> String {
+    let Some(first) = groups.first() else { return String::new() };
+    let mut head = vec!["× bare work".to_owned()];
+    head.extend(groups.iter().map(|group| group.workload.clone()));
+    let mut limit = vec!["bare work, two threads".to_owned()];
+    limit.extend(groups.iter().map(|group| {
+        of_kind(group, Kind::Limit).map_or(String::new(), |row| seconds(median(row)))
+    }));
+    let mut names: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).collect();
+    names.retain(|row| row.kind != Kind::Limit);
+    let cell = |group: &Group, name: &str| {
+        Spread::of_ratios(&find(group, name)?.samples, &of_kind(group, Kind::Limit)?.samples)
+    };
+    // By the first workload that has them.
+    names.sort_by(|a, b| {
+        let key = |row: &Row| {
+            let known = groups.iter().find_map(|group| cell(group, &row.name));
+            (row.kind != Kind::Ours, known.map_or(f64::MAX, |spread| spread.median))
+        };
+        key(a).partial_cmp(&key(b)).unwrap()
+    });
+    let mut rows = vec![head, limit];
+    for row in names {
+        let title = match (row.kind, row.what.as_str()) {
+            (Kind::Ours, what) => format!("**{}**: {what}", row.name),
+            (_, "") => row.name.clone(),
+            (_, what) => format!("{}: {what}", row.name),
+        };
+        if rows.iter().any(|other| other.first() == Some(&title)) {
+            continue;
+        }
+        let mut cells = vec![title];
+        cells.extend(groups.iter().map(|group| {
+            cell(group, &row.name).map_or("–".to_owned(), |spread| match row.kind {
+                Kind::Ours => format!("**{}**", ratio(spread)),
+                _ => ratio(spread),
+            })
+        }));
+        rows.push(cells);
+    }
+    let rounds = first.rows.first().map_or(0, |row| row.samples.len());
+    format!(
+        "Counted rounds: {rounds}. Each cell is the median, with the least and the most.\n\n{}{}",
+        markdown(&rows),
+        notes(groups)
+    )
+}
+
+/// A table for each workload: time, processor, what was made, and how it compares to the first of its
+/// kind, which stands before the colon of a name.
+fn one_by_one(groups: &[&Group]) -> String {
+    let mut text = String::new();
+    for group in groups {
+        let first = |name: &str| {
+            let kind = |name: &str| name.split_once(": ").map(|(kind, _)| kind.to_owned());
+            group.rows.iter().find(|row| kind(&row.name) == kind(name)).unwrap()
+        };
+        let head = ["", "time", "× the first of its kind", "processor / time", "bytes"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let has_cpu = group.rows.iter().any(|row| row.samples.iter().any(|s| s.peak > 0));
+        for row in &group.rows {
+            let wall = median(row);
+            let busy = row.samples.iter().map(|sample| sample.cpu / sample.wall);
+            let name = match (row.kind, row.what.as_str()) {
+                (Kind::Ours, "") => format!("**{}**", row.name),
+                (Kind::Ours, what) => format!("**{}**: {what}", row.name),
+                (_, "") => row.name.clone(),
+                (_, what) => format!("{}: {what}", row.name),
+            };
+            rows.push(vec![
+                name,
+                seconds(wall),
+                Spread::of_ratios(&row.samples, &first(&row.name).samples)
+                    .map_or(String::new(), ratio),
+                Spread::of(busy)
+                    .filter(|_| has_cpu)
+                    .map_or("–".to_owned(), |busy| figures(busy.median)),
+                size(row.bytes),
+            ]);
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if groups.len() > 1 {
+            text.push_str(&format!("{}:\n\n", group.workload));
+        }
+        text.push_str(&markdown(&rows));
+    }
+    text + &notes(groups)
+}
+
+fn speed_up(groups: &[&Group]) -> String {
+    let mut rows = vec![vec!["`--jobs 2` is faster by".to_owned()]];
+    rows[0].extend(groups.iter().map(|group| group.workload.clone()));
+    for verb in ["create", "verify"] {
+        let mut cells = vec![verb.to_owned()];
+        cells.extend(groups.iter().map(|group| {
+            let row = |jobs: u8| find(group, &format!("ra-pack {verb} --jobs {jobs}"));
+            row(1)
+                .zip(row(2))
+                .and_then(|(one, two)| Spread::of_ratios(&one.samples, &two.samples))
+                .map_or("–".to_owned(), ratio)
+        }));
+        rows.push(cells);
+    }
+    if groups.is_empty() { String::new() } else { markdown(&rows) }
+}
+
+/// Microseconds for each member, by command and number of members: what the plot shows, too.
+pub(crate) fn costs(groups: &[&Group]) -> Vec<(String, Vec<(f64, f64)>)> {
+    let Some(first) = groups.first() else { return Vec::new() };
+    let cost = |group: &Group, name: &str| {
+        let members = group.facts[1] as f64;
+        find(group, name).map(|row| (members, median(row) * 1e6 / members))
+    };
+    first
+        .rows
+        .iter()
+        .map(|row| {
+            (row.name.clone(), groups.iter().filter_map(|group| cost(group, &row.name)).collect())
+        })
+        .collect()
+}
+
+fn per_member(groups: &[&Group]) -> String {
+    let mut rows = vec![vec!["µs per member".to_owned()]];
+    rows[0].extend(groups.iter().map(|group| format!("{} members", group.facts[1])));
+    for (name, costs) in costs(groups) {
+        let mut cells = vec![name];
+        cells.extend(costs.iter().map(|(_, cost)| figures(*cost)));
+        rows.push(cells);
+    }
+    let mut whole = vec!["get, in all".to_owned()];
+    whole.extend(
+        groups
+            .iter()
+            .map(|group| find(group, "get").map_or(String::new(), |row| seconds(median(row)))),
+    );
+    rows.push(whole);
+    if groups.is_empty() { String::new() } else { markdown(&rows) }
+}
+
+fn peaks(groups: &[&Group]) -> String {
+    let Some(first) = groups.first() else { return String::new() };
+    let mut rows = vec![vec!["peak in MiB".to_owned()], vec!["bound".to_owned()]];
+    for group in groups {
+        rows[0].push(group.workload.clone());
+        rows[1].push(figures(memory::bound(group.facts[1]) as f64 / 1024.0));
+    }
+    for row in &first.rows {
+        let mut cells = vec![row.name.clone()];
+        cells.extend(groups.iter().map(|group| peak(group, &row.name)));
+        rows.push(cells);
+    }
+    markdown(&rows)
+}
+
+/// The peak of a command, marked where it is above the bound.
+fn peak(group: &Group, name: &str) -> String {
+    let peaks = find(group, name).map(|row| row.samples.iter().map(|sample| sample.peak));
+    let Some(peak) = peaks.and_then(Iterator::max) else { return "–".to_owned() };
+    let text = figures(peak as f64 / 1024.0);
+    if peak > memory::bound(group.facts[1]) { format!("**{text}**") } else { text }
+}
