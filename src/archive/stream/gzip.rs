@@ -120,9 +120,11 @@ impl<W: Write> Write for GzipEncoder<W> {
 }
 
 impl Block {
-    /// The block as raw deflate; `state` may have compressed any other before.
-    pub(super) fn compress(self, state: &mut Compress) -> io::Result<Compressed> {
-        state.reset();
+    /// The block as raw deflate. A compressor that has compressed another block before may find other
+    /// matches, also once it is reset, so that bytes would depend on which thread had which blocks: each
+    /// has its own.
+    pub(super) fn compress(self, level: Compression) -> io::Result<Compressed> {
+        let mut state = Compress::new(level, false);
         let (window, mut input) =
             self.bytes.split_at_checked(self.window).unwrap_or((&[], &self.bytes));
         if !window.is_empty() {

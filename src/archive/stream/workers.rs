@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use flate2::{Compress, Compression};
+use flate2::Compression;
 
 use super::gzip::{Block, Compressed};
 
@@ -17,7 +17,7 @@ const BLOCKS_PER_THREAD: usize = 3;
 pub(super) enum Workers {
     /// In the calling thread; one block at most waits to be taken.
     Here {
-        state: Compress,
+        level: Compression,
         done: Option<Compressed>,
     },
     Threads(Pool),
@@ -37,7 +37,7 @@ impl Workers {
     /// `jobs` threads, or none but the calling one where one is enough.
     pub(super) fn new(level: Compression, jobs: usize) -> io::Result<Self> {
         if jobs <= 1 {
-            return Ok(Self::Here { state: Compress::new(level, false), done: None });
+            return Ok(Self::Here { level, done: None });
         }
         let (queue, blocks) = channel::<Job>();
         let blocks = Arc::new(Mutex::new(blocks));
@@ -48,12 +48,11 @@ impl Workers {
         for _ in 0..jobs {
             let blocks = Arc::clone(&blocks);
             let work = move || {
-                let mut state = Compress::new(level, false);
                 loop {
                     let job = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((block, result)) = job else { return };
                     // Nobody waits for it any more once the encoder is gone.
-                    let _ = result.send(block.compress(&mut state));
+                    let _ = result.send(block.compress(level));
                 }
             };
             pool.threads.push(thread::Builder::new().name("gzip".to_owned()).spawn(work)?);
@@ -64,8 +63,8 @@ impl Workers {
     /// Hands a block over. [`take`](Self::take) must have returned `None` before.
     pub(super) fn submit(&mut self, block: Block) -> io::Result<()> {
         match self {
-            Self::Here { state, done } => {
-                *done = Some(block.compress(state)?);
+            Self::Here { level, done } => {
+                *done = Some(block.compress(*level)?);
                 Ok(())
             }
             Self::Threads(pool) => {

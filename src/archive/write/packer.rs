@@ -45,16 +45,16 @@ pub(super) fn encoder<W: Write>(
 const DEFLATE_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Packs small members one after the other. To make a compressor anew for each costs more than to use it.
+/// Packs small members one after the other. To make a compressor of Zstandard anew for each costs more than
+/// to use it; one of deflate shows in its output what it has packed before, also once it is reset.
 pub(super) struct Packer {
     compression: Compression,
-    deflate: Option<DeflateEncoder<Vec<u8>>>,
     zstd: Option<raw::Encoder<'static>>,
 }
 
 impl Packer {
     pub(super) fn new(compression: Compression) -> Self {
-        Self { compression, deflate: None, zstd: None }
+        Self { compression, zstd: None }
     }
 
     pub(super) fn compression(&self) -> Compression {
@@ -68,17 +68,10 @@ impl Packer {
         }
         let packed = match self.compression {
             Compression::Stored => return Ok(None),
-            Compression::Deflate { level } => self.deflate(content, level)?,
+            Compression::Deflate { level } => deflate(content, level)?,
             Compression::Zstd { level } => self.zstd(content, level)?,
         };
         Ok((packed.len() < content.len()).then_some((method(self.compression), packed)))
-    }
-
-    fn deflate(&mut self, content: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
-        let level = flate2::Compression::new(level.unwrap_or(DEFLATE_LEVEL));
-        let encoder = self.deflate.get_or_insert_with(|| DeflateEncoder::new(Vec::new(), level));
-        encoder.write_all(content)?;
-        encoder.reset(Vec::new())
     }
 
     fn zstd(&mut self, content: &[u8], level: Option<i32>) -> io::Result<Vec<u8>> {
@@ -94,6 +87,13 @@ impl Packer {
         self.zstd = Some(encoder);
         Ok(packed)
     }
+}
+
+fn deflate(content: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
+    let level = flate2::Compression::new(level.unwrap_or(DEFLATE_LEVEL));
+    let mut encoder = DeflateEncoder::new(Vec::new(), level);
+    encoder.write_all(content)?;
+    encoder.finish()
 }
 
 #[cfg(test)]
