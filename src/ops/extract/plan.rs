@@ -15,7 +15,7 @@ use crate::ops::glance::ambiguous;
 use crate::ops::manifest_text::RootFiles;
 use crate::ops::manifests::{self, MAX_MANIFEST};
 use crate::pack::{self, Layout, Placement};
-use crate::path::MemberPath;
+use crate::path;
 
 /// What is to be written, and what is known of it.
 pub(super) struct Plan {
@@ -38,7 +38,7 @@ impl Plan {
     ) -> Result<(Self, Contents)> {
         let kept = AtomicU64::new(0);
         let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
-        let path = archive.path().to_owned();
+        let archive_path = archive.path().to_owned();
         // What is no longer needed of a large archive makes room for its manifest.
         let contents = archive.into_contents();
         let mut findings = scan.findings;
@@ -54,8 +54,8 @@ impl Plan {
         }
         let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
         let placement = Placement::detect(&members.iter().map(|member| member.name.as_str()));
-        let kept = Kept { archive: &path, placement: &placement, texts };
-        let known = Known::find(&path, &kept, &placement, &members, &mut findings)?;
+        let kept = Kept { archive: &archive_path, placement: &placement, texts };
+        let known = Known::find(&archive_path, &kept, &placement, &members, &mut findings)?;
         drop(kept);
         if known.is_none() {
             findings.push(
@@ -68,7 +68,7 @@ impl Plan {
             (options.patterns.is_empty() || options.patterns.matches(&member.name))
                 && !ambiguous.contains(&member.name)
         };
-        let is_named = |member: &Member| MemberPath::new(member.name.as_str()).is_ok();
+        let is_named = |member: &Member| path::is_sound(&member.name);
         let of_kind = |number: &usize, kind: MemberKind| {
             members.get(*number).is_some_and(|member| member.kind == kind && is_wanted(member))
         };
