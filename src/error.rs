@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::finding::{Finding, count_errors};
+use crate::interchange;
 use crate::path::{InvalidPath, escape};
 use crate::ra::DecodeError;
 
@@ -74,6 +75,14 @@ pub enum Error {
         /// Where and why.
         source: DecodeError,
     },
+    /// A file of another format cannot be read, or an array not be written in it.
+    #[error("`{}`", escape(name))]
+    Interchange {
+        /// The file, member or array.
+        name: String,
+        /// Where and why.
+        source: interchange::Error,
+    },
     /// An array is not what the caller asked for.
     #[error("`{}`: {reason}", escape(name))]
     Mismatch {
@@ -131,6 +140,11 @@ impl From<Error> for io::Error {
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
             Error::Unsupported(_) => io::ErrorKind::Unsupported,
             Error::Interrupted => io::ErrorKind::Interrupted,
+            Error::Interchange { source, .. } => match source {
+                interchange::Error::Io(source) => source.kind(),
+                interchange::Error::NoCounterpart { .. } => io::ErrorKind::Unsupported,
+                interchange::Error::Malformed { .. } => io::ErrorKind::InvalidData,
+            },
             Error::Changed { .. } => io::ErrorKind::Other,
             Error::InvalidPath(_) | Error::Mismatch { .. } => io::ErrorKind::InvalidInput,
             Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {

@@ -6,6 +6,7 @@ mod digest;
 mod error;
 mod finding;
 mod fs;
+pub mod interchange;
 pub mod manifest;
 mod manifest_lookup;
 pub mod ndl;

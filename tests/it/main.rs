@@ -27,12 +27,13 @@ mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 mod page; // support: blocks of a page, and a place to run them
 mod properties; // whole packs: what goes in comes out
+mod python; // support: Python with the libraries whose files are read and written
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readme; // the shell lines of README do what it shows
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
-mod schemas;
-mod validate;
+mod schemas; // what --json prints is what schemas/ says
+mod validate; // `validate`, and packs that one hand-written document describes
 #[cfg(unix)] // links, pipes, signals
-mod verify; // `ra-pack verify`: every kind of damage is found and named // what --json prints is what schemas/ says // `validate`, and packs that one hand-written document describes
+mod verify; // `ra-pack verify`: every kind of damage is found and named

@@ -1,15 +1,13 @@
 //! What `create --layout bagit` writes, and what bagit-python says of it.
 
-use std::env;
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, ra_pack, read_tree};
 use crate::foreign::complaint;
+use crate::python::Python;
 use crate::run::{create, extract, pack, ra};
 
 fn small() -> Experiment {
@@ -169,29 +167,15 @@ fn digests_do_not_depend_on_how_a_file_is_read() {
     }
 }
 
-/// A Python that has bagit-python; says so when there is none, and fails when it is required.
-fn python_with_bagit() -> Option<PathBuf> {
-    let python = env::var_os("RA_PACK_TEST_PYTHON").unwrap_or_else(|| "python3".into());
-    let mut import = Command::new(&python);
-    if complaint(import.args(["-c", "import bagit"])).is_ok() {
-        return Some(python.into());
-    }
-    let is_required = env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-    assert!(!is_required, "bagit-python is not installed, and RA_PACK_REQUIRE_TOOLS is 1");
-    writeln!(io::stderr(), "SKIPPED: bagit-python is not installed, nothing was tried with it")
-        .unwrap();
-    None
-}
-
 /// Holds the bag at `path` against its manifests by the real bagit-python.
-fn bagit_validate(python: &Path, path: &Path) -> Result<(), String> {
+fn bagit_validate(python: &Python, path: &Path) -> Result<(), String> {
     let program = "import sys, bagit\nbagit.Bag(sys.argv[1]).validate(processes=1)";
-    complaint(Command::new(python).args(["-W", "ignore", "-c", program]).arg(path))
+    complaint(python.command().args(["-c", program]).arg(path))
 }
 
 #[test]
 fn bagit_python_accepts_what_is_written_and_finds_what_is_damaged() {
-    let Some(python) = python_with_bagit() else { return };
+    let Some(python) = Python::with(&["bagit"]) else { return };
     let long = format!("External-Description={}", "a long word ".repeat(30).trim());
     let options = [
         &["--layout", "bagit"][..],
@@ -209,7 +193,7 @@ fn bagit_python_accepts_what_is_written_and_finds_what_is_damaged() {
             {
                 let scratch = TempDir::new().unwrap();
                 let archive = pack(&experiment, scratch.path(), &format!("exp{ending}"), options);
-                let mut unpack = Command::new(&python);
+                let mut unpack = python.command();
                 unpack.args(["-m", module, "-e"]).arg(&archive).arg(scratch.path().join("out"));
                 complaint(&mut unpack).unwrap();
                 let bag = scratch.path().join("out/exp");

@@ -1,0 +1,44 @@
+//! Support: Python with the libraries whose files are read and written.
+//!
+//! The gate installs them into `target/ci-python` and names its interpreter in `RA_PACK_TEST_PYTHON`.
+//! Where they are missing a test says so and is skipped; with `RA_PACK_REQUIRE_TOOLS=1` that is a failure.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::Command;
+
+/// An interpreter that can import what a test asked for.
+#[derive(Debug)]
+pub(crate) struct Python {
+    program: OsString,
+}
+
+impl Python {
+    /// One that can import `modules`, or nothing.
+    #[track_caller]
+    pub(crate) fn with(modules: &[&str]) -> Option<Self> {
+        let program = env::var_os("RA_PACK_TEST_PYTHON").unwrap_or_else(|| "python3".into());
+        Self { program }.able(modules)
+    }
+
+    #[track_caller]
+    fn able(self, modules: &[&str]) -> Option<Self> {
+        let what = modules.join(", ");
+        let tried = self.command().args(["-c", &format!("import {what}")]).output();
+        if tried.is_ok_and(|output| output.status.success()) {
+            return Some(self);
+        }
+        let is_required = env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+        assert!(!is_required, "Python has no {what}, and RA_PACK_REQUIRE_TOOLS is 1");
+        writeln!(io::stderr(), "SKIPPED: Python has no {what}, nothing was tried with it").unwrap();
+        None
+    }
+
+    /// The interpreter, without arguments and without warnings.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["-W", "ignore"]);
+        command
+    }
+}
