@@ -1,0 +1,571 @@
+//! Reverses the axes of an array: elements that lay last index first come to lie first index first, or
+//! the other way round.
+//!
+//! Files larger than memory are reversed in tiles. A tile is a box of the array that is cut so that it is
+//! made of long runs in the one order and in the other: each run is read by one call and written by one.
+//! Within a tile elements are moved in blocks that fit into the first cache.
+
+use std::io;
+use std::ops::Range;
+
+use super::error::ShapeError;
+use super::header::{Header, count};
+use crate::parallel;
+
+/// Most bytes of a tile, of which each job holds two: with fewer, the runs of a large cube become short.
+const MAX_TILE: u64 = 8 << 20;
+
+/// Fewest bytes of a tile, however many jobs share the memory.
+const MIN_TILE: u64 = 1 << 20;
+
+/// Bytes of the tiles of all jobs together, as long as there are no more than 32 of them.
+const ALL_TILES: u64 = 64 << 20;
+
+/// Most bytes of a block: with its counterpart it takes half of a first-level cache of 32 KiB.
+const MAX_BLOCK: u64 = 8 << 10;
+
+/// Lines of a cache are this long. Runs are held apart by one more, since lines at distances of a
+/// power of two would drive each other out.
+const CACHE_LINE: usize = 64;
+
+/// How the axes of one array are reversed.
+///
+/// The elements stay the same under their indices: what is `a[i, j, k]` in an array that is stored with `k`
+/// fastest is `a[i, j, k]` in the reversed one, which is stored with `i` fastest.
+///
+/// ```
+/// use ra_pack::ra::{ElementType, Header, Reversal};
+///
+/// // A 2 by 3 matrix row by row: its header lists the columns first.
+/// let rows = Header::new(ElementType::UINT8, vec![3, 2])?;
+/// let mut columns = [0; 6];
+/// Reversal::new(&rows).reverse(&[11, 12, 13, 21, 22, 23], &mut columns)?;
+/// assert_eq!(columns, [11, 21, 12, 22, 13, 23]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reversal {
+    /// Extents of the source, fastest first; without those of 1, which have no place in any order.
+    dims: Vec<u64>,
+    elbyte: u64,
+    data_len: u64,
+}
+
+impl Reversal {
+    /// That of an array with this header, which is the one of the source.
+    pub fn new(source: &Header) -> Self {
+        let dims = source.dims().iter().copied().filter(|extent| *extent != 1).collect();
+        Self { dims, elbyte: source.element().elbyte(), data_len: source.data_len() }
+    }
+
+    /// Whether the bytes stay where they are: in arrays of no more than one axis longer than 1.
+    pub fn is_identity(&self) -> bool {
+        self.dims.len() <= 1 || self.data_len == 0
+    }
+
+    /// The header of the reversed array.
+    ///
+    /// # Errors
+    ///
+    /// Never for a header that could be made.
+    pub fn header(source: &Header) -> Result<Header, ShapeError> {
+        Header::new(source.element(), source.dims().iter().rev().copied().collect())
+    }
+
+    /// Reverses an array in memory.
+    ///
+    /// # Errors
+    ///
+    /// When `source` or `target` has another length than the data of the header.
+    pub fn reverse(&self, source: &[u8], target: &mut [u8]) -> io::Result<()> {
+        if count(source.len()) != self.data_len || count(target.len()) != self.data_len {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "expected {} bytes of source and target, found {} and {}",
+                    self.data_len,
+                    source.len(),
+                    target.len()
+                ),
+            ));
+        }
+        if self.is_identity() {
+            target.copy_from_slice(source);
+            return Ok(());
+        }
+        let shape = Box::whole(&self.dims)?;
+        let elbyte = size(self.elbyte)?;
+        let (from, to) = (dense(&shape.lens, elbyte), dense_reversed(&shape.lens, elbyte));
+        copy(source, &from, target, &to, &shape.lens, elbyte);
+        Ok(())
+    }
+
+    /// Reverses an array that `read_at` reads and `write_at` writes, both at offsets of the data section, on
+    /// `jobs` threads; each takes 16 MiB, or less when there are many.
+    ///
+    /// # Errors
+    ///
+    /// What `read_at` and `write_at` return, and when there is no memory for two elements.
+    pub fn reverse_at(
+        &self,
+        jobs: usize,
+        read_at: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync,
+        write_at: impl Fn(&[u8], u64) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
+        if self.data_len == 0 {
+            return Ok(());
+        }
+        let per_tile = ALL_TILES.checked_div(count(jobs).saturating_mul(2)).unwrap_or(0);
+        let largest = per_tile.clamp(MIN_TILE, MAX_TILE);
+        let tile = cut(&self.dims, self.elbyte, largest);
+        let grid = Grid { dims: &self.dims, tile: &tile };
+        let (tiles, elbyte) = (size(grid.count())?, size(self.elbyte)?);
+        let work = |buffers: &mut (Vec<u8>, Vec<u8>), range: Range<usize>| {
+            for number in range {
+                let shape = grid.get(count(number))?;
+                let (read, written) = buffers;
+                let from = Runs::new(&shape, &self.dims, elbyte, Direction::Forward)?;
+                from.each(read, |run, at| read_at(run, at))?;
+                let to = Runs::new(&shape, &self.dims, elbyte, Direction::Reversed)?;
+                reserve(written, to.buffer_len)?;
+                copy(read, &from.strides, written, &to.strides, &shape.lens, elbyte);
+                to.each(written, |run, at| write_at(run, at))?;
+            }
+            Ok(())
+        };
+        parallel::map_ranges(jobs, tiles, 1, <(Vec<u8>, Vec<u8>)>::default, work).map(drop)
+    }
+}
+
+/// Makes a buffer as long as is needed; what is in it does not matter.
+fn reserve(buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    let more = len.saturating_sub(buffer.len());
+    buffer.try_reserve(more).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    buffer.resize(buffer.len().max(len), 0);
+    Ok(())
+}
+
+fn size(number: u64) -> io::Result<usize> {
+    usize::try_from(number).map_err(|_| io::ErrorKind::OutOfMemory.into())
+}
+
+fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> u64 {
+    extents.into_iter().fold(1, |product, extent| product.saturating_mul(*extent))
+}
+
+/// Cuts a box of at most `largest` bytes, or one element, that has long runs at both ends: the first axes
+/// lie together in the one order, the last axes in the other.
+fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
+    let mut tile = vec![1; dims.len()];
+    let (mut low, mut high) = (0, dims.len().saturating_sub(1));
+    while low <= high {
+        let bytes = product(&tile).saturating_mul(elbyte);
+        if bytes.saturating_mul(2) > largest {
+            break;
+        }
+        let forward = product(tile.get(..=low).unwrap_or_default());
+        let reversed = product(tile.get(high..).unwrap_or_default());
+        let axis = if forward <= reversed { low } else { high };
+        let (Some(len), Some(extent)) = (tile.get_mut(axis), dims.get(axis)) else { break };
+        *len = len.saturating_mul(2).min(*extent);
+        let is_full = len == extent;
+        if is_full && axis == low {
+            low = low.saturating_add(1);
+        } else if is_full && high == 0 {
+            break;
+        } else if is_full {
+            high = high.saturating_sub(1);
+        }
+    }
+    tile
+}
+
+/// A box of the array: where it begins along each axis, and how far it reaches.
+struct Box {
+    starts: Vec<u64>,
+    lens: Vec<usize>,
+}
+
+impl Box {
+    fn whole(dims: &[u64]) -> io::Result<Self> {
+        let lens = dims.iter().map(|extent| size(*extent)).collect::<io::Result<_>>()?;
+        Ok(Self { starts: vec![0; dims.len()], lens })
+    }
+}
+
+/// The boxes that an array falls into.
+struct Grid<'a> {
+    dims: &'a [u64],
+    tile: &'a [u64],
+}
+
+impl Grid<'_> {
+    fn extents(&self) -> impl Iterator<Item = u64> {
+        self.dims.iter().zip(self.tile).map(|(extent, len)| extent.div_ceil((*len).max(1)))
+    }
+
+    fn count(&self) -> u64 {
+        self.extents().fold(1, u64::saturating_mul)
+    }
+
+    /// One of them, the first axis counting fastest.
+    fn get(&self, number: u64) -> io::Result<Box> {
+        let mut left = number;
+        let mut shape = Box { starts: Vec::new(), lens: Vec::new() };
+        for (extents, (extent, len)) in self.extents().zip(self.dims.iter().zip(self.tile)) {
+            let step = left.checked_rem(extents).unwrap_or(0);
+            left = left.checked_div(extents).unwrap_or(0);
+            let start = step.saturating_mul(*len);
+            shape.starts.push(start);
+            shape.lens.push(size(extent.saturating_sub(start).min(*len))?);
+        }
+        Ok(shape)
+    }
+}
+
+/// Which axis lies closest together.
+#[derive(Clone, Copy)]
+enum Direction {
+    /// The first.
+    Forward,
+    /// The last.
+    Reversed,
+}
+
+impl Direction {
+    /// The axes, the fastest first.
+    fn axes(self, count: usize) -> impl Iterator<Item = usize> {
+        (0..count).map(move |axis| match self {
+            Self::Forward => axis,
+            Self::Reversed => count.saturating_sub(axis).saturating_sub(1),
+        })
+    }
+}
+
+/// The runs that a box is made of in one order, and where they stand in a buffer.
+struct Runs {
+    /// Bytes of a run.
+    run_len: usize,
+    /// Bytes from one element to the next along each axis, in the buffer.
+    strides: Vec<usize>,
+    buffer_len: usize,
+    /// Offset of the first run in the file.
+    start: u64,
+    /// The axes that run after run goes along, the fastest first: how far, and bytes in the file and in the
+    /// buffer from one to the next.
+    steps: Vec<(usize, u64, usize)>,
+}
+
+impl Runs {
+    fn new(shape: &Box, dims: &[u64], elbyte: usize, direction: Direction) -> io::Result<Self> {
+        let mut runs = Self {
+            run_len: elbyte,
+            strides: vec![0; dims.len()],
+            buffer_len: elbyte,
+            start: 0,
+            steps: Vec::new(),
+        };
+        let mut in_file = count(elbyte);
+        let mut is_run = true;
+        for axis in direction.axes(dims.len()) {
+            let (Some(len), Some(extent), Some(begin)) =
+                (shape.lens.get(axis), dims.get(axis), shape.starts.get(axis))
+            else {
+                continue;
+            };
+            if let Some(stride) = runs.strides.get_mut(axis) {
+                *stride = runs.buffer_len;
+            }
+            let too_long = || io::Error::from(io::ErrorKind::OutOfMemory);
+            if is_run {
+                runs.run_len = runs.run_len.checked_mul(*len).ok_or_else(too_long)?;
+                runs.buffer_len = runs.run_len;
+            } else {
+                runs.steps.push((*len, in_file, runs.buffer_len));
+                runs.buffer_len = runs.buffer_len.checked_mul(*len).ok_or_else(too_long)?;
+            }
+            if is_run && count(*len) < *extent {
+                is_run = false;
+                let lines = runs.run_len.div_ceil(CACHE_LINE).saturating_add(1);
+                runs.buffer_len = lines.saturating_mul(CACHE_LINE);
+            }
+            runs.start = runs.start.saturating_add(begin.saturating_mul(in_file));
+            in_file = in_file.saturating_mul(*extent);
+        }
+        Ok(runs)
+    }
+
+    /// Does `work` with each run of `buffer` and its offset in the file.
+    fn each(
+        &self,
+        buffer: &mut Vec<u8>,
+        work: impl Fn(&mut [u8], u64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        reserve(buffer, self.buffer_len)?;
+        let mut odometer = vec![0_usize; self.steps.len()];
+        let (mut in_file, mut in_buffer) = (self.start, 0_usize);
+        loop {
+            let end = in_buffer.saturating_add(self.run_len);
+            let run = buffer.get_mut(in_buffer..end).ok_or(io::ErrorKind::UnexpectedEof)?;
+            work(run, in_file)?;
+            let mut is_done = true;
+            for (turned, (len, far, near)) in odometer.iter_mut().zip(&self.steps) {
+                *turned = turned.saturating_add(1);
+                in_file = in_file.saturating_add(*far);
+                in_buffer = in_buffer.saturating_add(*near);
+                if *turned < *len {
+                    is_done = false;
+                    break;
+                }
+                *turned = 0;
+                in_file = in_file.saturating_sub(far.saturating_mul(count(*len)));
+                in_buffer = in_buffer.saturating_sub(near.saturating_mul(*len));
+            }
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Bytes from one element to the next along each axis when the first lies closest.
+fn dense(lens: &[usize], elbyte: usize) -> Vec<usize> {
+    let mut stride = elbyte;
+    let step = |len: &usize| {
+        let this = stride;
+        stride = stride.saturating_mul(*len);
+        this
+    };
+    lens.iter().map(step).collect()
+}
+
+/// The same when the last lies closest.
+fn dense_reversed(lens: &[usize], elbyte: usize) -> Vec<usize> {
+    let reversed: Vec<_> = lens.iter().rev().copied().collect();
+    let mut strides = dense(&reversed, elbyte);
+    strides.reverse();
+    strides
+}
+
+/// Copies a box of elements between two buffers with strides of their own.
+fn copy(
+    source: &[u8],
+    from: &[usize],
+    target: &mut [u8],
+    to: &[usize],
+    lens: &[usize],
+    elbyte: usize,
+) {
+    match elbyte {
+        1 => copy_blocks::<1>(source, from, target, to, lens),
+        2 => copy_blocks::<2>(source, from, target, to, lens),
+        4 => copy_blocks::<4>(source, from, target, to, lens),
+        8 => copy_blocks::<8>(source, from, target, to, lens),
+        16 => copy_blocks::<16>(source, from, target, to, lens),
+        // Of any other width: byte by byte along one more axis, which both have closest.
+        _ => {
+            let with = |first: usize, rest: &[usize]| {
+                std::iter::once(first).chain(rest.iter().copied()).collect::<Vec<_>>()
+            };
+            copy_blocks::<1>(source, &with(1, from), target, &with(1, to), &with(elbyte, lens));
+        }
+    }
+}
+
+fn copy_blocks<const W: usize>(
+    source: &[u8],
+    from: &[usize],
+    target: &mut [u8],
+    to: &[usize],
+    lens: &[usize],
+) {
+    let wide: Vec<u64> = lens.iter().map(|len| count(*len)).collect();
+    let block = cut(&wide, count(W), MAX_BLOCK);
+    let grid = Grid { dims: &wide, tile: &block };
+    // The longest line of a block is copied in one loop; of two, the one that is written together.
+    let inner = (0..lens.len()).max_by_key(|axis| block.get(*axis)).unwrap_or(0);
+    let stride = |strides: &[usize]| strides.get(inner).copied().unwrap_or(W);
+    let (from_step, to_step) = (stride(from), stride(to));
+    let mut odometer = vec![0_usize; lens.len()];
+    for number in 0..grid.count() {
+        let Ok(shape) = grid.get(number) else { return };
+        let offset = |strides: &[usize]| {
+            shape.starts.iter().zip(strides).fold(0_usize, |sum, (start, stride)| {
+                let start = usize::try_from(*start).unwrap_or(usize::MAX);
+                sum.saturating_add(start.saturating_mul(*stride))
+            })
+        };
+        let (mut read, mut written) = (offset(from), offset(to));
+        let line = shape.lens.get(inner).copied().unwrap_or(1);
+        odometer.fill(0);
+        loop {
+            let (there, here) = (source.get(read..), target.get_mut(written..));
+            if let (Some(there), Some(here)) = (there, here) {
+                copy_line::<W>(there, from_step, here, to_step, line);
+            }
+            let mut is_done = true;
+            let axes = shape.lens.iter().zip(from.iter().zip(to)).enumerate();
+            for ((axis, (len, (from, to))), turned) in axes.zip(&mut odometer) {
+                if axis == inner {
+                    continue;
+                }
+                *turned = turned.wrapping_add(1);
+                read = read.wrapping_add(*from);
+                written = written.wrapping_add(*to);
+                if *turned < *len {
+                    is_done = false;
+                    break;
+                }
+                *turned = 0;
+                read = read.wrapping_sub(from.wrapping_mul(*len));
+                written = written.wrapping_sub(to.wrapping_mul(*len));
+            }
+            if is_done {
+                break;
+            }
+        }
+    }
+}
+
+/// Copies `len` elements that are so many bytes apart here and there.
+fn copy_line<const W: usize>(source: &[u8], from: usize, target: &mut [u8], to: usize, len: usize) {
+    if from == W && to == W {
+        let bytes = len.saturating_mul(W);
+        if let (Some(source), Some(target)) = (source.get(..bytes), target.get_mut(..bytes)) {
+            target.copy_from_slice(source);
+        }
+    } else if to == W {
+        let (elements, _) = target.as_chunks_mut::<W>();
+        for (here, there) in elements.iter_mut().zip(source.chunks(from.max(1))).take(len) {
+            if let Some(element) = there.first_chunk::<W>() {
+                *here = *element;
+            }
+        }
+    } else {
+        let lines = target.chunks_mut(to.max(1)).zip(source.chunks(from.max(1)));
+        for (here, there) in lines.take(len) {
+            if let (Some(here), Some(element)) = (here.first_chunk_mut::<W>(), there.first_chunk())
+            {
+                *here = *element;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ra::ElementType;
+
+    /// Element by element, by the definition.
+    fn expected(dims: &[u64], elbyte: usize, source: &[u8]) -> Vec<u8> {
+        let lens: Vec<usize> =
+            dims.iter().map(|extent| usize::try_from(*extent).unwrap()).collect();
+        let mut target = vec![0; source.len()];
+        for (number, element) in source.chunks(elbyte).enumerate() {
+            let mut left = number;
+            let mut at = 0;
+            for (axis, len) in lens.iter().enumerate() {
+                let slower: usize = lens[axis + 1..].iter().product();
+                at += left % len * slower;
+                left /= len;
+            }
+            target[at * elbyte..][..elbyte].copy_from_slice(element);
+        }
+        target
+    }
+
+    fn bytes(len: u64) -> Vec<u8> {
+        // Neighbours differ, and so do elements at distances of powers of two.
+        (0..len).map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()[2]).collect()
+    }
+
+    fn header(elbyte: u64, dims: &[u64]) -> Header {
+        Header::new(ElementType::new(0, elbyte).unwrap(), dims.to_vec()).unwrap()
+    }
+
+    fn reversed_at(reversal: &Reversal, jobs: usize, source: &[u8]) -> Vec<u8> {
+        let target = Mutex::new(vec![0xee; source.len()]);
+        let read = |run: &mut [u8], at: u64| {
+            let at = usize::try_from(at).unwrap();
+            run.copy_from_slice(&source[at..at + run.len()]);
+            Ok(())
+        };
+        let write = |run: &[u8], at: u64| {
+            let at = usize::try_from(at).unwrap();
+            target.lock().unwrap()[at..at + run.len()].copy_from_slice(run);
+            Ok(())
+        };
+        reversal.reverse_at(jobs, read, write).unwrap();
+        target.into_inner().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn every_element_keeps_its_index(
+            dims in prop::collection::vec(0_u64..9, 0..5),
+            elbyte in prop::sample::select(vec![1_u64, 2, 3, 4, 7, 8, 12, 16, 33]),
+            jobs in 1_usize..4,
+        ) {
+            let header = header(elbyte, &dims);
+            let source = bytes(header.data_len());
+            let wanted = expected(&dims, usize::try_from(elbyte).unwrap(), &source);
+            let reversal = Reversal::new(&header);
+            let mut target = vec![0xee; source.len()];
+            reversal.reverse(&source, &mut target).unwrap();
+            prop_assert_eq!(&target, &wanted);
+            prop_assert_eq!(&reversed_at(&reversal, jobs, &source), &wanted);
+            let back = Reversal::new(&Reversal::header(&header).unwrap());
+            prop_assert_eq!(reversed_at(&back, jobs, &wanted), source);
+        }
+
+    }
+
+    #[test]
+    fn tiles_and_blocks_cover_what_does_not_fit() {
+        let dims: [&[u64]; 6] = [
+            &[1500, 1100],
+            &[3, 800, 700],
+            &[700, 800, 3],
+            &[3, 600_000],
+            &[7, 6, 5, 4, 3, 2, 400],
+            &[1, 2048, 1, 1024],
+        ];
+        for (dims, elbyte) in dims.into_iter().zip([1, 4, 8, 1, 2, 1]) {
+            let header = header(elbyte, dims);
+            let source = bytes(header.data_len());
+            let wanted = expected(dims, usize::try_from(elbyte).unwrap(), &source);
+            // So many jobs that each gets a small tile.
+            assert!(reversed_at(&Reversal::new(&header), 40, &source) == wanted, "{dims:?}");
+        }
+    }
+
+    #[test]
+    fn a_tile_has_long_runs_at_both_ends() {
+        assert_eq!(cut(&[1024, 1024, 1024], 4, 8 << 20), [1024, 2, 1024]);
+        assert_eq!(cut(&[32768, 32768], 4, 8 << 20), [2048, 1024]);
+        assert_eq!(cut(&[3, 1000, 1000], 1, 1 << 20), [3, 256, 1000]);
+        assert_eq!(cut(&[5, 4], 8, 1 << 20), [5, 4]);
+        assert_eq!(cut(&[], 8, 1 << 20), [0_u64; 0]);
+        assert_eq!(cut(&[9, 9], 1 << 30, 1 << 20), [1, 1]);
+    }
+
+    #[test]
+    fn a_buffer_of_another_length_is_refused() {
+        let reversal = Reversal::new(&header(2, &[2, 3]));
+        let error = reversal.reverse(&[0; 12], &mut [0; 11]).unwrap_err();
+        assert_eq!(error.to_string(), "expected 12 bytes of source and target, found 12 and 11");
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_written_is_an_error() {
+        let reversal = Reversal::new(&header(1, &[2, 3]));
+        let refuse = || Err(io::Error::other("no"));
+        assert!(reversal.reverse_at(2, |_, _| refuse(), |_, _| Ok(())).is_err());
+        assert!(reversal.reverse_at(2, |_, _| Ok(()), |_, _| refuse()).is_err());
+    }
+}
