@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::diff::Diff;
+use super::reshape::Reshape;
+
 const EXIT_STATUS: &str = "\
 Exit status: 0 done and clean (warnings allowed, unless --strict); 1 findings: damage, mismatch,
 a malformed archive, a refused description; 2 could not be done: usage, I/O, no such member,
@@ -47,6 +50,8 @@ pub(crate) enum Command {
     Get(Get),
     Extract(Extract),
     Describe(Describe),
+    Diff(Diff),
+    Reshape(Reshape),
     Explain(Explain),
     Schema(Schema),
     Validate(Validate),

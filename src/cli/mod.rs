@@ -4,12 +4,14 @@ mod args;
 mod create;
 mod describe;
 mod diagnostics;
+mod diff;
 mod explain;
 mod extract;
 mod get;
 mod info;
 mod list;
 mod output;
+mod reshape;
 mod schema;
 mod validate;
 mod verify;
@@ -82,6 +84,8 @@ pub(crate) fn run() -> Ending {
         Command::Get(args) => get::run(args, &output),
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),
+        Command::Diff(args) => diff::run(args, &output),
+        Command::Reshape(args) => reshape::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Schema(args) => schema::run(args, &output),
         Command::Validate(args) => validate::run(args, &output),

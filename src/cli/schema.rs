@@ -5,7 +5,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 12] = [
+const SCHEMAS: [(&str, &str); 14] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -17,6 +17,8 @@ const SCHEMAS: [(&str, &str); 12] = [
     ("validate", include_str!("../../schemas/validate.schema.json")),
     ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
     ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
+    ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
+    ("reshape", include_str!("../../schemas/reshape.schema.json")),
     ("explain", include_str!("../../schemas/explain.schema.json")),
 ];
 

@@ -25,7 +25,7 @@ pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited};
 pub(crate) use self::map::Map;
 pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{
-    PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, scratch_file,
+    PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};

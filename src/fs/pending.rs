@@ -53,15 +53,22 @@ fn remove(path: &Path, _: Option<&std::convert::Infallible>) -> io::Result<()> {
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
 /// it since. A link stays one, and the permissions stay what they are.
 pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
+    rewrite(path, |target, pending| {
+        let limit = u64::try_from(old.len()).unwrap_or(u64::MAX);
+        if !read_limited(target, limit).is_ok_and(|found| found == old) {
+            return Err(File::open(path)?.changed("its content is not what was read"));
+        }
+        pending.write_all_at(new, 0)
+    })
+}
+
+/// Replaces the content of a file in one step by what `write` puts into the second of its files; the
+/// first argument is the path of the old one. A link stays one, and the permissions stay what they are.
+pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()>) -> Result<()> {
     let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
     let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
-    let limit = u64::try_from(old.len()).unwrap_or(u64::MAX);
-    let same = read_limited(&target, limit).is_ok_and(|found| found == old);
-    if !same {
-        return Err(File::open(path)?.changed("its content is not what was read"));
-    }
     let pending = PendingFile::create(&target, true)?;
-    pending.file().write_all_at(new, 0)?;
+    write(&target, pending.file())?;
     pending.file().inner.set_permissions(permissions).map_err(Error::io("write", path))?;
     pending.sync()?;
     pending.persist()?;

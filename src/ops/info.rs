@@ -6,13 +6,14 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::glance::{Glance, glance};
+use super::lone;
 use super::open::Pack;
 use crate::archive::{Archive, Container, MemberKind};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File};
-use crate::ndl::Document;
+use crate::ndl::{Document, Order};
 use crate::pack::{self, Layout, shape_of};
 use crate::parallel;
 use crate::ra::{Flags, Header, ReadError};
@@ -49,7 +50,7 @@ pub struct ArrayInfo {
     /// The byte of the archive at which the data begins, for a stored member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
-    /// Extents in the order of the description's shape.
+    /// Extents in the order of the description's shape; without a description, the dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
     /// `column`, `row` or `row-unreversed`, for a described array.
@@ -103,7 +104,11 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
         ReadError::Slice(error) => Error::Unsupported(error.to_string()),
     })?;
     header.check_file_len(len).map_err(damaged)?;
-    Ok(ArrayInfo::new(name, &header, len))
+    let mut info = ArrayInfo::new(name, &header, len);
+    let order = lone::order_beside(path)?;
+    info.shape = Some(shape_of(header.dims(), order.unwrap_or_default()));
+    info.order = order.map(Order::word);
+    Ok(info)
 }
 
 /// Everything about one array of a pack.

@@ -11,11 +11,14 @@
 //! | [`describe_target`] | headers | the missing descriptions |
 //! | [`update_descriptions`] | headers and descriptions | changed descriptions |
 //! | [`get`] | one member | a file |
+//! | [`diff_arrays`] | two arrays | nothing |
+//! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
 mod bag;
 mod create;
 mod describe;
+mod diff;
 mod extract;
 mod get;
 mod glance;
@@ -28,6 +31,7 @@ mod manifests;
 mod open;
 mod present;
 mod raw_file;
+mod reshape;
 mod select;
 mod signatures;
 mod survey;
@@ -38,12 +42,17 @@ mod verify;
 pub use self::bag::BagReport;
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
+pub use self::diff::{
+    ArrayDiff, DiffOptions, Distance, ElementsDiff, FieldDifference, Place as DiffPlace,
+    diff_arrays,
+};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
 pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{MemberInfo, Pack, PackedArray};
+pub use self::reshape::{ReshapeReport, reshape};
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::update::{Change, UpdateReport, update_descriptions};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};

@@ -37,6 +37,8 @@ pub(crate) struct Update<'a> {
     /// What the document says when all edits are made.
     wanted: Document,
     edits: Vec<(MemberPath, Edit)>,
+    /// Whether dims in the other order may just as well be an array that has that order.
+    doubts_order: bool,
 }
 
 /// What became of a document.
@@ -63,7 +65,13 @@ impl<'a> Update<'a> {
             source: parsed.source,
             wanted: parsed.document?,
             edits: Vec::new(),
+            doubts_order: true,
         })
+    }
+
+    /// Takes new dims for what they say, even when they are the old shape in the other order.
+    pub(crate) fn of_known_order(self) -> Self {
+        Self { doubts_order: false, ..self }
     }
 
     /// Collects what has to change for one array, or says why nothing may.
@@ -230,7 +238,7 @@ impl Editor<'_, '_> {
             })
         };
         let other = if order == Order::Row { Order::Column } else { Order::Row };
-        if !fits(&actual) && fits(&shape_of(dims, other)) {
+        if self.update.doubts_order && !fits(&actual) && fits(&shape_of(dims, other)) {
             let message = format!(
                 "the shape of `{}` is its dims in the other order of dimensions",
                 self.path

@@ -166,19 +166,44 @@ impl Header {
     /// The bytes of this header as it is written: those of [`Header::decoded`], since nothing is
     /// written with flags.
     pub fn encode(&self) -> Vec<u8> {
-        let decoded = self.decoded();
+        self.decoded().encode_with_flags()
+    }
+
+    /// The bytes of this header as they were read, flags and all: for a file whose data section stays as
+    /// it is.
+    pub(crate) fn encode_with_flags(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let fields = [
-            decoded.flags.bits(),
-            decoded.element.eltype(),
-            decoded.element.elbyte(),
-            decoded.size,
-            count(decoded.dims.len()),
+            self.flags.bits(),
+            self.element.eltype(),
+            self.element.elbyte(),
+            self.size,
+            count(self.dims.len()),
         ];
-        for field in fields.iter().chain(&decoded.dims) {
+        for field in fields.iter().chain(&self.dims) {
             bytes.extend_from_slice(&field.to_le_bytes());
         }
         bytes
+    }
+
+    /// The header of the same data section under other dims.
+    ///
+    /// # Errors
+    ///
+    /// When they make another number of elements, or no array can have them.
+    pub fn with_dims(&self, dims: Vec<u64>) -> Result<Self, ShapeError> {
+        if dims.len() > MAX_NDIMS {
+            return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
+        }
+        let Some(data_len) = data_len(self.element, &dims) else {
+            return Err(ShapeError::Overflow { element: self.element, dims });
+        };
+        let new = Self { dims, data_len, ..self.clone() };
+        if data_len == self.data_len {
+            return Ok(new);
+        }
+        let (expected, found) = (new.elements(), self.elements());
+        Err(ShapeError::Length { dims: new.dims, expected, found })
     }
 
     /// The header of the same array without flags: what [`decode`](super::decode) makes of the data.

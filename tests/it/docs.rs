@@ -69,6 +69,12 @@ fn the_recipes_for_keeping_a_pack_work() {
 }
 
 #[test]
+#[cfg(unix)] // cp, cat
+fn what_the_ra_tools_did_is_done() {
+    assert!(Home::with_sample().run_all("docs/coming-from-ra.md") > 8);
+}
+
+#[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {

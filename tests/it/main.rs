@@ -11,6 +11,7 @@ mod create; // `ra-pack create`: what goes in, and what is refused
 mod damage; // every bit flipped, every length cut: reported, or harmless by a map made by hand
 mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
+mod diff; // `ra-pack diff`: two arrays, element by element
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
@@ -31,6 +32,7 @@ mod python; // support: Python with the libraries whose files are read and writt
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readme; // the shell lines of README do what it shows
+mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 mod schemas; // what --json prints is what schemas/ says

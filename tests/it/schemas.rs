@@ -286,12 +286,29 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
 
     faulty(home.path(), &mut outputs);
+    two_arrays(&mut outputs);
     // What is described is there: findings have the same keys everywhere, and `verify` has had all.
     for name in outputs.schemas.keys().filter(|name| *name != "ndl") {
         let mut unseen = outputs.unseen(name);
         unseen.retain(|key| name == "verify" || !key.starts_with("/findings/"));
         assert_eq!(unseen, [""; 0], "{name}");
     }
+}
+
+/// Arrays that differ in every way, and one that gets another shape.
+fn two_arrays(outputs: &mut Outputs) {
+    let home = Experiment::new()
+        .array("a.ra", UINT8, &[2, 3], &[1, 2, 3, 4, 5, 6])
+        .describe("a.yaml", "[2, 3]", "uint8")
+        .array("b.ra", UINT8, &[2, 3], &[1, 2, 3, 4, 5, 9])
+        .file("c.ra", [raw_array(UINT8, &[1], &[3]), b"more".to_vec()].concat());
+    let file = |name: &str| home.path().join(name);
+    for (other, status) in [("a.ra", 0), ("b.ra", 1), ("c.ra", 1)] {
+        let mut diff = ra_pack();
+        diff.arg("diff").arg(file("a.ra")).arg(file(other));
+        outputs.check("diff-arrays", status, &mut diff);
+    }
+    outputs.check("reshape", 0, ra_pack().arg("reshape").arg(file("a.ra")).args(["3", "2"]));
 }
 
 /// What is wrong in every way that a finding can have.

@@ -1,0 +1,176 @@
+//! One of two arrays: its elements by their offset, whatever way they are stored.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::fs::{self, File};
+use crate::ndl::Order;
+use crate::ops::lone;
+use crate::pack::shape_of;
+use crate::ra::{self, DecodeError, ElementType, Header, ReadError, Reversal};
+
+/// Bytes of metadata that are compared at once.
+const BLOCK: u64 = 1 << 16;
+
+/// An array, opened.
+pub(super) struct Side {
+    name: String,
+    file: File,
+    /// Of the elements as they are read.
+    header: Header,
+    order: Order,
+    data: Data,
+    /// Where metadata begins in the file, and how long it is.
+    metadata: (u64, u64),
+}
+
+/// Where the elements are.
+enum Data {
+    /// In the file, from an offset on, in the byte order that this header says.
+    Stored(u64, Header),
+    /// In memory, decoded.
+    Decoded(Vec<u8>),
+    /// In a file without a name, in this machine's byte order.
+    Reversed(File),
+}
+
+impl Side {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let name = path.to_string_lossy().into_owned();
+        let damaged = |source: DecodeError| Error::Array { name: name.clone(), source };
+        let mut file = File::open_regular(path)?;
+        let len = file.len()?;
+        let stored = Header::read(&mut file).map_err(|error| match error {
+            ReadError::Decode(source) => damaged(source),
+            ReadError::Io(source) => Error::io("read", path)(source),
+            ReadError::Slice(error) => Error::Unsupported(error.to_string()),
+        })?;
+        let trailing = stored.check_file_len(len).map_err(damaged)?;
+        let order = lone::order_beside(path)?.unwrap_or_default();
+        let header = stored.decoded();
+        let mut side = Self {
+            name: name.clone(),
+            file,
+            header,
+            order,
+            metadata: (len.saturating_sub(trailing), trailing),
+            data: Data::Stored(stored.header_len(), stored.clone()),
+        };
+        if stored.is_encoded() {
+            // An encoded section can only be decoded as a whole.
+            let bytes = fs::read_limited(path, len)?;
+            let decoded = ra::decode(&bytes).map_err(damaged)?;
+            let trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
+            side.metadata = (len.saturating_sub(trailing), trailing);
+            side.data = Data::Decoded(decoded.data.into_owned());
+        }
+        Ok(side)
+    }
+
+    pub(super) fn element(&self) -> ElementType {
+        self.header.element()
+    }
+
+    pub(super) fn shape(&self) -> Vec<u64> {
+        shape_of(self.header.dims(), self.order)
+    }
+
+    pub(super) fn data_len(&self) -> u64 {
+        self.header.data_len()
+    }
+
+    /// Whether the last index of the shape runs fastest.
+    pub(super) fn is_row(&self) -> bool {
+        self.order != Order::Column
+    }
+
+    pub(super) fn metadata_len(&self) -> u64 {
+        self.metadata.1
+    }
+
+    /// The index, in the order of the shape, of an element by its number in the file.
+    pub(super) fn index(&self, number: u64) -> Vec<u64> {
+        let mut left = number;
+        let mut next = |extent: &u64| {
+            let index = left.checked_rem(*extent).unwrap_or(0);
+            left = left.checked_div(*extent).unwrap_or(0);
+            index
+        };
+        let shape = self.shape();
+        if self.is_row() {
+            let mut index: Vec<_> = shape.iter().rev().map(&mut next).collect();
+            index.reverse();
+            index
+        } else {
+            shape.iter().map(&mut next).collect()
+        }
+    }
+
+    /// Reads whole elements at an offset of the data, in this machine's byte order.
+    pub(super) fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
+        match &self.data {
+            Data::Reversed(file) => file.read_exact_at(buffer, at),
+            Data::Stored(start, header) => {
+                self.file.read_exact_at(buffer, start.saturating_add(at))?;
+                let swapped = header.swap_to_native(buffer);
+                swapped.map_err(|source| Error::Array { name: self.name.clone(), source })
+            }
+            Data::Decoded(bytes) => {
+                let from = usize::try_from(at).unwrap_or(usize::MAX);
+                let there = bytes.get(from..from.saturating_add(buffer.len()));
+                match there {
+                    Some(there) => buffer.copy_from_slice(there),
+                    None => return Err(Error::Unsupported("the data ends early".to_owned())),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Brings the elements into the other order of dimensions.
+    pub(super) fn reverse(&mut self) -> Result<()> {
+        // The order of a file that says `row-unreversed` is that of one that says `row` with its dims reversed.
+        let header = match self.order {
+            Order::RowUnreversed => Reversal::header(&self.header),
+            _ => Ok(self.header.clone()),
+        };
+        let refuse = |error: ra::ShapeError| Error::Unsupported(error.to_string());
+        let header = header.map_err(refuse)?;
+        let scratch = fs::scratch_file(&std::env::temp_dir().join("diff"))?;
+        let reversal = Reversal::new(&header);
+        let done = reversal.reverse_at(
+            crate::parallel::default_jobs(),
+            |run, at| Ok(self.read(run, at)?),
+            |run, at| Ok(scratch.write_all_at(run, at)?),
+        );
+        done.map_err(Error::io("reorder", &self.name))?;
+        let shape = self.shape();
+        self.order = if self.is_row() { Order::Column } else { Order::Row };
+        self.header =
+            Header::new(header.element(), shape_of(&shape, self.order)).map_err(refuse)?;
+        self.data = Data::Reversed(scratch);
+        Ok(())
+    }
+
+    /// Whether the same bytes follow the data in both files.
+    pub(super) fn has_metadata_of(&self, other: &Self) -> Result<bool> {
+        let ((mut at, len), (mut there, other_len)) = (self.metadata, other.metadata);
+        if len != other_len {
+            return Ok(false);
+        }
+        let mut left = len;
+        while left > 0 {
+            let step = left.min(BLOCK);
+            let count = usize::try_from(step).unwrap_or(usize::MAX);
+            let (mut ours, mut theirs) = (vec![0; count], vec![0; count]);
+            self.file.read_exact_at(&mut ours, at)?;
+            other.file.read_exact_at(&mut theirs, there)?;
+            if ours != theirs {
+                return Ok(false);
+            }
+            (at, there) = (at.saturating_add(step), there.saturating_add(step));
+            left = left.saturating_sub(step);
+        }
+        Ok(true)
+    }
+}
