@@ -30,8 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("Verified {} files: each is what the manifest says.", report.members);
 
     println!("It holds these arrays:");
-    for member in list(&archive, &Patterns::default(), None)?.members {
-        if let Some(array) = member.array {
+    let listing = list(&archive, &Patterns::default(), None)?;
+    for member in listing.members() {
+        if let Some(array) = &member.array {
             println!("  {:28} {:10} {:?}", member.name, array.element, array.shape);
         }
     }

@@ -12,6 +12,7 @@ mod window;
 mod write;
 mod zip;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -121,15 +122,22 @@ pub enum Method {
     Other(u16),
 }
 
+impl Method {
+    /// What it is called.
+    pub(crate) fn word(self) -> Cow<'static, str> {
+        match self {
+            Self::Stored => "stored".into(),
+            Self::Deflate => "deflate".into(),
+            Self::Zstd => "zstd".into(),
+            Self::Solid => "solid".into(),
+            Self::Other(number) => format!("method {number}").into(),
+        }
+    }
+}
+
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stored => f.write_str("stored"),
-            Self::Deflate => f.write_str("deflate"),
-            Self::Zstd => f.write_str("zstd"),
-            Self::Solid => f.write_str("solid"),
-            Self::Other(number) => write!(f, "method {number}"),
-        }
+        f.write_str(&self.word())
     }
 }
 

@@ -1,6 +1,9 @@
 //! `ra-pack list`
 
-use ra_pack::{Listed, ListedArray, MemberKind, Patterns, escape};
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
+
+use ra_pack::{Listed, ListedArray, Listing, MemberKind, Patterns, escape};
 
 use super::args::List;
 use super::output::{Output, human_bytes};
@@ -14,81 +17,110 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
     }
     let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
         Ending::Findings
-    } else if listing.members.is_empty() && !patterns.is_empty() {
+    } else if listing.members().len() == 0 && !patterns.is_empty() {
         output.message("ra-pack: no member matches");
         Ending::Failed
     } else {
         Ending::Clean
     };
     if args.common.json {
-        output.json(&listing)?;
+        output.json_pieces(&listing)?;
     } else {
-        output.result(&table(&listing.members))?;
+        output.pieces(|out| table(&listing, out))?;
     }
     Ok(ending)
 }
 
 /// Aligned columns: name, size, type, shape, what it is.
-fn table(members: &[Listed]) -> String {
-    let rows: Vec<[String; 5]> = members.iter().map(row).collect();
+fn table(listing: &Listing, out: &mut dyn Write) -> io::Result<()> {
+    let mut row = Row::default();
     let mut widths = [0; 5];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+    for member in listing.members() {
+        row.fill(&member);
+        for (width, cell) in widths.iter_mut().zip(&row.cells) {
             *width = (*width).max(cell.chars().count());
         }
     }
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
-            // Sizes are numbers, so they stand to the right.
-            if column == 1 {
-                line.extend([gap, padding.as_str(), cell.as_str()]);
-            } else {
-                line.extend([gap, cell.as_str(), padding.as_str()]);
+    for member in listing.members() {
+        row.fill(&member);
+        out.write_all(row.line(widths).as_bytes())?;
+    }
+    if listing.members().len() == 0 {
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The cells of one member, in room that is used for the next one again.
+#[derive(Default)]
+struct Row {
+    cells: [String; 5],
+    line: String,
+}
+
+impl Row {
+    fn fill(&mut self, member: &Listed<'_>) {
+        self.cells.iter_mut().for_each(String::clear);
+        let [name, size, element, shape, title] = &mut self.cells;
+        put(name, format_args!("{}", escape(member.name)));
+        if member.kind == MemberKind::Directory {
+            name.push('/');
+        } else {
+            size.push_str(&human_bytes(member.size));
+        }
+        if let Some(array) = &member.array {
+            element.push_str(&array.element);
+            push_shape(shape, array);
+            match (&array.title, array.described) {
+                (Some(text), _) => put(title, format_args!("{}", escape(text))),
+                (None, true) => {}
+                (None, false) => title.push_str("not described"),
             }
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
+        if !matches!(&*member.method, "stored" | "solid") {
+            let comma = if title.is_empty() { "" } else { ", " };
+            let packed = human_bytes(member.packed_size);
+            put(title, format_args!("{comma}{} to {packed}", member.method));
+        }
     }
-    text
+
+    fn line(&mut self, widths: [usize; 5]) -> &str {
+        let Self { cells, line } = self;
+        line.clear();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let padding = width.saturating_sub(cell.chars().count());
+            line.push_str(if column == 0 { "" } else { "  " });
+            // Sizes are numbers, so they stand to the right.
+            if column == 1 {
+                line.extend(std::iter::repeat_n(' ', padding));
+                line.push_str(cell);
+            } else {
+                line.push_str(cell);
+                line.extend(std::iter::repeat_n(' ', padding));
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        line
+    }
 }
 
-fn row(member: &Listed) -> [String; 5] {
-    let slash = if member.kind == MemberKind::Directory { "/" } else { "" };
-    let name = format!("{}{slash}", escape(&member.name));
-    let size = if slash.is_empty() { human_bytes(member.size) } else { String::new() };
-    let (element, shape, mut title) = match &member.array {
-        Some(array) => (array.element.clone(), shape(array), title(array)),
-        None => (String::new(), String::new(), String::new()),
-    };
-    if !matches!(member.method.as_str(), "stored" | "solid") {
-        let packed = format!("{} to {}", member.method, human_bytes(member.packed_size));
-        title = if title.is_empty() { packed } else { format!("{title}, {packed}") };
+fn push_shape(shape: &mut String, array: &ListedArray<'_>) {
+    shape.push('[');
+    for (nth, (length, name)) in array.shape.iter().zip(&array.dimensions).enumerate() {
+        shape.push_str(if nth == 0 { "" } else { ", " });
+        match name {
+            Some(name) => put(shape, format_args!("{} {length}", escape(name))),
+            None => put(shape, format_args!("{length}")),
+        }
     }
-    [name, size, element, shape, title]
+    shape.push(']');
+    if array.order != "column" {
+        put(shape, format_args!(" {}", array.order));
+    }
 }
 
-fn shape(array: &ListedArray) -> String {
-    let extents: Vec<String> = array
-        .shape
-        .iter()
-        .zip(&array.dimensions)
-        .map(|(length, name)| match name {
-            Some(name) => format!("{} {length}", escape(name)),
-            None => length.to_string(),
-        })
-        .collect();
-    let order = if array.order == "column" { String::new() } else { format!(" {}", array.order) };
-    format!("[{}]{order}", extents.join(", "))
-}
-
-fn title(array: &ListedArray) -> String {
-    match (&array.title, array.described) {
-        (Some(title), _) => escape(title).to_string(),
-        (None, true) => String::new(),
-        (None, false) => "not described".to_owned(),
-    }
+/// Appends what is formatted; a text takes everything.
+fn put(text: &mut String, what: fmt::Arguments<'_>) {
+    let _ = text.write_fmt(what);
 }

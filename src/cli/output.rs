@@ -1,10 +1,13 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 
 use super::args::Color;
+
+/// Bytes of a long result that are printed at once.
+const PIECE: usize = 64 * 1024;
 
 /// Where and how to print.
 #[derive(Debug)]
@@ -46,6 +49,32 @@ impl Output {
             out.write_all(b"\n")?;
         }
         out.flush()
+    }
+
+    /// Prints a result that is too long to be held whole.
+    pub(crate) fn pieces(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
+        match write(&mut out) {
+            Ok(()) => out.flush(),
+            Err(error) => {
+                // What was not printed yet is not worth printing.
+                drop(out.into_parts());
+                Err(error)
+            }
+        }
+    }
+
+    /// Prints a long result as one line of JSON.
+    pub(crate) fn json_pieces(&self, value: &impl Serialize) -> io::Result<()> {
+        self.pieces(|out| {
+            serde_json::to_writer(&mut *out, value).map_err(|error| {
+                if error.is_io() { error.into() } else { io::Error::other(error) }
+            })?;
+            out.write_all(b"\n")
+        })
     }
 
     /// Prints a result as one line of JSON.

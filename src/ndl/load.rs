@@ -49,9 +49,27 @@ pub(super) fn load(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
     }))
 }
 
+/// Whether a text is surely not too large for the parser, when it is made of descriptions of the plain form.
+pub(crate) fn is_surely_small(text: &str) -> bool {
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let ahead = ahead(text);
+    text.len() <= MAX_TEXT && ahead <= MAX_AHEAD && most_nodes(lines, ahead) <= MAX_NODES
+}
+
+/// Most values in such a text of so many lines and entries in brackets: a line or an entry is a key and what
+/// it is the key of.
+fn most_nodes(lines: usize, ahead: usize) -> usize {
+    lines.saturating_add(ahead).saturating_mul(2).saturating_add(1)
+}
+
+/// How many entries of lists and mappings in brackets a text has at the most.
+fn ahead(text: &str) -> usize {
+    text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
+}
+
 /// Refuses what the YAML parser would misread or choke on before it sees it.
 fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
-    let ahead = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    let ahead = ahead(text);
     if ahead > MAX_AHEAD {
         let message = "the document holds too many lists and mappings in brackets";
         sink.error(Code::TooLarge, Range::new(0, 0), Place::default(), message)
@@ -429,4 +447,20 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
         return Some("an alias `*name` needs an anchor `&name` before it; a text with a leading `*` needs quotes".to_owned());
     }
     None
+}
+
+/// The values in a text, and how many there are at the most by [`most_nodes`].
+#[cfg(test)]
+pub(super) fn reckoned(text: &str) -> (usize, usize) {
+    fn count(node: &Node) -> usize {
+        let below: usize = match &node.kind {
+            Kind::Scalar(_) => 0,
+            Kind::List(list) => list.iter().map(count).sum(),
+            Kind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
+        };
+        1 + below
+    }
+    let source = super::source::Source::new(text.to_owned());
+    let root = load(text, &mut Sink::new(&source));
+    (root.map_or(0, |root| count(&root)), most_nodes(text.lines().count(), ahead(text)))
 }

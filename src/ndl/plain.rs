@@ -131,6 +131,12 @@ impl<'t> PlainDescription<'t> {
         self.order
     }
 
+    /// The attribute of that name, when it is text and no number.
+    pub(crate) fn text(&self, name: &str) -> Option<&'t str> {
+        let (_, value) = pairs(self.attributes).find(|(other, _)| *other == name)?;
+        matches!(scalar::resolve(value), Ok(None)).then_some(value)
+    }
+
     /// The same as the parser's model.
     pub fn to_document(&self) -> Document {
         let mut group = Group::new("/");
@@ -271,7 +277,7 @@ fn is_written_so(value: &str) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{parse, strategies};
+    use super::super::{load, parse, strategies};
     use super::*;
 
     /// Both readings of a text are the same, if there are two.
@@ -282,12 +288,24 @@ mod tests {
         prop_assert!(parsed.unresolved.is_empty() && parsed.unresolved_targets.is_empty());
         let document = plain.to_document();
         prop_assert_eq!(parsed.document.as_ref(), Some(&document), "{}", text);
+        let root = &document.groups[0];
+        let of_array = root.ndarrays.iter().flat_map(|array| &array.attributes);
+        for attribute in of_array.chain(root.dimcoords.iter().flat_map(|coord| &coord.attributes)) {
+            let expected = match &attribute.value {
+                Value::String(text) => Some(text.as_str()),
+                _ => None,
+            };
+            prop_assert_eq!(plain.text(&attribute.name), expected, "{}", text);
+        }
+        prop_assert_eq!(plain.text("no such attribute"), None);
         // In a group of a grouped document it is written as the writer writes it.
         let mut grouped = document;
         grouped.form = Form::Grouped;
         let section = if plain.is_dimcoord() { "dimcoords" } else { "ndarrays" };
         let mut written = format!("/:\n  {section}:\n");
         plain.push_to_group(plain.name(), &mut written);
+        let (nodes, most) = load::reckoned(&written);
+        prop_assert!(nodes <= most, "{}", written);
         prop_assert_eq!(written, grouped.to_yaml());
         Ok(true)
     }

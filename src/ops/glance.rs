@@ -22,17 +22,15 @@ pub(super) struct Glance {
 
 /// Reads the headers of arrays and the descriptions, nothing else.
 pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
-    let scan = archive.scan(jobs, &look)?;
+    let mut scan = archive.scan(jobs, &look)?;
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
-    let mut members = Vec::with_capacity(scan.members.len());
     let ambiguous = ambiguous(&scan.findings);
-    let contents = Contents::collect(scan.members.into_iter().filter_map(|(member, content)| {
+    let contents = Contents::collect(scan.members.iter_mut().filter_map(|(member, content)| {
         // What one header says of it would be nonsense by another.
-        let content = content.filter(|_| !ambiguous.contains(&member.name));
-        let said = placed(&placement, &member).zip(content);
-        members.push(member);
-        said
+        let content = content.take().filter(|_| !ambiguous.contains(&member.name))?;
+        Some((placed(&placement, member)?, content))
     }));
+    let members = scan.members.into_iter().map(|(member, _)| member).collect();
     Ok(Glance { placement, members, contents, findings: scan.findings })
 }
 

@@ -184,7 +184,7 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
 /// When it cannot be read, or is no archive.
 pub fn pack_info(target: &Path) -> Result<PackInfo> {
     let archive = Archive::open(target)?;
-    let Glance { placement, members, contents, mut findings } =
+    let Glance { placement, members, mut contents, mut findings } =
         glance(&archive, parallel::default_jobs())?;
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::new();
@@ -196,7 +196,7 @@ pub fn pack_info(target: &Path) -> Result<PackInfo> {
         let count: &mut u64 = types.entry(name).or_default();
         *count = count.saturating_add(1);
     }
-    findings.extend(contents.findings());
+    findings.extend(contents.findings_sparingly());
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     Ok(PackInfo {
         name: target.to_string_lossy().into_owned(),

@@ -1,20 +1,26 @@
 //! What is in a pack, at a glance: headers and descriptions are read, data is not.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use super::glance::{Glance, glance};
 use super::select::Patterns;
-use crate::archive::{Archive, Container, MemberKind};
+use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::error::Result;
 use crate::finding::Finding;
-use crate::ndl::{Extent, Order, Value};
-use crate::pack::{Contents, Described, Entity, Layout, shape_of};
+use crate::ndl::{Extent, Order, PlainDescription, Value};
+use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
 use crate::parallel;
+use crate::path::MemberPath;
 
 /// The members of a pack.
-#[derive(Debug, Clone, Serialize)]
+///
+/// What is known of them is kept as it was read, and each is put together when it is asked for: a pack may
+/// have a million.
+#[derive(Debug, Clone)]
 pub struct Listing {
     /// The archive or directory.
     pub target: PathBuf,
@@ -22,17 +28,19 @@ pub struct Listing {
     pub container: Container,
     /// How the pack is laid out.
     pub layout: Layout,
-    /// The members that were asked for, sorted by name.
-    pub members: Vec<Listed>,
     /// What is wrong with the container or with names.
     pub findings: Vec<Finding>,
+    /// Those that were asked for, sorted by name.
+    members: Vec<Member>,
+    placement: Placement,
+    contents: Contents,
 }
 
 /// One member.
 #[derive(Debug, Clone, Serialize)]
-pub struct Listed {
+pub struct Listed<'a> {
     /// The name that it is got by: in a bag, that of the payload.
-    pub name: String,
+    pub name: &'a str,
     /// What it is.
     pub kind: MemberKind,
     /// Bytes of its content.
@@ -40,28 +48,28 @@ pub struct Listed {
     /// Bytes that it takes in the archive.
     pub packed_size: u64,
     /// How it is kept: `stored`, `deflate`, `zstd`, `solid`.
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// What it holds, when it is an array.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub array: Option<ListedArray>,
+    pub array: Option<ListedArray<'a>>,
 }
 
 /// An array.
 #[derive(Debug, Clone, Serialize)]
-pub struct ListedArray {
+pub struct ListedArray<'a> {
     /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
     pub element: String,
     /// The extents in the order of its description's shape.
     pub shape: Vec<u64>,
     /// Names of the dimension coordinates, where the description gives them.
-    pub dimensions: Vec<Option<String>>,
+    pub dimensions: Vec<Option<&'a str>>,
     /// `column` when the first index of `shape` is the fastest, `row` when the last is.
     pub order: &'static str,
     /// Whether it is described.
     pub described: bool,
     /// The description's `long_name`, or its `units`, or both.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    pub title: Option<Cow<'a, str>>,
 }
 
 /// Lists the members of `target` whose names match `patterns`, or all of them.
@@ -69,41 +77,109 @@ pub struct ListedArray {
 /// # Errors
 ///
 /// When the target cannot be read, or is no archive.
+///
+/// ```no_run
+/// use ra_pack::{Patterns, list};
+///
+/// for member in list("exp.zip".as_ref(), &Patterns::default(), None)?.members() {
+///     println!("{} has {} bytes", member.name, member.size);
+/// }
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn list(target: &Path, patterns: &Patterns, jobs: Option<usize>) -> Result<Listing> {
     let archive = Archive::open(target)?;
     let jobs = jobs.unwrap_or_else(parallel::default_jobs);
     let Glance { placement, mut members, contents, findings } = glance(&archive, jobs)?;
-    members.sort_by(|a, b| a.name.cmp(&b.name));
-    let listed = members.into_iter().filter(|member| {
-        let payload = placement.payload(&member.name).unwrap_or(&member.name);
-        patterns.is_empty() || patterns.matches(payload) || patterns.matches(&member.name)
-    });
-    let members = listed
-        .map(|member| Listed {
-            array: placement.payload(&member.name).and_then(|name| array(&contents, name)),
-            name: placement
-                .payload(&member.name)
-                .or_else(|| placement.relative(&member.name))
-                .unwrap_or(&member.name)
-                .to_owned(),
-            kind: member.kind,
-            size: member.size,
-            packed_size: member.packed_size,
-            method: member.method.to_string(),
-        })
-        .collect();
+    sort(&mut members);
+    if !patterns.is_empty() {
+        members.retain(|member| {
+            let payload = placement.payload(&member.name).unwrap_or(&member.name);
+            patterns.matches(payload) || patterns.matches(&member.name)
+        });
+    }
     Ok(Listing {
         target: target.to_owned(),
         container: archive.container(),
         layout: placement.layout,
-        members,
         findings,
+        members,
+        placement,
+        contents,
     })
 }
 
-fn array(contents: &Contents, name: &str) -> Option<ListedArray> {
-    let (path, facts) = contents.arrays.entry(name)?;
-    let described = contents.description(path, &mut Vec::new());
+/// How many members at the end may be out of order before all are sorted: what a pack itself needs stands
+/// behind its payload.
+const FEW: usize = 16;
+
+/// Sorts members by name; those of one name stay as they are.
+fn sort(members: &mut Vec<Member>) {
+    let pairs = members.iter().zip(members.iter().skip(1));
+    let in_order = pairs.take_while(|(one, other)| one.name <= other.name).count();
+    let rest = members.split_off(in_order.saturating_add(1).min(members.len()));
+    if rest.len() > FEW {
+        members.extend(rest);
+        members.sort_by(|one, other| one.name.cmp(&other.name));
+        return;
+    }
+    for member in rest {
+        let at = members.partition_point(|other| other.name <= member.name);
+        members.insert(at, member);
+    }
+}
+
+impl Listing {
+    /// The members that were asked for, sorted by name.
+    pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
+        let near = Nearby::default();
+        self.members.iter().map(move |member| {
+            let payload = self.placement.payload(&member.name);
+            Listed {
+                name: self.placement.shown(&member.name),
+                kind: member.kind,
+                size: member.size,
+                packed_size: member.packed_size,
+                method: member.method.word(),
+                array: payload.and_then(|name| array(&self.contents, name, &near)),
+            }
+        })
+    }
+}
+
+impl Serialize for Listing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Listing", 5)?;
+        fields.serialize_field("target", &self.target)?;
+        fields.serialize_field("container", &self.container)?;
+        fields.serialize_field("layout", &self.layout)?;
+        fields.serialize_field("members", &Members(self))?;
+        fields.serialize_field("findings", &self.findings)?;
+        fields.end()
+    }
+}
+
+/// The list of members, none of which has to be held while the next is written.
+struct Members<'a>(&'a Listing);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.members())
+    }
+}
+
+/// Where the last array and the last description were found.
+#[derive(Debug, Default)]
+struct Nearby {
+    array: Near,
+    description: Near,
+}
+
+fn array<'a>(contents: &'a Contents, name: &str, near: &Nearby) -> Option<ListedArray<'a>> {
+    if !pack::is_array(name) {
+        return None;
+    }
+    let (path, facts) = contents.arrays.entry_near(name, &near.array)?;
+    let said = Said::of(contents, path, &near.description);
     let header = match &facts.header {
         Ok(header) => header,
         Err(error) => {
@@ -112,18 +188,18 @@ fn array(contents: &Contents, name: &str) -> Option<ListedArray> {
                 shape: Vec::new(),
                 dimensions: Vec::new(),
                 order: Order::Column.word(),
-                described: described.is_some(),
+                described: said.is_described(),
                 title: None,
             });
         }
     };
-    let order = described.map_or(Order::Column, |described| described.order());
+    let order = said.order();
     let shape = shape_of(header.dims(), order);
     let mut dimensions = vec![None; shape.len()];
-    if let Some(Described { entity: Entity::Ndarray(ndarray), .. }) = &described {
+    if let Said::Model(Described { entity: Entity::Ndarray(ndarray), .. }) = said {
         for (name, extent) in dimensions.iter_mut().zip(&ndarray.shape) {
             if let Extent::Coord(coordinate) = extent {
-                *name = Some(coordinate.clone());
+                *name = Some(coordinate.as_str());
             }
         }
     }
@@ -132,27 +208,128 @@ fn array(contents: &Contents, name: &str) -> Option<ListedArray> {
         shape,
         dimensions,
         order: order.word(),
-        described: described.is_some(),
-        title: described.and_then(title),
+        described: said.is_described(),
+        title: said.title(),
     })
 }
 
-fn title(described: Described<'_>) -> Option<String> {
-    let attributes = match described.entity {
-        Entity::Ndarray(ndarray) => &ndarray.attributes,
-        Entity::DimCoord(dimcoord) => &dimcoord.attributes,
-    };
-    let text = |name: &str| {
+/// What is said of an array. Of the plain form no model is made.
+enum Said<'a> {
+    Plain(PlainDescription<'a>),
+    Model(Described<'a>),
+    Nothing,
+}
+
+impl<'a> Said<'a> {
+    fn of(contents: &'a Contents, path: &MemberPath, near: &Near) -> Self {
+        if let Some(plain) = contents.plain(path, near) {
+            return Self::Plain(plain);
+        }
+        let described = contents.description_near(path, near, &mut Vec::new());
+        described.map_or(Self::Nothing, Self::Model)
+    }
+
+    fn is_described(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    fn order(&self) -> Order {
+        match self {
+            Self::Plain(plain) => plain.order(),
+            Self::Model(described) => described.order(),
+            Self::Nothing => Order::Column,
+        }
+    }
+
+    fn title(&self) -> Option<Cow<'a, str>> {
+        match (self.text("long_name"), self.text("units")) {
+            (Some(name), Some(units)) => Some(format!("{name} [{units}]").into()),
+            (Some(name), None) => Some(name.into()),
+            (None, Some(units)) => Some(format!("[{units}]").into()),
+            (None, None) => None,
+        }
+    }
+
+    /// The attribute of that name, when it is text.
+    fn text(&self, name: &str) -> Option<&'a str> {
+        let attributes = match self {
+            Self::Plain(plain) => return plain.text(name),
+            Self::Model(Described { entity: Entity::Ndarray(array), .. }) => &array.attributes,
+            Self::Model(Described { entity: Entity::DimCoord(coord), .. }) => &coord.attributes,
+            Self::Nothing => return None,
+        };
         let attribute = attributes.iter().find(|attribute| attribute.name == name)?;
         match &attribute.value {
-            Value::String(text) => Some(text.as_str()),
+            Value::String(text) => Some(text),
             _ => None,
         }
-    };
-    match (text("long_name"), text("units")) {
-        (Some(name), Some(units)) => Some(format!("{name} [{units}]")),
-        (Some(name), None) => Some(name.to_owned()),
-        (None, Some(units)) => Some(format!("[{units}]")),
-        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::archive::{Location, Method};
+    use crate::pack::{Content, DescriptionFacts};
+    use crate::ra::{ElementType, Encoding, Header};
+
+    proptest! {
+        #[test]
+        fn members_are_sorted_and_stay_in_order_otherwise(
+            sorted in proptest::collection::vec("[ab]{0,2}", 0..30),
+            rest in proptest::collection::vec("[ab]{0,2}", 0..30),
+        ) {
+            let mut names = sorted;
+            names.sort();
+            names.extend(rest);
+            let member = |(name, size): (&String, u64)| Member {
+                name: name.clone(),
+                kind: MemberKind::File,
+                size,
+                packed_size: 0,
+                method: Method::Stored,
+                location: Location::Named,
+            };
+            let mut members: Vec<_> = names.iter().zip(0..).map(member).collect();
+            sort(&mut members);
+            let mut expected: Vec<_> = names.iter().zip(0..).collect();
+            expected.sort();
+            let found = members.iter().map(|member| (&member.name, member.size));
+            prop_assert!(found.eq(expected));
+        }
+    }
+
+    #[test]
+    fn a_plain_description_is_listed_as_by_its_model() {
+        let header = Header::new(ElementType::FLOAT32, vec![3, 2]).unwrap();
+        for said in [
+            "ndarrays:\n  a:\n    shape: [3, 2]\n    type: float32\n",
+            "ndarrays:\n  a:\n    shape: [2, 3]\n    type: float32\n    attributes:\n      \
+             long_name: depth\n      units: m\n    storage:\n      order: row\n",
+            "ndarrays:\n  a:\n    shape: [3, 2]\n    type: float32\n    attributes:\n      \
+             long_name: 5\n      units: m\n",
+            "dimcoords:\n  a:\n    size: 3\n    type: float32\n    attributes:\n      \
+             long_name: time of day\n",
+        ] {
+            let lists = ["", "# by hand\n"].map(|comment| {
+                let facts = DescriptionFacts::parse("a.yaml", format!("{comment}{said}"));
+                assert_eq!(facts.plain().is_some(), comment.is_empty());
+                let array = pack::ArrayFacts {
+                    header: Ok(header.clone()),
+                    encoding: Some(Encoding::Raw),
+                    trailing: 0,
+                    data: Ok(()),
+                };
+                let mut contents = Contents::default();
+                let path = |path| MemberPath::new(path).unwrap();
+                contents.add(path("a.ra"), Content::Array(Box::new(array)));
+                contents.add(path("a.yaml"), Content::Description(Box::new(facts)));
+                let listed = super::array(&contents, "a.ra", &Nearby::default());
+                serde_json::to_string(&listed).unwrap()
+            });
+            assert_eq!(lists[0], lists[1]);
+        }
     }
 }

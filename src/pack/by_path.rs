@@ -115,6 +115,12 @@ impl<V> ByPath<V> {
         self.entries.get(at).map(|(path, value)| (path, &**value))
     }
 
+    /// The entry of that path, looked for around the last one first.
+    pub(crate) fn entry_near(&self, path: &str, near: &Near) -> Option<(&MemberPath, &V)> {
+        let (stem, extension) = path.rsplit_once('.')?;
+        self.with_extension(stem, extension, near)
+    }
+
     /// The first entry whose path is not before `path`.
     pub(crate) fn first_from(&self, path: &str) -> Option<(&MemberPath, &V)> {
         let at = self.position(path).unwrap_or_else(|at| at);
@@ -200,6 +206,7 @@ mod tests {
                     let whole = format!("{stem}.{extension}");
                     let found = map.with_extension(stem, extension, &near);
                     prop_assert_eq!(found, map.entry(&whole));
+                    prop_assert_eq!(map.entry_near(&whole, &near), map.entry(&whole));
                 }
             }
         }

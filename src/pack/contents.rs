@@ -15,7 +15,7 @@ use crate::path::MemberPath;
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 
 /// The arrays and descriptions of one pack, by payload name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     pub(crate) arrays: ByPath<ArrayFacts>,
     pub(crate) descriptions: ByPath<DescriptionFacts>,
@@ -195,10 +195,15 @@ impl Contents {
     }
 
     /// The description beside an array, when it is the only one and of the plain form.
-    pub(super) fn plain(&self, path: &MemberPath, near: &Near) -> Option<PlainDescription<'_>> {
+    pub(crate) fn plain(&self, path: &MemberPath, near: &Near) -> Option<PlainDescription<'_>> {
+        self.plain_facts(path, near)?.plain()
+    }
+
+    /// The same without a reading.
+    pub(super) fn plain_facts(&self, path: &MemberPath, near: &Near) -> Option<&DescriptionFacts> {
         let mut beside = self.beside(path, near);
         let (_, facts) = beside.next()?;
-        facts.plain().filter(|_| beside.next().is_none())
+        (facts.is_plain() && beside.next().is_none()).then_some(facts)
     }
 
     /// The descriptions beside an array.
@@ -237,7 +242,7 @@ impl Contents {
     }
 
     /// The same for who asks for one array after the other.
-    pub(super) fn description_near(
+    pub(crate) fn description_near(
         &self,
         path: &MemberPath,
         near: &Near,

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
-use super::coordinates::{Coordinates, Resolved};
-use super::{describe, entity_path, group_of, shape_of};
+use super::coordinates::Resolved;
+use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
 use crate::ndl::grouped::{self, Section};
-use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, PlainDescription, Storage};
+use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, Storage};
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
@@ -47,16 +47,22 @@ impl Contents {
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
     pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
-        let mut rest = Some(document.1.text());
+        if !self.makes(document.1.text()) {
+            self.pack_document = Some(document);
+        }
+    }
+
+    /// Whether this is the document that would be made of the descriptions beside arrays, of which none
+    /// lacks one. The document of the pack must have been taken away.
+    pub(super) fn makes(&self, document: &str) -> bool {
+        let mut rest = Some(document);
         if self.undescribed().next().is_none() {
             write_pack_document(self, None, &mut |piece| {
                 rest = rest.and_then(|rest| rest.strip_prefix(piece));
                 rest.is_some()
             });
         }
-        if rest != Some("") {
-            self.pack_document = Some(document);
-        }
+        rest == Some("")
     }
 }
 
@@ -99,7 +105,7 @@ fn write_groups(
         for part in group.dimcoords {
             match part {
                 Part::Model(coord) => grouped::push_dimcoord(&mut piece, &coord),
-                Part::Plain { name, plain } => plain.push_to_group(name, &mut piece),
+                Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
             }
             give(&mut piece)?;
         }
@@ -109,7 +115,7 @@ fn write_groups(
         for part in group.ndarrays {
             match part {
                 Part::Model(ndarray) => grouped::push_ndarray(&mut piece, &ndarray),
-                Part::Plain { name, plain } => plain.push_to_group(name, &mut piece),
+                Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
             }
             give(&mut piece)?;
         }
@@ -117,10 +123,16 @@ fn write_groups(
     Some(())
 }
 
-/// One entity of the document: as a model, or as it is written in a description of the plain form.
+fn push_plain(piece: &mut String, name: &str, facts: &DescriptionFacts) {
+    if let Some(plain) = facts.plain() {
+        plain.push_to_group(name, piece);
+    }
+}
+
+/// One entity of the document: as a model, or the description of the plain form that it is written in.
 enum Part<'a, T> {
     Model(Box<T>),
-    Plain { name: &'a str, plain: Box<PlainDescription<'a>> },
+    Plain { name: &'a str, facts: &'a DescriptionFacts },
 }
 
 /// What will be a group.
@@ -148,8 +160,8 @@ impl Part<'_, Ndarray> {
     fn into_model(self) -> Option<Ndarray> {
         match self {
             Self::Model(ndarray) => Some(*ndarray),
-            Self::Plain { name, plain } => {
-                let group = plain.to_document().groups.pop()?;
+            Self::Plain { name, facts } => {
+                let group = facts.plain()?.to_document().groups.pop()?;
                 let ndarray = group.ndarrays.into_iter().next()?;
                 Some(Ndarray { name: name.to_owned(), ..ndarray })
             }
@@ -160,7 +172,6 @@ impl Part<'_, Ndarray> {
 struct Builder<'a> {
     contents: &'a Contents,
     near: Near,
-    coordinates: Coordinates<'a>,
     convention: Option<&'a Convention<'a>>,
     groups: BTreeMap<String, Parts<'a>>,
     /// Paths of the coordinates that shapes refer to.
@@ -173,7 +184,6 @@ impl<'a> Builder<'a> {
             contents,
             near: Near::default(),
             convention,
-            coordinates: Coordinates::new(contents),
             groups: BTreeMap::new(),
             referred: BTreeSet::new(),
         }
@@ -185,13 +195,13 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, path: &'a MemberPath, header: &Header, encoding: Encoding) {
         let home = group_of(path);
-        if let Some(plain) = self.contents.plain(path, &self.near) {
-            let (name, plain) = (path.stem(), Box::new(plain));
+        if let Some(facts) = self.contents.plain_facts(path, &self.near) {
+            let name = path.stem();
             let group = self.group(&home);
-            if plain.is_dimcoord() {
-                group.dimcoords.push(Part::Plain { name, plain });
+            if facts.is_plain_ndarray() {
+                group.ndarrays.push(Part::Plain { name, facts });
             } else {
-                group.ndarrays.push(Part::Plain { name, plain });
+                group.dimcoords.push(Part::Plain { name, facts });
             }
             return;
         }
@@ -270,7 +280,7 @@ impl<'a> Builder<'a> {
                 *extent = Extent::Fixed(0);
                 continue;
             }
-            match self.coordinates.resolve(path, described, name) {
+            match self.contents.resolve(path, described, name) {
                 Resolved::Found { path: found, .. } => {
                     let stated = described.facts.resolve_coord(&described.group.path, name);
                     if let Some((_, dimcoord)) = stated {

@@ -71,6 +71,17 @@ impl DescriptionFacts {
         &self.text
     }
 
+    /// Whether somebody asked for more than the text.
+    #[cfg(test)]
+    pub(super) fn is_parsed(&self) -> bool {
+        self.model.get().is_some()
+    }
+
+    /// Whether it is of the plain form.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// Whether it describes one array and nothing that others could refer to.
     pub(super) fn is_plain_ndarray(&self) -> bool {
         self.is_plain && !self.is_dimcoord

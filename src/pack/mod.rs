@@ -22,6 +22,7 @@ mod inspect;
 mod layout;
 mod lookup;
 mod references;
+mod repetition;
 mod shape;
 mod update;
 
@@ -29,6 +30,7 @@ pub use self::describe::describe;
 pub use self::layout::Layout;
 pub use self::shape::shape_of;
 
+pub(crate) use self::by_path::Near;
 pub(crate) use self::contents::{Contents, Described, Entity};
 pub(crate) use self::convention::Convention;
 pub(crate) use self::coordinates::join_groups;
