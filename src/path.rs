@@ -240,7 +240,8 @@ struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.0.contains(is_unsafe) {
+        let is_printable_ascii = |byte: &u8| matches!(byte, b' '..=b'~');
+        if self.0.as_bytes().iter().all(is_printable_ascii) || !self.0.contains(is_unsafe) {
             return f.pad(self.0);
         }
         let mut text = String::with_capacity(self.0.len());
@@ -318,5 +319,6 @@ mod tests {
     fn escapes_what_a_terminal_would_obey() {
         assert_eq!(escape("a\u{1b}[2Jb\u{202e}c\n").to_string(), "a\\u{1b}[2Jb\\u{202e}c\\n");
         assert_eq!(escape("Größe").to_string(), "Größe");
+        assert!((' '..='~').all(|character| !is_unsafe(character)));
     }
 }

@@ -38,7 +38,7 @@ fn table(listing: &Listing, out: &mut dyn Write) -> io::Result<()> {
     for member in listing.members() {
         row.fill(&member);
         for (width, cell) in widths.iter_mut().zip(&row.cells) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(columns(cell));
         }
     }
     for member in listing.members() {
@@ -88,20 +88,34 @@ impl Row {
         let Self { cells, line } = self;
         line.clear();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            let padding = width.saturating_sub(cell.chars().count());
+            let padding = width.saturating_sub(columns(cell));
             line.push_str(if column == 0 { "" } else { "  " });
             // Sizes are numbers, so they stand to the right.
             if column == 1 {
-                line.extend(std::iter::repeat_n(' ', padding));
+                pad(line, padding);
                 line.push_str(cell);
             } else {
                 line.push_str(cell);
-                line.extend(std::iter::repeat_n(' ', padding));
+                pad(line, padding);
             }
         }
         line.truncate(line.trim_end().len());
         line.push('\n');
         line
+    }
+}
+
+/// How many columns a cell takes. Most are ASCII, which is quickly seen.
+fn columns(cell: &str) -> usize {
+    if cell.is_ascii() { cell.len() } else { cell.chars().count() }
+}
+
+fn pad(line: &mut String, mut padding: usize) {
+    const BLANKS: &str = "                                ";
+    while padding > 0 {
+        let blanks = BLANKS.get(..padding).unwrap_or(BLANKS);
+        line.push_str(blanks);
+        padding = padding.saturating_sub(blanks.len());
     }
 }
 
