@@ -127,7 +127,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let Glance { mut contents, findings, .. } = glance(&archive, jobs)?;
     report.findings = findings;
-    report.findings.extend(contents.findings());
+    report.findings.extend(contents.findings_sparingly());
     for (path, facts) in contents.unattached() {
         let base = pack::group_of(path);
         contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
