@@ -2,12 +2,14 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A relative, `/`-separated, UTF-8 path without empty, `.` or `..` parts.
 ///
 /// Every name that a pack holds has this form, in whatever container it lies: the string in the
 /// zip directory, the tar header, the manifest and on disk (below the pack's root) is the same.
-/// Names order by their bytes.
+/// Names order by their bytes. A clone shares the text: a pack has many names, and each is held in
+/// several places.
 ///
 /// ```
 /// use ra_pack::MemberPath;
@@ -20,7 +22,7 @@ use std::fmt;
 /// # Ok::<(), ra_pack::InvalidPath>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MemberPath(Box<str>);
+pub struct MemberPath(Arc<str>);
 
 /// Longest name that a zip or a PAX header is asked to carry: the zip format's own limit.
 pub const MAX_PATH_BYTES: usize = 65_535;
@@ -32,11 +34,11 @@ impl MemberPath {
     ///
     /// When `path` is empty, absolute, has an empty, `.` or `..` part, holds a NUL or a backslash,
     /// begins with a drive letter, or is longer than [`MAX_PATH_BYTES`].
-    pub fn new(path: impl Into<Box<str>>) -> Result<Self, InvalidPath> {
+    pub fn new(path: impl Into<Arc<str>>) -> Result<Self, InvalidPath> {
         let path = path.into();
         match fault(&path) {
             None => Ok(Self(path)),
-            Some(kind) => Err(InvalidPath { path: path.into(), kind }),
+            Some(kind) => Err(InvalidPath { path: (*path).to_owned(), kind }),
         }
     }
 

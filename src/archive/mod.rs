@@ -19,7 +19,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::data::{DataFault, MemberReader};
-pub(crate) use self::names::{NameTable, check as check_names, check_portable};
+pub(crate) use self::names::{
+    NameTable, are_surely_portable, check as check_names, check_portable,
+};
 pub(crate) use self::revisit::Revisit;
 pub use self::write::Compression;
 pub(crate) use self::write::{

@@ -10,6 +10,10 @@ use super::model::{
 };
 use super::{scalar, write};
 
+/// The first line of a description of an array.
+const NDARRAYS: &str = "ndarrays:";
+/// The first line of a description of a dimension coordinate.
+const DIMCOORDS: &str = "dimcoords:";
 /// Longest list of extents between the brackets, in bytes: one that the writer never breaks.
 const MAX_SHAPE: usize = 60;
 /// Most attributes: each name is compared with those before it.
@@ -50,8 +54,8 @@ impl<'t> PlainDescription<'t> {
     pub(crate) fn read_again(text: &'t str) -> Option<Self> {
         let mut lines = Lines(text);
         let is_dimcoord = match lines.next()? {
-            "ndarrays:" => false,
-            "dimcoords:" => true,
+            NDARRAYS => false,
+            DIMCOORDS => true,
             _ => return None,
         };
         let name = lines.next()?.strip_prefix("  ")?.strip_suffix(':')?;
@@ -80,6 +84,30 @@ impl<'t> PlainDescription<'t> {
         let (extents, datatype) = (extents?, datatype?);
         let this = Self { is_dimcoord, name, extents, datatype, attributes, order };
         lines.0.is_empty().then_some(this)
+    }
+
+    /// The text that it was read from, without the name: that of many arrays that differ in nothing else.
+    pub(crate) fn body(&self, text: &str) -> Option<String> {
+        let (head, rest) = text.split_at_checked(Self::name_at(self.is_dimcoord))?;
+        Some([head, rest.strip_prefix(self.name)?].concat())
+    }
+
+    /// What [`PlainDescription::read`] gives of the text that has `name` in such a body.
+    pub(crate) fn of_body(body: &'t str, name: &'t str) -> Option<Self> {
+        Some(Self { name, ..Self::read_again(body)? })
+    }
+
+    /// The text of which there are a body and a name.
+    pub(crate) fn text_of(body: &str, name: &str) -> String {
+        let at = Self::name_at(body.starts_with(DIMCOORDS));
+        let (head, rest) = body.split_at_checked(at).unwrap_or_default();
+        [head, name, rest].concat()
+    }
+
+    /// Where the name stands: below the first line, behind two blanks.
+    fn name_at(is_dimcoord: bool) -> usize {
+        let section = if is_dimcoord { DIMCOORDS } else { NDARRAYS };
+        section.len().saturating_add("\n  ".len())
     }
 
     /// Whether each part is one that the writer writes so, and that has one meaning.
@@ -307,6 +335,10 @@ mod tests {
         let (nodes, most) = load::reckoned(&written);
         prop_assert!(nodes <= most, "{}", written);
         prop_assert_eq!(written, grouped.to_yaml());
+        // Apart from its name it says the same.
+        let body = plain.body(text).unwrap();
+        prop_assert_eq!(PlainDescription::of_body(&body, plain.name()), Some(plain.clone()));
+        prop_assert_eq!(PlainDescription::text_of(&body, plain.name()), text);
         Ok(true)
     }
 

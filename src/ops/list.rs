@@ -324,7 +324,7 @@ mod tests {
                 };
                 let mut contents = Contents::default();
                 let path = |path| MemberPath::new(path).unwrap();
-                contents.add(path("a.ra"), Content::Array(Box::new(array)));
+                contents.add(path("a.ra"), Content::Array(std::sync::Arc::new(array)));
                 contents.add(path("a.yaml"), Content::Description(Box::new(facts)));
                 let listed = super::array(&contents, "a.ra", &Nearby::default());
                 serde_json::to_string(&listed).unwrap()

@@ -15,7 +15,7 @@ use crate::archive::{MemberKind, Placed};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
-use crate::pack::{Content, Contents, Inspector};
+use crate::pack::{Alike, Content, Contents, Inspector};
 use crate::parallel;
 use crate::path::MemberPath;
 use crate::ra::Header;
@@ -34,17 +34,10 @@ const PER_FILE: u64 = 48;
 /// What lies in a source directory, by name.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Files and directories, sorted by name.
-    pub(super) names: Vec<Name>,
+    /// Files and directories, sorted by name. Nobody has looked at any.
+    pub(super) entries: Vec<SourceEntry>,
     /// What is wrong with the names and kinds of files.
     pub(super) findings: Vec<Finding>,
-}
-
-/// A file or directory that nobody has looked at.
-#[derive(Debug)]
-pub(super) struct Name {
-    pub(super) path: MemberPath,
-    pub(super) is_file: bool,
 }
 
 /// What lies in a source directory.
@@ -70,6 +63,8 @@ pub(super) struct SourceEntry {
 #[derive(Debug)]
 pub(super) enum State {
     Directory,
+    /// A file that nobody has looked at.
+    Unseen,
     /// A file that was looked at, and what it looked like.
     Seen(Stamp),
     /// A file that was read whole, and its bytes.
@@ -85,7 +80,7 @@ impl State {
     pub(super) fn stamp(&self) -> Option<&Stamp> {
         match self {
             Self::Seen(stamp) | Self::Kept(stamp, _) | Self::Reserved(stamp, _) => Some(stamp),
-            Self::Directory | Self::Written(..) => None,
+            Self::Directory | Self::Unseen | Self::Written(..) => None,
         }
     }
 }
@@ -100,8 +95,9 @@ pub(super) fn names(
     jobs: usize,
 ) -> Result<Names> {
     let mut findings = Vec::new();
-    let mut names = Vec::new();
-    for walked in fs::walk(root, follow, jobs)? {
+    let walked = fs::walk(root, follow, jobs)?;
+    let mut entries = Vec::with_capacity(walked.len());
+    for walked in walked {
         let path = match walked.path {
             Ok(path) => path,
             Err(invalid) => {
@@ -125,8 +121,12 @@ pub(super) fn names(
                 .in_member(path.as_str())
                 .hint("delete it"),
             ),
-            Kind::File => names.push(Name { path, is_file: true }),
-            Kind::Directory => names.push(Name { path, is_file: false }),
+            Kind::File => {
+                entries.push(SourceEntry { path, header_len: None, state: State::Unseen });
+            }
+            Kind::Directory => {
+                entries.push(SourceEntry { path, header_len: None, state: State::Directory });
+            }
             Kind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
@@ -142,7 +142,7 @@ pub(super) fn names(
             ),
         }
     }
-    Ok(Names { names, findings })
+    Ok(Names { entries, findings })
 }
 
 /// Looks at everything below `root`.
@@ -152,47 +152,39 @@ pub(super) fn survey_all(root: &Path, jobs: usize) -> Result<Survey> {
 
 /// Looks at all of it, and keeps small files as far as there is room for them.
 pub(super) fn survey(root: &Path, names: Names, follow: bool, jobs: usize) -> Result<Survey> {
-    let Names { names, findings } = names;
+    let Names { mut entries, findings } = names;
     let budget = AtomicU64::new(MAX_KEPT);
-    let looked = parallel::map_ranges(
+    let looked = parallel::fill(
         jobs,
-        names.len(),
+        &mut entries,
         STEP,
-        || (Below::new(root, follow), vec![0; BLOCK]),
-        |(below, buffer), range| {
-            let names = names.get(range).unwrap_or_default();
-            names
-                .iter()
-                .map(|name| look_at(below, name, &budget, buffer))
+        || (Below::new(root, follow), vec![0; BLOCK], Alike::default()),
+        |(below, buffer, alike), _, entries| {
+            entries
+                .iter_mut()
+                .map(|entry| {
+                    let mut what = look_at(below, entry, &budget, buffer)?;
+                    alike.share(&mut what);
+                    Ok(what)
+                })
                 .collect::<Result<Vec<_>>>()
         },
     )?;
-    Ok(Survey::collect(names, looked, findings))
-}
-
-/// What one look at a file or directory told.
-#[derive(Debug)]
-pub(super) struct Looked {
-    pub(super) state: State,
-    pub(super) what: Content,
+    Ok(Survey::collect(entries, looked, findings))
 }
 
 impl Survey {
-    /// What the looks at `names` told, which are in the same order.
+    /// What the looks at `entries` told, which are in the same order.
     pub(super) fn collect(
-        names: Vec<Name>,
-        looked: Vec<Vec<Looked>>,
+        mut entries: Vec<SourceEntry>,
+        looked: Vec<Vec<Content>>,
         findings: Vec<Finding>,
     ) -> Self {
-        let mut entries = Vec::with_capacity(names.len());
-        let found = names.into_iter().zip(looked.into_iter().flatten());
-        let contents = Contents::collect(found.filter_map(|(name, Looked { state, what })| {
-            let path = name.path;
-            let header_len =
+        let found = entries.iter_mut().zip(looked.into_iter().flatten());
+        let contents = Contents::collect(found.filter_map(|(entry, what)| {
+            entry.header_len =
                 header_of(&what).and_then(|header| NonZeroU64::new(header.header_len()));
-            let known = (!matches!(what, Content::Other)).then(|| (path.clone(), what));
-            entries.push(SourceEntry { path, header_len, state });
-            known
+            (!matches!(what, Content::Other)).then(|| (entry.path.clone(), what))
         }));
         Self { entries, contents, findings }
     }
@@ -208,23 +200,25 @@ pub(super) fn header_of(what: &Content) -> Option<&Header> {
 
 fn look_at(
     below: &mut Below,
-    name: &Name,
+    entry: &mut SourceEntry,
     budget: &AtomicU64,
     buffer: &mut [u8],
-) -> Result<Looked> {
-    let path = &name.path;
-    if !name.is_file {
-        return Ok(Looked { state: State::Directory, what: Content::Other });
+) -> Result<Content> {
+    let SourceEntry { path, state, .. } = entry;
+    if !matches!(state, State::Unseen) {
+        return Ok(Content::Other);
     }
     let mut file = below.open(path)?;
     let stamp = file.stamp()?;
     if stamp.len() <= SMALL && takes_room(budget, stamp.len()) {
         let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(buffer.len());
         let (what, content) = read_whole(&mut file, path, &stamp, buffer.get_mut(..len))?;
-        return Ok(Looked { state: State::Kept(stamp, content.into()), what });
+        *state = State::Kept(stamp, content.into());
+        return Ok(what);
     }
     let what = read_beginning(&mut file, path, &stamp, buffer)?;
-    Ok(Looked { state: State::Seen(stamp), what })
+    *state = State::Seen(stamp);
+    Ok(what)
 }
 
 /// Takes room for a file, if there is any.

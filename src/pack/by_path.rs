@@ -3,47 +3,48 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
+use std::ops::Deref;
 
 use crate::path::MemberPath;
 
 /// Values by path, in order.
 #[derive(Debug, Clone)]
-pub(crate) struct ByPath<V> {
-    /// Sorted, and each path once. Values stay in the boxes that they come in: to move a hundred thousand
-    /// would take their room twice.
-    entries: Vec<(MemberPath, Box<V>)>,
+pub(crate) struct ByPath<P> {
+    /// Sorted, and each path once. Values stay behind the pointers that they come by: to move a hundred
+    /// thousand would take their room twice, and many may be one.
+    entries: Vec<(MemberPath, P)>,
 }
 
 /// Where the last look-up ended. Who looks up one path after the other in their order finds each near it.
 #[derive(Debug, Default)]
 pub(crate) struct Near(Cell<usize>);
 
-impl<V> Default for ByPath<V> {
+impl<P> Default for ByPath<P> {
     fn default() -> Self {
         Self { entries: Vec::new() }
     }
 }
 
-impl<V> FromIterator<(MemberPath, Box<V>)> for ByPath<V> {
-    fn from_iter<I: IntoIterator<Item = (MemberPath, Box<V>)>>(entries: I) -> Self {
+impl<P: Deref> FromIterator<(MemberPath, P)> for ByPath<P> {
+    fn from_iter<I: IntoIterator<Item = (MemberPath, P)>>(entries: I) -> Self {
         let mut this = Self::default();
         this.extend(entries);
         this
     }
 }
 
-impl<V> Extend<(MemberPath, Box<V>)> for ByPath<V> {
-    fn extend<I: IntoIterator<Item = (MemberPath, Box<V>)>>(&mut self, entries: I) {
+impl<P: Deref> Extend<(MemberPath, P)> for ByPath<P> {
+    fn extend<I: IntoIterator<Item = (MemberPath, P)>>(&mut self, entries: I) {
         self.entries.extend(entries);
         self.restore();
     }
 }
 
-impl<'a, V> IntoIterator for &'a ByPath<V> {
-    type Item = (&'a MemberPath, &'a V);
+impl<'a, P: Deref> IntoIterator for &'a ByPath<P> {
+    type Item = (&'a MemberPath, &'a P::Target);
     type IntoIter = std::iter::Map<
-        std::slice::Iter<'a, (MemberPath, Box<V>)>,
-        fn(&'a (MemberPath, Box<V>)) -> (&'a MemberPath, &'a V),
+        std::slice::Iter<'a, (MemberPath, P)>,
+        fn(&'a (MemberPath, P)) -> (&'a MemberPath, &'a P::Target),
     >;
 
     fn into_iter(self) -> Self::IntoIter {
@@ -51,7 +52,7 @@ impl<'a, V> IntoIterator for &'a ByPath<V> {
     }
 }
 
-impl<V> ByPath<V> {
+impl<P: Deref> ByPath<P> {
     /// Puts the entries in order. Of several of one path the last counts.
     fn restore(&mut self) {
         if self.entries.is_sorted_by(|(one, _), (other, _)| one < other) {
@@ -63,7 +64,7 @@ impl<V> ByPath<V> {
     }
 
     /// Adds a value, in the place of another of that path.
-    pub(crate) fn insert(&mut self, path: MemberPath, value: Box<V>) {
+    pub(crate) fn insert(&mut self, path: MemberPath, value: P) {
         match self.position(path.as_str()) {
             Ok(at) => {
                 if let Some(entry) = self.entries.get_mut(at) {
@@ -86,12 +87,12 @@ impl<V> ByPath<V> {
         self.position(path).is_ok()
     }
 
-    pub(crate) fn get(&self, path: &str) -> Option<&V> {
+    pub(crate) fn get(&self, path: &str) -> Option<&P::Target> {
         self.entry(path).map(|(_, value)| value)
     }
 
     /// The entry of that path.
-    pub(crate) fn entry(&self, path: &str) -> Option<(&MemberPath, &V)> {
+    pub(crate) fn entry(&self, path: &str) -> Option<(&MemberPath, &P::Target)> {
         let at = self.position(path).ok()?;
         self.entries.get(at).map(|(path, value)| (path, &**value))
     }
@@ -102,7 +103,7 @@ impl<V> ByPath<V> {
         stem: &str,
         extension: &str,
         near: &Near,
-    ) -> Option<(&MemberPath, &V)> {
+    ) -> Option<(&MemberPath, &P::Target)> {
         let order = |path: &str| compare(path, stem, extension);
         let from = near.0.get();
         let around = (from..from.saturating_add(3))
@@ -116,13 +117,13 @@ impl<V> ByPath<V> {
     }
 
     /// The entry of that path, looked for around the last one first.
-    pub(crate) fn entry_near(&self, path: &str, near: &Near) -> Option<(&MemberPath, &V)> {
+    pub(crate) fn entry_near(&self, path: &str, near: &Near) -> Option<(&MemberPath, &P::Target)> {
         let (stem, extension) = path.rsplit_once('.')?;
         self.with_extension(stem, extension, near)
     }
 
     /// The first entry whose path is not before `path`.
-    pub(crate) fn first_from(&self, path: &str) -> Option<(&MemberPath, &V)> {
+    pub(crate) fn first_from(&self, path: &str) -> Option<(&MemberPath, &P::Target)> {
         let at = self.position(path).unwrap_or_else(|at| at);
         self.entries.get(at).map(|(path, value)| (path, &**value))
     }
@@ -135,12 +136,12 @@ impl<V> ByPath<V> {
         self.iter().map(|(path, _)| path)
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &P::Target> {
         self.iter().map(|(_, value)| value)
     }
 
     /// Keeps the entries that `keep` says.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&MemberPath, &V) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(&MemberPath, &P::Target) -> bool) {
         self.entries.retain(|(path, value)| keep(path, value));
     }
 }
@@ -176,7 +177,7 @@ mod tests {
             let plain = |(path, value): (MemberPath, Box<usize>)| (path, *value);
             let mut expected: std::collections::BTreeMap<_, _> =
                 pairs(&names).into_iter().map(plain).collect();
-            let mut map: ByPath<usize> = pairs(&names).into_iter().collect();
+            let mut map: ByPath<Box<usize>> = pairs(&names).into_iter().collect();
             let (few, rest) = more.split_at(more.len() / 2);
             map.extend(pairs(few));
             expected.extend(pairs(few).into_iter().map(plain));
@@ -199,7 +200,7 @@ mod tests {
             asked in proptest::collection::vec("[ab.]{1,4}", 0..20),
         ) {
             let all = |stem: &String| [path(&format!("{stem}.ra")), path(&format!("{stem}.yaml"))];
-            let map: ByPath<()> = stems.iter().flat_map(all).map(|path| (path, Box::new(()))).collect();
+            let map: ByPath<Box<()>> = stems.iter().flat_map(all).map(|path| (path, Box::new(()))).collect();
             let near = Near::default();
             for stem in stems.iter().chain(&asked) {
                 for extension in ["ra", "yaml", "yml", ""] {

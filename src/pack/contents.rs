@@ -1,5 +1,7 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
+use std::sync::Arc;
+
 use super::by_path::{ByPath, Near};
 use super::inspect::is_pack_document;
 use super::lookup::Sources;
@@ -17,8 +19,8 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 /// The arrays and descriptions of one pack, by payload name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
-    pub(crate) arrays: ByPath<ArrayFacts>,
-    pub(crate) descriptions: ByPath<DescriptionFacts>,
+    pub(crate) arrays: ByPath<Arc<ArrayFacts>>,
+    pub(crate) descriptions: ByPath<Box<DescriptionFacts>>,
     /// The description of the whole pack, and what it is called in messages.
     pub(crate) pack_document: Option<(String, Box<DescriptionFacts>)>,
     /// Whether any description has the other extension, so that it is worth looking for one.

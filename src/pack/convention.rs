@@ -141,7 +141,8 @@ mod tests {
             let header = Header::new(ElementType::FLOAT32, dims.to_vec()).unwrap();
             let facts =
                 ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
-            contents.add(MemberPath::new(*path).unwrap(), Content::Array(Box::new(facts)));
+            contents
+                .add(MemberPath::new(*path).unwrap(), Content::Array(std::sync::Arc::new(facts)));
         }
         contents
     }

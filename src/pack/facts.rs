@@ -1,11 +1,14 @@
 //! What is known of one description: its text, and what the parser makes of it once somebody asks.
 //!
-//! A pack may hold a hundred thousand descriptions, nearly all of them plain and right. Of a plain one only
-//! the text is kept until something asks for more than it takes to see that it is right.
+//! A pack may hold a hundred thousand descriptions, nearly all of them plain and right, and many alike but
+//! for the name. Of a plain one only the name and the rest of the text are kept, until something asks for
+//! more than it takes to see that it is right.
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use super::PACK_DOCUMENT;
+use super::known::Known;
 use super::lookup::Places;
 use crate::finding::Finding;
 use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
@@ -14,13 +17,28 @@ use crate::path::MemberPath;
 /// What is known of a description.
 #[derive(Debug, Clone)]
 pub(crate) struct DescriptionFacts {
+    /// What there is of it when [`PlainDescription`] reads it: it has no fault by itself and refers to
+    /// nothing.
+    plain: Option<Plain>,
+    /// Made of a plain one when something asks for it.
+    whole: OnceLock<Box<Whole>>,
+}
+
+/// A description of the plain form.
+#[derive(Debug, Clone)]
+struct Plain {
+    /// The name of the array in it.
+    name: Box<str>,
+    /// The text without that name, which is the same for many.
+    body: Arc<str>,
+}
+
+/// A description with its text in one piece.
+#[derive(Debug, Clone)]
+struct Whole {
     text: Box<str>,
-    /// Whether [`PlainDescription`] reads it: it has no fault by itself and refers to nothing.
-    is_plain: bool,
-    /// Whether that is the description of a dimension coordinate.
-    is_dimcoord: bool,
     /// What findings call it, until it is parsed; a plain one has none.
-    name: Option<Box<str>>,
+    name: Box<str>,
     model: OnceLock<Box<Model>>,
 }
 
@@ -47,54 +65,68 @@ impl DescriptionFacts {
             }
         };
         let plain = PlainDescription::read(&text).filter(|_| invalid.is_none());
-        let is_dimcoord = plain.as_ref().is_some_and(PlainDescription::is_dimcoord);
-        let is_plain = plain.is_some();
-        let name = (!is_plain).then(|| name.into());
-        let this = Self { text: text.into(), is_plain, is_dimcoord, name, model: OnceLock::new() };
+        let plain = plain.and_then(|plain| {
+            Some(Plain { name: plain.name().into(), body: plain.body(&text)?.into() })
+        });
+        if plain.is_some() {
+            return Self { plain, whole: OnceLock::new() };
+        }
+        let whole = Whole { text: text.into(), name: name.into(), model: OnceLock::new() };
         if let Some(bytes) = invalid {
-            this.model.get_or_init(|| Box::new(Model::new(this.name(), &bytes, &this.text)));
-        } else if this.name().rsplit('/').next() != Some(PACK_DOCUMENT) && !is_plain {
+            whole.model.get_or_init(|| Box::new(Model::new(name, &bytes, &whole.text)));
+        } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
             // The document of a whole pack is as long as all others together, and most often says the
             // same.
-            this.model();
+            whole.model();
         }
-        this
+        Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
-    /// What findings call it.
-    fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
+    /// Keeps the text, but for the name, together with others that have the same.
+    pub(super) fn share_body(&mut self, known: &mut Known<Arc<str>>) {
+        if let Some(plain) = &mut self.plain {
+            known.share(&mut plain.body);
+        }
+    }
+
+    fn whole(&self) -> &Whole {
+        self.whole.get_or_init(|| {
+            let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
+                PlainDescription::text_of(body, name)
+            });
+            Box::new(Whole { text: text.into(), name: "".into(), model: OnceLock::new() })
+        })
     }
 
     /// The text; bytes that are not UTF-8 are replaced.
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        &self.whole().text
     }
 
     /// Whether somebody asked for more than the text.
     #[cfg(test)]
     pub(super) fn is_parsed(&self) -> bool {
-        self.model.get().is_some()
+        self.whole.get().is_some_and(|whole| whole.model.get().is_some())
     }
 
     /// Whether it is of the plain form.
     pub(super) fn is_plain(&self) -> bool {
-        self.is_plain
+        self.plain.is_some()
     }
 
     /// Whether it describes one array and nothing that others could refer to.
     pub(super) fn is_plain_ndarray(&self) -> bool {
-        self.is_plain && !self.is_dimcoord
+        self.plain().is_some_and(|plain| !plain.is_dimcoord())
     }
 
     /// The description by itself, when it is of the plain form.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
-        self.is_plain.then(|| PlainDescription::read_again(&self.text))?
+        let Plain { name, body } = self.plain.as_ref()?;
+        PlainDescription::of_body(body, name)
     }
 
     fn model(&self) -> &Model {
-        self.model
-            .get_or_init(|| Box::new(Model::new(self.name(), self.text.as_bytes(), &self.text)))
+        self.whole().model()
     }
 
     /// What the document says; nothing when it cannot be read at all.
@@ -104,22 +136,22 @@ impl DescriptionFacts {
 
     /// What is wrong with the document by itself.
     pub(crate) fn findings(&self) -> &[Finding] {
-        if self.is_plain { &[] } else { &self.model().findings }
+        if self.plain.is_some() { &[] } else { &self.model().findings }
     }
 
     /// Whether the document is meant as a description: a YAML file may be anything.
     pub(crate) fn describes(&self) -> bool {
-        self.is_plain || self.model().describes
+        self.plain.is_some() || self.model().describes
     }
 
     /// The coordinates that the document refers to and does not hold.
     pub(super) fn unresolved(&self) -> &[CoordReference] {
-        if self.is_plain { &[] } else { &self.model().unresolved }
+        if self.plain.is_some() { &[] } else { &self.model().unresolved }
     }
 
     /// The entities that the document refers to and does not hold.
     pub(super) fn unresolved_targets(&self) -> &[TargetReference] {
-        if self.is_plain { &[] } else { &self.model().unresolved_targets }
+        if self.plain.is_some() { &[] } else { &self.model().unresolved_targets }
     }
 
     /// Where the entities of the document stand.
@@ -131,11 +163,12 @@ impl DescriptionFacts {
 
     /// Calls it by another name: it was read under the one that it has in the archive.
     pub(super) fn rename(&mut self, path: &MemberPath) {
-        if self.is_plain {
+        if self.plain.is_some() {
             return;
         }
-        self.name = Some(path.as_str().into());
-        if let Some(model) = self.model.get_mut() {
+        let Some(whole) = self.whole.get_mut() else { return };
+        whole.name = path.as_str().into();
+        if let Some(model) = whole.model.get_mut() {
             for finding in &mut model.findings {
                 finding.member = Some(path.as_str().to_owned());
             }
@@ -145,12 +178,23 @@ impl DescriptionFacts {
     /// What strict reading refuses and ordinary reading does not.
     pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
         let options = ndl::ParseOptions { strict: true };
-        ndl::parse_with(self.text.as_bytes(), &options)
+        let text = match &self.plain {
+            Some(Plain { name, body }) => Cow::Owned(PlainDescription::text_of(body, name)),
+            None => Cow::Borrowed(self.text()),
+        };
+        ndl::parse_with(text.as_bytes(), &options)
             .diagnostics
             .into_iter()
             .filter(|diagnostic| diagnostic.code == ndl::Code::Extension)
-            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &self.text))
+            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &text))
             .collect()
+    }
+}
+
+impl Whole {
+    fn model(&self) -> &Model {
+        let new = || Box::new(Model::new(&self.name, self.text.as_bytes(), &self.text));
+        self.model.get_or_init(new)
     }
 }
 

@@ -1,6 +1,8 @@
 //! A look at one file while its bytes pass: the header of an array, the text of a description.
 
+use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
+use std::sync::Arc;
 
 use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
 use crate::finding::{Code, Finding};
@@ -18,13 +20,13 @@ const MAX_DECODED: usize = 64 * 1024 * 1024;
 /// What a file says about itself.
 #[derive(Debug)]
 pub(crate) enum Content {
-    Array(Box<ArrayFacts>),
+    Array(Arc<ArrayFacts>),
     Description(Box<DescriptionFacts>),
     Other,
 }
 
 /// What is known of an array.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayFacts {
     pub(crate) header: Result<Header, Box<DecodeError>>,
     /// How the data of an array that is flagged as encoded is stored, when that was found out.
@@ -116,7 +118,7 @@ impl Inspector {
             Wanted::Everything => {
                 Content::Description(Box::new(DescriptionFacts::parse(name, self.kept)))
             }
-            Wanted::Header => Content::Array(Box::new(self.array(len))),
+            Wanted::Header => Content::Array(Arc::new(self.array(len))),
         }
     }
 
@@ -149,7 +151,19 @@ impl Inspector {
     }
 }
 
+impl Hash for ArrayFacts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.header.as_ref().ok().hash(state);
+    }
+}
+
 impl ArrayFacts {
+    /// Whether there is nothing to be said of it but its header.
+    pub(super) fn is_faultless(&self) -> bool {
+        let Self { header, encoding, trailing, data } = self;
+        header.is_ok() && encoding.is_none() && *trailing == 0 && data.is_ok()
+    }
+
     /// What is wrong with the array by itself.
     pub(crate) fn findings(&self, path: &MemberPath, findings: &mut Vec<Finding>) {
         let of_error = |code, error: &DecodeError| {

@@ -74,7 +74,7 @@ mod tests {
         let dims = if is_vector { vec![3] } else { vec![2, 3] };
         let header = Header::new(ElementType::FLOAT32, dims).unwrap();
         let facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
-        Content::Array(Box::new(facts))
+        Content::Array(std::sync::Arc::new(facts))
     }
 
     fn description(path: &str, text: &str) -> Content {

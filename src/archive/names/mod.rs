@@ -42,6 +42,19 @@ pub(crate) fn check(names: &NameTable, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Whether names are so ordinary that [`check_portable`] finds nothing about them. It needs no list of them,
+/// and is quickest when they come in order.
+pub(crate) fn are_surely_portable<N: AsRef<str>>(mut names: impl Iterator<Item = N>) -> bool {
+    let mut before: Option<N> = None;
+    names.all(|name| {
+        let name_before = before.as_ref().map_or("", AsRef::as_ref);
+        let shared = shared_len(name_before, name.as_ref());
+        let is_portable = is_surely_portable(name.as_ref(), shared);
+        before = Some(name);
+        is_portable
+    })
+}
+
 /// How many bytes two names begin with that are the same.
 fn shared_len(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()

@@ -281,6 +281,7 @@ mod tests {
                 before.clone_from(name);
             }
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            proptest::prop_assert_eq!(super::super::are_surely_portable(names.iter()), all);
             proptest::prop_assert!(!all || findings(&names).is_empty(), "{:?}", names);
         }
     }

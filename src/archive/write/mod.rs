@@ -201,15 +201,14 @@ impl<'a> ArchiveWriter<'a> {
     pub(crate) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {
         let crc = crc32fast::hash(content);
         let mut record = Record::stored(member, self.at, crc);
-        let mut bytes = Vec::new();
+        let file = self.pending.file();
         match &mut self.format {
-            Format::Stream(stream) => return stream.write_bytes(member, content),
+            Format::Stream(stream) => stream.write_bytes(member, content),
             Format::Tar => {
-                bytes = tar_header(member)?;
-                bytes.extend_from_slice(content);
-                let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-                bytes.resize(bytes.len().saturating_add(padding), 0);
+                let header = tar_header(member)?;
                 self.at = positional::end_of_tar(member, self.at)?;
+                let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
+                write_pieces(file, record.at, &[&header, content, &vec![0; padding]])
             }
             Format::Zip { layout, compression } => {
                 let packed = Packer::new(*compression)
@@ -221,13 +220,13 @@ impl<'a> ArchiveWriter<'a> {
                     record.method = *method;
                     record.packed_size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
                 }
-                zip::write::header(&mut bytes, member, &record);
-                bytes.extend_from_slice(content);
+                let mut header = Vec::new();
+                zip::write::header(&mut header, member, &record);
                 self.at = zip::write::end_of(member, &record);
                 layout.add(member, &record);
+                write_pieces(file, record.at, &[&header, content])
             }
         }
-        self.pending.file().write_all_at(&bytes, record.at)
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it.
@@ -247,6 +246,15 @@ impl<'a> ArchiveWriter<'a> {
             Format::Stream(stream) => stream.finish(),
         }
     }
+}
+
+/// Writes pieces one behind the other: a manifest is long, and need not be copied to stand behind its header.
+fn write_pieces(file: &File, mut at: u64, pieces: &[&[u8]]) -> Result<()> {
+    for piece in pieces {
+        file.write_all_at(piece, at)?;
+        at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+    }
+    Ok(())
 }
 
 /// The tar header of a member.

@@ -11,10 +11,11 @@ use crate::archive::{Buffers, MemberKind, RunMember, StoredMembers};
 use crate::error::Result;
 use crate::fs::{Below, Stamp};
 use crate::ops::survey::{
-    BLOCK, Looked, Name, Names, State, Survey, header_of, read_beginning, read_whole,
+    BLOCK, Names, SourceEntry, State, Survey, header_of, read_beginning, read_whole,
 };
-use crate::pack::Content;
+use crate::pack::{Alike, Content};
 use crate::parallel;
+use crate::path::MemberPath;
 
 /// Files that one job takes at a time.
 const STEP: usize = 64;
@@ -31,6 +32,7 @@ struct Job {
     /// The files of one run.
     room: Vec<u8>,
     buffers: Buffers,
+    alike: Alike,
 }
 
 /// A file that was looked at: how far its bytes reach in the room of the job, if they are there.
@@ -48,31 +50,31 @@ pub(super) fn gather(
     follow: bool,
     jobs: usize,
 ) -> Result<Survey> {
-    let Names { names, findings } = names;
-    let occupied = occupied(&names);
+    let Names { mut entries, findings } = names;
+    let occupied = occupied(&entries);
     let job = || Job {
         below: Below::new(source, follow),
         block: vec![0; BLOCK],
         room: vec![0; ROOM],
         buffers: Buffers::default(),
+        alike: Alike::default(),
     };
-    let looked = parallel::map_ranges(jobs, names.len(), STEP, job, |job, range| {
-        let run = range.start / STEP;
-        let names = names.get(range).unwrap_or_default();
-        stored.in_turn(run, || write_run(names, run, &occupied, stored, members, job))
+    let looked = parallel::fill(jobs, &mut entries, STEP, job, |job, start, entries| {
+        let run = start / STEP;
+        stored.in_turn(run, || write_run(entries, run, &occupied, stored, members, job))
     })?;
     drop(occupied);
-    Ok(Survey::collect(names, looked, findings))
+    Ok(Survey::collect(entries, looked, findings))
 }
 
 /// The directories that hold something, which need no member of their own.
-fn occupied(names: &[Name]) -> HashSet<&str> {
+fn occupied(entries: &[SourceEntry]) -> HashSet<Box<str>> {
     let mut occupied = HashSet::new();
     let mut last = None;
-    for name in names {
-        let parent = name.path.parent();
+    for entry in entries {
+        let parent = entry.path.parent();
         if parent != last {
-            occupied.extend(parent);
+            occupied.extend(parent.map(Box::from));
             last = parent;
         }
     }
@@ -80,28 +82,29 @@ fn occupied(names: &[Name]) -> HashSet<&str> {
 }
 
 fn write_run(
-    names: &[Name],
+    entries: &mut [SourceEntry],
     run: usize,
-    occupied: &HashSet<&str>,
+    occupied: &HashSet<Box<str>>,
     stored: &StoredMembers<'_>,
     members: Members<'_>,
     job: &mut Job,
-) -> Result<Vec<Looked>> {
-    let Job { below, block, room, buffers } = job;
+) -> Result<Vec<Content>> {
+    let Job { below, block, room, buffers, alike } = job;
     let mut filled = 0;
-    let mut seen = Vec::with_capacity(names.len());
-    for name in names {
-        if !name.is_file {
-            seen.push((None, Content::Other));
+    let mut seen = Vec::with_capacity(entries.len());
+    let mut contents = Vec::with_capacity(entries.len());
+    for SourceEntry { path, state, .. } in &*entries {
+        if !matches!(state, State::Unseen) {
+            seen.push(None);
+            contents.push(Content::Other);
             continue;
         }
-        let path = &name.path;
         let mut file = below.open(path)?;
         let stamp = file.stamp()?;
         let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
         let end = end
             .filter(|end| stamp.len() <= SMALL && *end <= room.len() && !is_aside(path.as_str()));
-        let what = match end {
+        let mut what = match end {
             Some(end) => {
                 let (what, _) = read_whole(&mut file, path, &stamp, room.get_mut(filled..end))?;
                 filled = end;
@@ -109,18 +112,20 @@ fn write_run(
             }
             None => read_beginning(&mut file, path, &stamp, block)?,
         };
-        seen.push((Some(Seen { stamp, end }), what));
+        alike.share(&mut what);
+        seen.push(Some(Seen { stamp, end }));
+        contents.push(what);
     }
-    let is_member = |name: &Name| {
-        if name.is_file {
-            !is_aside(name.path.as_str())
+    let is_member = |path: &MemberPath, is_file: bool| {
+        if is_file {
+            !is_aside(path.as_str())
         } else {
-            members.has_directory(&name.path) && !occupied.contains(name.path.as_str())
+            members.has_directory(path) && !occupied.contains(path.as_str())
         }
     };
     let mut start = 0;
-    let mut new = Vec::with_capacity(names.len());
-    for (name, (seen, what)) in names.iter().zip(&seen) {
+    let mut new = Vec::with_capacity(entries.len());
+    for ((SourceEntry { path, .. }, seen), what) in entries.iter().zip(&seen).zip(&contents) {
         let content = match seen {
             Some(Seen { end: Some(end), .. }) => {
                 let content = room.get(start..*end);
@@ -130,17 +135,17 @@ fn write_run(
             Some(_) => None,
             None => Some(&b""[..]),
         };
-        if is_member(name) {
+        if is_member(path, seen.is_some()) {
             let header_len = header_of(what).map(crate::ra::Header::header_len);
             let stamp = seen.as_ref().map(|seen| &seen.stamp);
-            let member = members.member(&name.path, stamp, header_len)?;
+            let member = members.member(path, stamp, header_len)?;
             new.push(RunMember { member, content });
         }
     }
     let mut placed = stored.write_run(run, &new, buffers)?.into_iter();
-    let looked = names.iter().zip(seen).map(|(name, (seen, what))| {
-        let place = if is_member(name) { placed.next() } else { None };
-        let state = match (seen, place) {
+    for (SourceEntry { path, state, .. }, seen) in entries.iter_mut().zip(seen) {
+        let place = if is_member(path, seen.is_some()) { placed.next() } else { None };
+        *state = match (seen, place) {
             (Some(Seen { stamp, end: None }), Some(placed)) => State::Reserved(stamp, placed.at),
             (Some(Seen { stamp, .. }), Some(placed)) => {
                 State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed)
@@ -149,7 +154,6 @@ fn write_run(
             (None, Some(placed)) => State::Written(MemberKind::Directory, 0, 0, placed),
             (None, None) => State::Directory,
         };
-        Looked { state, what }
-    });
-    Ok(looked.collect())
+    }
+    Ok(contents)
 }

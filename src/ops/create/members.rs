@@ -63,7 +63,7 @@ impl Members<'_> {
         let (kind, size, modified) = match &entry.state {
             State::Written(kind, size, modified, _) => (*kind, *size, *modified),
             State::Reserved(stamp, _) => (MemberKind::File, stamp.len(), stamp.modified()),
-            State::Directory | State::Seen(_) | State::Kept(..) => return None,
+            State::Directory | State::Unseen | State::Seen(_) | State::Kept(..) => return None,
         };
         Some(self.placed(&entry.path, kind, size, modified, entry.header_len.map(u64::from)))
     }

@@ -24,7 +24,7 @@ use super::signatures;
 use super::survey::{self, SourceEntry, State, Survey};
 use crate::archive::{
     ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMember,
-    NewMembers, StoredMembers, check_portable,
+    NewMembers, StoredMembers, are_surely_portable, check_portable,
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
@@ -360,6 +360,7 @@ impl<'a> Plan<'a> {
         if let Some(stored) = stored {
             self.write_reserved(stored, jobs)?;
         }
+        let contents = std::mem::take(&mut self.contents);
         let payload = match stored {
             Some(_) => Payload::Found(&self.entries),
             None => self.write_listed(&mut writer)?,
@@ -384,10 +385,12 @@ impl<'a> Plan<'a> {
             },
             || match &self.pack_document {
                 Some(entry) => self.read(entry),
-                None => Ok(pack::pack_document(&self.contents, None).into_bytes()),
+                None => Ok(pack::pack_document(&contents, None).into_bytes()),
             },
         );
         let (text, mut lists) = (text?, lists);
+        let arrays = wide(contents.arrays.len());
+        drop(contents);
         let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
         if let Some(directory) = self.payload_directory().filter(|_| stored.is_some() && is_empty())
         {
@@ -399,7 +402,7 @@ impl<'a> Plan<'a> {
         let mut generated = Generated { writer, members, algorithms, bytes, files };
         let mut packed = Packed {
             members: lists.files,
-            arrays: wide(self.contents.arrays.len()),
+            arrays,
             bytes: lists.bytes,
             manifest: Vec::new(),
             described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
@@ -408,6 +411,7 @@ impl<'a> Plan<'a> {
         match options.layout {
             Layout::Plain => {
                 let (_, digests) = generated.add(PACK_DOCUMENT, &text)?;
+                drop(text);
                 lists.add(names, own, &digests);
                 packed.manifest = generated.add_payload_manifests(lists.into_texts())?.sha256;
             }
@@ -433,7 +437,7 @@ impl<'a> Plan<'a> {
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
         packed.members = packed.members.saturating_add(generated.files);
         let writer = generated.writer;
-        drop((payload, text));
+        drop(payload);
         packed.findings = std::mem::take(&mut self.findings);
         // What is known of a hundred thousand files is given back while the archive is read back.
         let (finished, ()) = parallel::join(jobs, || writer.finish(), || drop(self));
@@ -620,8 +624,12 @@ fn unportable_names(
     placement: &Placement,
     portable: bool,
 ) -> Vec<Finding> {
-    let payload = entries.iter().map(|entry| &entry.path).chain(described.keys());
-    let names: Vec<_> = payload.map(|path| placement.placed(path.as_str())).collect();
+    let payload = || entries.iter().map(|entry| &entry.path).chain(described.keys());
+    let names = || payload().map(|path| placement.placed(path.as_str()));
+    if are_surely_portable(names()) {
+        return Vec::new();
+    }
+    let names: Vec<_> = names().collect();
     let mut findings = Vec::new();
     check_portable(names.iter().map(|name| &**name), &mut findings);
     finding::rename(&mut findings, |name| placement.shown(name));

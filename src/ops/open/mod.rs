@@ -5,7 +5,7 @@ mod manifest;
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
 
@@ -223,7 +223,7 @@ impl Pack {
         let header = self.array(name)?.header()?;
         let facts =
             pack::ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
-        contents.add(path.clone(), Content::Array(Box::new(facts)));
+        contents.add(path.clone(), Content::Array(Arc::new(facts)));
         let beside = DESCRIPTION_EXTENSIONS
             .into_iter()
             .map(|extension| format!("{}.{extension}", path.without_extension()));

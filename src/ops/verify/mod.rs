@@ -83,7 +83,7 @@ impl<'a> Verification<'a> {
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
-        let visitor = Visitor::new(self.options.fast, self.algorithms(), self.rereads());
+        let visitor = Visitor::new(self.options.fast, self.algorithms(), self.rereads(), self.jobs);
         let mut scan = self
             .archive
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;

@@ -9,7 +9,7 @@ use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, BAG_DECLARATION, Content, Inspector};
+use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;
 
 /// What one file was found to be.
@@ -42,11 +42,19 @@ pub(super) struct Visitor {
     kept: AtomicU64,
     /// Bytes that room was made for beforehand.
     reserved: AtomicU64,
+    alike: AlikeOfJobs,
 }
 
 impl Visitor {
-    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>, rereads: bool) -> Self {
-        Self { fast, algorithms, rereads, kept: AtomicU64::new(0), reserved: AtomicU64::new(0) }
+    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>, rereads: bool, jobs: usize) -> Self {
+        Self {
+            fast,
+            algorithms,
+            rereads,
+            kept: AtomicU64::new(0),
+            reserved: AtomicU64::new(0),
+            alike: AlikeOfJobs::new(jobs),
+        }
     }
 
     /// Room for the whole text of a manifest, as far as there is any for all of them, and unless it is
@@ -117,9 +125,11 @@ impl Visitor {
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let is_left = is_left && text.is_some();
         text = text.filter(|_| !is_left);
+        let mut content = inspector.finish(&member.name, file_len);
+        self.alike.share(&mut content);
         Visited {
             digests: hashers.map(Hashers::finish),
-            content: inspector.finish(&member.name, file_len),
+            content,
             rare: is_rare.then(|| Box::new(Rare { text, is_left, fault, refused })),
         }
     }
