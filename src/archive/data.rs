@@ -279,7 +279,13 @@ enum Decoder<'a> {
     Zstd(Buffered<zstd::stream::read::Decoder<'static, Packed<'a>>>),
 }
 
+/// A decoder of deflate that is used again. One made anew for each of many small members leaves a gap in
+/// memory after each, which what is kept of the member then makes too small for the next.
+#[derive(Debug)]
+pub(super) struct Inflater<'a>(Buffered<DeflateDecoder<Packed<'a>>>);
+
 /// A decoder's output, in blocks.
+#[derive(Debug)]
 struct Buffered<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -334,9 +340,27 @@ impl<'a> ZipData<'a> {
         size: u64,
         crc: u32,
     ) -> io::Result<Option<Self>> {
+        Self::with(None, packed, method, size, crc)
+    }
+
+    /// The same with the decoder that one before left.
+    pub(super) fn with(
+        inflater: Option<Inflater<'a>>,
+        packed: Packed<'a>,
+        method: Method,
+        size: u64,
+        crc: u32,
+    ) -> io::Result<Option<Self>> {
         let decoder = match method {
             Method::Stored => Decoder::Stored(packed),
-            Method::Deflate => Decoder::Deflate(Buffered::new(DeflateDecoder::new(packed))),
+            Method::Deflate => Decoder::Deflate(match inflater {
+                Some(Inflater(mut buffered)) => {
+                    buffered.reader.reset(packed);
+                    buffered.ready = 0..0;
+                    buffered
+                }
+                None => Buffered::new(DeflateDecoder::new(packed)),
+            }),
             Method::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
                 decoder.window_log_max(super::stream::ZSTD_WINDOW_LOG_MAX)?;
@@ -352,6 +376,14 @@ impl<'a> ZipData<'a> {
             left: size,
             checked: false,
         }))
+    }
+
+    /// The decoder, for another member.
+    pub(super) fn into_inflater(self) -> Option<Inflater<'a>> {
+        match self.decoder {
+            Decoder::Deflate(buffered) => Some(Inflater(buffered)),
+            Decoder::Stored(_) | Decoder::Zstd(_) => None,
+        }
     }
 
     fn check_end(&mut self) -> io::Result<()> {

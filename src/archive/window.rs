@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::data::BLOCK;
+use super::data::{BLOCK, Inflater};
 use crate::error::Result;
 use crate::fs::File;
 
@@ -19,11 +19,13 @@ pub(super) struct Window {
     bytes: Vec<u8>,
     /// Nothing from here on is read ahead.
     pub(super) limit: u64,
+    /// What decodes small members, one after the other.
+    pub(super) inflater: Option<Inflater<'static>>,
 }
 
 impl Window {
     pub(super) fn new(file: Arc<File>) -> Self {
-        Self { file, start: 0, bytes: Vec::new(), limit: 0 }
+        Self { file, start: 0, bytes: Vec::new(), limit: 0, inflater: None }
     }
 
     /// Prepares for a member that is read by its name and lies between `offset` and `end`. Where one is

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::data::{Packed, Stretch, ZipData};
 use super::super::window::Window;
-use super::super::{Location, Member, MemberKind, Scan, Visit};
+use super::super::{Location, Member, MemberKind, Method, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
 use super::end::EndOfArchive;
@@ -296,20 +296,32 @@ impl Span<'_> {
 
     fn show<T>(&self, data: u64, window: &mut Window, visit: &Visit<'_, T>) -> Result<T> {
         let member = &self.entry.member;
+        let crc = self.entry.facts.crc;
         let file = Arc::clone(&window.file);
-        let packed = match usize::try_from(member.packed_size) {
-            Ok(length) if member.packed_size <= WHOLE => {
-                window.get(data, length)?.map(Packed::Slice)
-            }
+        let refused = |error: std::io::Error| Error::Unsupported(error.to_string());
+        let unknown = || Error::Unsupported(format!("{} is not supported", member.method));
+        let whole = match usize::try_from(member.packed_size) {
+            Ok(length) if member.packed_size <= WHOLE => window.get(data, length)?,
             _ => None,
         };
+        if let (Some(bytes), Method::Deflate) = (whole, member.method) {
+            // A decoder that outlives the member reads from memory of its own.
+            let packed = Packed::Owned { bytes: bytes.to_vec(), at: 0 };
+            let inflater = window.inflater.take();
+            let content = ZipData::with(inflater, packed, member.method, member.size, crc)
+                .map_err(refused)?;
+            let Some(mut content) = content else { return Err(unknown()) };
+            let result = visit(member, &mut content);
+            window.inflater = content.into_inflater();
+            return Ok(result);
+        }
+        let packed = whole.map(Packed::Slice);
         let packed =
             packed.unwrap_or_else(|| Packed::Stretch(Stretch::new(file, data, member.packed_size)));
-        let content = ZipData::new(packed, member.method, member.size, self.entry.facts.crc)
-            .map_err(|error| Error::Unsupported(error.to_string()))?;
+        let content = ZipData::new(packed, member.method, member.size, crc).map_err(refused)?;
         match content {
             Some(mut content) => Ok(visit(member, &mut content)),
-            None => Err(Error::Unsupported(format!("{} is not supported", member.method))),
+            None => Err(unknown()),
         }
     }
 
