@@ -9,6 +9,7 @@ mod streamed;
 mod turns;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use self::copy::Hashing;
@@ -68,14 +69,32 @@ pub(crate) enum Content<'a> {
 /// The content of each member by its number; never asked for a directory's.
 pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
 
+/// Each member by its number: a list of hundreds of thousands would take as much room as all that is known of
+/// them.
+pub(crate) type MemberAt<'a, 'm> = dyn Fn(usize) -> Option<NewMember<'m>> + Sync + 'a;
+
 /// What is to be written.
 #[derive(Clone, Copy)]
-pub(crate) struct NewMembers<'a, 's> {
+pub(crate) struct NewMembers<'a, 's, 'm> {
+    /// How many members there are.
+    pub(crate) count: usize,
     /// The members in their order.
-    pub(crate) members: &'a [NewMember<'a>],
+    pub(crate) member: &'a MemberAt<'a, 'm>,
     pub(crate) source: &'a Source<'s>,
     /// What each is hashed by while it is read.
     pub(crate) algorithms: &'a [Algorithm],
+}
+
+impl<'m> NewMembers<'_, '_, 'm> {
+    /// The members of a range, with their numbers.
+    fn of(&self, range: Range<usize>) -> impl Iterator<Item = (usize, NewMember<'m>)> {
+        let member = self.member;
+        range.filter_map(move |index| Some((index, member(index)?)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = NewMember<'m>> {
+        self.of(0..self.count).map(|(_, member)| member)
+    }
 }
 
 /// What was written of a member.
@@ -160,9 +179,9 @@ impl<'a> ArchiveWriter<'a> {
     }
 
     /// Takes note of stored members, with which the archive goes on to `end`.
-    pub(crate) fn add_stored<'m>(
+    pub(crate) fn add_stored<'m, 'p>(
         &mut self,
-        members: impl Iterator<Item = (NewMember<'m>, &'m Placed)>,
+        members: impl Iterator<Item = (NewMember<'m>, &'p Placed)>,
         stored: &StoredMembers<'_>,
     ) {
         if let Format::Zip { layout, .. } = &mut self.format {
@@ -174,10 +193,10 @@ impl<'a> ArchiveWriter<'a> {
     }
 
     /// Writes the members in their order and gives the digests of each.
-    pub(crate) fn write(&mut self, new: NewMembers<'_, '_>) -> Result<Vec<Digests>> {
+    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Digests>> {
         if let Some(stored) = self.stored(new.algorithms) {
             let placed = positional::write(&stored, self.jobs, new)?;
-            self.add_stored(new.members.iter().cloned().zip(&placed), &stored);
+            self.add_stored(new.all().zip(&placed), &stored);
             return Ok(placed.into_iter().map(|placed| placed.digests).collect());
         }
         let file = self.pending.file();
@@ -187,10 +206,12 @@ impl<'a> ArchiveWriter<'a> {
                 let (written, end) =
                     ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
                 self.at = end;
-                for (member, written) in new.members.iter().zip(&written) {
-                    layout.add(member, &written.record);
+                let mut digests = Vec::with_capacity(new.count);
+                for (member, written) in new.all().zip(written.into_iter().flatten()) {
+                    layout.add(&member, &written.record);
+                    digests.push(written.digests);
                 }
-                Ok(written.into_iter().map(|written| written.digests).collect())
+                Ok(digests)
             }
             // It is written as it is.
             Format::Tar => Ok(Vec::new()),

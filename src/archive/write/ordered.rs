@@ -29,11 +29,10 @@ pub(super) fn write(
     jobs: usize,
     start: u64,
     compression: Compression,
-    new: NewMembers<'_, '_>,
-) -> Result<(Vec<Written>, u64)> {
-    let members = new.members;
+    new: NewMembers<'_, '_, '_>,
+) -> Result<(Vec<Vec<Written>>, u64)> {
     let turns = Turns::new(start);
-    let helpers = Helpers::new(jobs, members.iter().map(|member| member.size));
+    let helpers = Helpers::new(jobs, new.all().map(|member| member.size));
     let job = || Job {
         target,
         new,
@@ -41,21 +40,20 @@ pub(super) fn write(
         packer: Packer::new(compression),
         buffer: Vec::new(),
     };
-    let work = |job: &mut Job<'_, '_>, range: std::ops::Range<usize>| {
+    let work = |job: &mut Job<'_, '_, '_>, range: std::ops::Range<usize>| {
         let turn = range.start / BATCH;
         turns.in_turn(turn, || {
-            let packed: Vec<Packed> = range
-                .clone()
-                .filter_map(|index| members.get(index).map(|member| (index, member)))
-                .map(|(index, member)| job.pack_member(index, member))
+            let members: Vec<_> = new.of(range).collect();
+            let packed: Vec<Packed> = members
+                .iter()
+                .map(|(index, member)| job.pack_member(*index, member))
                 .collect::<Result<_>>()?;
-            let members = members.get(range).unwrap_or_default();
             // Only the offsets are found in turn; the bytes are written side by side.
             let written = turns.take(turn, |mut at| {
                 let written: Vec<Written> = members
                     .iter()
                     .zip(&packed)
-                    .map(|(member, packed)| {
+                    .map(|((_, member), packed)| {
                         let written = packed.at(at);
                         at = zip::end_of(member, &written.record);
                         written
@@ -63,7 +61,7 @@ pub(super) fn write(
                     .collect();
                 (at, written)
             })?;
-            for ((member, packed), written) in members.iter().zip(&packed).zip(&written) {
+            for (((_, member), packed), written) in members.iter().zip(&packed).zip(&written) {
                 let mut bytes = Vec::new();
                 zip::header(&mut bytes, member, &written.record);
                 let data = written.record.at.saturating_add(wide(bytes.len()));
@@ -72,8 +70,8 @@ pub(super) fn write(
             Ok(written)
         })
     };
-    let written = parallel::map_ranges(jobs, members.len(), BATCH, job, work)?;
-    Ok((written.into_iter().flatten().collect(), turns.at()))
+    let written = parallel::map_ranges(jobs, new.count, BATCH, job, work)?;
+    Ok((written, turns.at()))
 }
 
 fn wide(length: usize) -> u64 {
@@ -102,15 +100,15 @@ impl Packed {
 }
 
 /// What a job keeps from member to member.
-struct Job<'a, 's> {
+struct Job<'a, 's, 'm> {
     target: &'a Path,
-    new: NewMembers<'a, 's>,
+    new: NewMembers<'a, 's, 'm>,
     helpers: &'a Helpers,
     packer: Packer,
     buffer: Vec<u8>,
 }
 
-impl Job<'_, '_> {
+impl Job<'_, '_, '_> {
     fn pack_member(&mut self, index: usize, member: &NewMember<'_>) -> Result<Packed> {
         let mut spool = Spool::new(self.target);
         let algorithms = self.new.algorithms;

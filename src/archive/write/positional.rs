@@ -196,14 +196,13 @@ impl<'a> StoredMembers<'a> {
 pub(super) fn write(
     stored: &StoredMembers<'_>,
     jobs: usize,
-    new: NewMembers<'_, '_>,
+    new: NewMembers<'_, '_, '_>,
 ) -> Result<Vec<Placed>> {
     let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
         let run = range.start / RUN;
         stored.in_turn(run, || {
             let mut members = Vec::with_capacity(range.len());
-            for (index, member) in range.clone().zip(new.members.get(range.clone()).unwrap_or(&[]))
-            {
+            for (index, member) in new.of(range.clone()) {
                 let content = match member.kind {
                     MemberKind::Directory => Some(&b""[..]),
                     _ => match (new.source)(index)? {
@@ -212,7 +211,7 @@ pub(super) fn write(
                         Content::File(..) => None,
                     },
                 };
-                members.push(RunMember { member: member.clone(), content });
+                members.push(RunMember { member, content });
             }
             let mut placed = stored.write_run(run, &members, buffers)?;
             for ((index, run), placed) in range.zip(&members).zip(&mut placed) {
@@ -230,7 +229,7 @@ pub(super) fn write(
             Ok::<_, Error>(placed)
         })
     };
-    let placed = parallel::map_ranges(jobs, new.members.len(), RUN, Buffers::default, work)?;
+    let placed = parallel::map_ranges(jobs, new.count, RUN, Buffers::default, work)?;
     Ok(placed.into_iter().flatten().collect())
 }
 

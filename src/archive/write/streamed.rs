@@ -29,11 +29,11 @@ impl TarStream {
         Ok(Self { encoder, file })
     }
 
-    pub(super) fn write(&mut self, new: NewMembers<'_, '_>) -> Result<Vec<Digests>> {
-        let mut digests = Vec::with_capacity(new.members.len());
+    pub(super) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Digests>> {
+        let mut digests = Vec::with_capacity(new.count);
         let mut block = Vec::new();
-        for (index, member) in new.members.iter().enumerate() {
-            self.put(&tar_header(member)?)?;
+        for (index, member) in new.of(0..new.count) {
+            self.put(&tar_header(&member)?)?;
             if member.kind == MemberKind::Directory {
                 digests.push(Digests::of(new.algorithms, b""));
                 continue;
@@ -45,7 +45,7 @@ impl TarStream {
                 &mut block,
                 |block| self.put(block),
             )?;
-            self.pad(member)?;
+            self.pad(&member)?;
             digests.push(copied.digests);
         }
         Ok(digests)

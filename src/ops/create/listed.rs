@@ -3,17 +3,48 @@
 use std::borrow::Cow;
 
 use super::members::Members;
+use super::wide;
 use crate::archive::{MemberKind, NewMember};
 use crate::digest::{Algorithm, Digests};
 use crate::manifest::{NameEncoding, push_line};
 use crate::ops::survey::{SourceEntry, State};
+use crate::path::MemberPath;
 
 /// The members of the payload in the order of their names.
 pub(super) enum Payload<'p> {
     /// Written as they were found.
     Found(&'p [SourceEntry]),
     /// Written from a list of them.
-    Listed(Vec<NewMember<'p>>, Vec<Digests>),
+    Listed(Vec<Origin<'p>>, Vec<Digests>),
+}
+
+/// Where a member comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin<'a> {
+    Source(&'a SourceEntry),
+    Made(&'a MemberPath, &'a [u8]),
+    /// The directory of a bag that has nothing in it.
+    PayloadDirectory,
+}
+
+impl<'a> Origin<'a> {
+    /// The name in the source, which orders as the one in the archive.
+    pub(super) fn name(&self) -> &'a str {
+        match *self {
+            Self::Source(SourceEntry { path, .. }) | Self::Made(path, _) => path.as_str(),
+            Self::PayloadDirectory => "",
+        }
+    }
+
+    pub(super) fn member(self, members: Members<'a>) -> Option<NewMember<'a>> {
+        match self {
+            Self::Source(SourceEntry { path, header_len, state }) => {
+                Some(members.unchecked(path, state.stamp(), header_len.map(u64::from)))
+            }
+            Self::Made(path, text) => Some(members.made(path, wide(text.len()))),
+            Self::PayloadDirectory => members.payload_directory(),
+        }
+    }
 }
 
 impl Payload<'_> {
@@ -30,14 +61,10 @@ impl Payload<'_> {
                 let name = members.placement.placed(entry.path.as_str());
                 Some((name, *size, &placed.digests))
             })),
-            Self::Listed(new, digests) => {
-                let files = new.iter().zip(digests);
-                let files = files.filter(|(member, _)| member.kind == MemberKind::File);
-                Box::new(
-                    files.map(|(member, digests)| {
-                        (Cow::Borrowed(&*member.path), member.size, digests)
-                    }),
-                )
+            Self::Listed(origins, digests) => {
+                let new = origins.iter().filter_map(move |origin| origin.member(members));
+                let files = new.zip(digests).filter(|(member, _)| member.kind == MemberKind::File);
+                Box::new(files.map(|(member, digests)| (member.path, member.size, digests)))
             }
         }
     }

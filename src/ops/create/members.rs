@@ -41,21 +41,40 @@ impl Members<'_> {
         stamp: Option<&Stamp>,
         header_len: Option<u64>,
     ) -> Result<NewMember<'p>> {
-        let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
-        let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
-        let member = self.placed(path, kind, size, modified, header_len);
+        let member = self.unchecked(path, stamp, header_len);
         if !path::is_sound(&member.path) {
             MemberPath::new(&*member.path)?;
         }
         Ok(member)
     }
 
+    /// The same of a path that was checked before.
+    pub(super) fn unchecked<'p>(
+        self,
+        path: &'p MemberPath,
+        stamp: Option<&Stamp>,
+        header_len: Option<u64>,
+    ) -> NewMember<'p> {
+        let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
+        let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
+        self.placed(path, kind, size, modified, header_len)
+    }
+
     /// A file that is made for the archive.
-    pub(super) fn made(self, path: &MemberPath, size: u64) -> Result<NewMember<'_>> {
+    pub(super) fn made(self, path: &MemberPath, size: u64) -> NewMember<'_> {
         let member = self.placed(path, MemberKind::File, size, 0, None);
-        let modified = self.time();
-        MemberPath::new(&*member.path)?;
-        Ok(NewMember { modified, ..member })
+        NewMember { modified: self.time(), ..member }
+    }
+
+    /// The directory that a bag has, even when there is nothing in it.
+    pub(super) fn payload_directory(self) -> Option<NewMember<'static>> {
+        Some(NewMember {
+            path: self.placement.payload_directory()?.into(),
+            kind: MemberKind::Directory,
+            size: 0,
+            modified: self.time(),
+            align_at: None,
+        })
     }
 
     /// What was written of an entry, or has its place.

@@ -6,14 +6,14 @@ mod listed;
 mod members;
 mod outputs;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use self::gather::gather;
 use self::generated::Generated;
-use self::listed::Payload;
+use self::listed::{Origin, Payload};
 use self::members::Members;
 use self::outputs::{Companions, Outputs};
 use super::bag::write as bag;
@@ -23,8 +23,8 @@ use super::select::Patterns;
 use super::signatures;
 use super::survey::{self, SourceEntry, State, Survey};
 use crate::archive::{
-    ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMember,
-    NewMembers, StoredMembers, are_surely_portable, check_portable,
+    ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMembers,
+    StoredMembers, are_surely_portable, check_portable,
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
@@ -360,7 +360,14 @@ impl<'a> Plan<'a> {
         if let Some(stored) = stored {
             self.write_reserved(stored, jobs)?;
         }
-        let contents = std::mem::take(&mut self.contents);
+        let mut contents = std::mem::take(&mut self.contents);
+        let arrays = wide(contents.arrays.len());
+        let mut document = None;
+        if stored.is_none() && self.pack_document.is_none() {
+            // Nothing can be made of it beside the writing, so that its descriptions need not be kept.
+            document = Some(pack::pack_document(&contents, None));
+            contents = Contents::default();
+        }
         let payload = match stored {
             Some(_) => Payload::Found(&self.entries),
             None => self.write_listed(&mut writer)?,
@@ -383,16 +390,17 @@ impl<'a> Plan<'a> {
                 }
                 payload.lists(self.members, self.algorithms, names, own)
             },
-            || match &self.pack_document {
-                Some(entry) => self.read(entry),
-                None => Ok(pack::pack_document(&contents, None).into_bytes()),
+            || match (&self.pack_document, document) {
+                (Some(entry), _) => self.read(entry),
+                (None, Some(document)) => Ok(document.into_bytes()),
+                (None, None) => Ok(pack::pack_document(&contents, None).into_bytes()),
             },
         );
         let (text, mut lists) = (text?, lists);
-        let arrays = wide(contents.arrays.len());
         drop(contents);
         let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
-        if let Some(directory) = self.payload_directory().filter(|_| stored.is_some() && is_empty())
+        if let Some(directory) =
+            self.members.payload_directory().filter(|_| stored.is_some() && is_empty())
         {
             writer.write_bytes(&directory, b"")?;
         }
@@ -493,55 +501,55 @@ impl<'a> Plan<'a> {
 
     /// Writes everything in its order.
     fn write_listed(&self, writer: &mut ArchiveWriter<'_>) -> Result<Payload<'_>> {
-        let (members, origins): (Vec<_>, Vec<_>) = self.listed()?.into_iter().unzip();
-        let source = |index: usize| self.content(origins.get(index));
-        let algorithms = self.algorithms;
-        let new = NewMembers { members: &members, source: &source, algorithms };
-        let digests = writer.write(new)?;
-        Ok(Payload::Listed(members, digests))
+        let origins = self.listed()?;
+        let digests = {
+            let member = |index: usize| origins.get(index)?.member(self.members);
+            let source = |index: usize| self.content(origins.get(index));
+            writer.write(NewMembers {
+                count: origins.len(),
+                member: &member,
+                source: &source,
+                algorithms: self.algorithms,
+            })?
+        };
+        Ok(Payload::Listed(origins, digests))
     }
 
-    /// Every payload member in its order, with the file or bytes that it comes from.
-    fn listed(&self) -> Result<Vec<(NewMember<'_>, Origin<'_>)>> {
-        let mut members = Vec::with_capacity(self.entries.len());
+    /// Where every payload member comes from, in the order of their names.
+    fn listed(&self) -> Result<Vec<Origin<'_>>> {
+        let mut origins =
+            Vec::with_capacity(self.entries.len().saturating_add(self.described.len()));
+        let mut occupied = HashSet::new();
+        let mut last = None;
         for entry in &self.entries {
             let stamp = entry.state.stamp();
             if stamp.is_some() || self.members.has_directory(&entry.path) {
-                let header_len = entry.header_len.map(u64::from);
-                let member = self.members.member(&entry.path, stamp, header_len)?;
-                members.push((member, Origin::Source(entry)));
+                self.members.member(&entry.path, stamp, None)?;
+                origins.push(Origin::Source(entry));
+                let parent = entry.path.parent();
+                if parent != last {
+                    occupied.extend(parent);
+                    last = parent;
+                }
             }
         }
         // A directory that holds something needs no entry of its own.
-        let parent = |path: &str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-        let occupied: BTreeSet<_> =
-            members.iter().filter_map(|(member, _)| parent(&member.path)).collect();
-        members.retain(|(member, _)| {
-            member.kind == MemberKind::File || !occupied.contains(&*member.path)
+        origins.retain(|origin| match origin {
+            Origin::Source(SourceEntry { path, state, .. }) => {
+                state.stamp().is_some() || !occupied.contains(path.as_str())
+            }
+            Origin::Made(..) | Origin::PayloadDirectory => true,
         });
         for (path, text) in &self.described {
-            let size = wide(text.len());
-            let member = self.members.made(path, size)?;
-            members.push((member, Origin::Made(text)));
+            MemberPath::new(&*self.members.made(path, wide(text.len())).path)?;
+            origins.push(Origin::Made(path, text));
         }
-        if members.is_empty()
-            && let Some(directory) = self.payload_directory()
-        {
-            members.push((directory, Origin::Made(b"")));
+        if origins.is_empty() && self.members.payload_directory().is_some() {
+            origins.push(Origin::PayloadDirectory);
         }
-        members.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
-        Ok(members)
-    }
-
-    /// The directory that a bag has, even when there is nothing in it.
-    fn payload_directory(&self) -> Option<NewMember<'static>> {
-        Some(NewMember {
-            path: self.members.placement.payload_directory()?.into(),
-            kind: MemberKind::Directory,
-            size: 0,
-            modified: self.members.time(),
-            align_at: None,
-        })
+        // They are all placed below one directory, which does not change their order.
+        origins.sort_by_key(Origin::name);
+        Ok(origins)
     }
 
     fn content(&self, origin: Option<&Origin<'a>>) -> Result<NewContent<'_>>
@@ -550,7 +558,7 @@ impl<'a> Plan<'a> {
     {
         let Some(Origin::Source(SourceEntry { path, state, .. })) = origin else {
             return Ok(NewContent::Bytes(match origin {
-                Some(Origin::Made(bytes)) => bytes,
+                Some(Origin::Made(_, bytes)) => bytes,
                 _ => b"",
             }));
         };
@@ -650,12 +658,6 @@ struct Packed {
     manifest: Vec<u8>,
     described: Vec<String>,
     findings: Vec<Finding>,
-}
-
-/// Where a member comes from.
-enum Origin<'a> {
-    Source(&'a SourceEntry),
-    Made(&'a [u8]),
 }
 
 fn wide(number: usize) -> u64 {
