@@ -8,7 +8,7 @@ use std::io;
 pub enum Error {
     /// The system refused to read or write.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// The file is not what its format demands.
     #[error("byte {offset}: {reason}")]
     Malformed {
@@ -25,6 +25,13 @@ pub enum Error {
         /// The nearest way out.
         instead: String,
     },
+}
+
+/// A reader of this module gives what is wrong with a file as an [`io::Error`]; here it is itself again.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        error.downcast::<Self>().unwrap_or_else(Self::Io)
+    }
 }
 
 impl Error {

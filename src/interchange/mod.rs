@@ -8,6 +8,7 @@
 //! read and written anywhere.
 
 mod error;
+pub mod npy;
 mod variable;
 
 pub use error::Error;

@@ -37,6 +37,12 @@ impl Flags {
         self.0
     }
 
+    /// These bits and those of `other`.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether no bit is set.
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -217,6 +217,12 @@ impl Header {
         Self { flags: Flags::NONE, element, size: self.data_len, ..self.clone() }
     }
 
+    /// The header of the same array with its elements in big-endian order, which flag bit 0 says.
+    #[must_use]
+    pub fn big_endian(self) -> Self {
+        Self { flags: self.flags.with(Flags::BIG_ENDIAN), ..self }
+    }
+
     /// The element type.
     pub fn element(&self) -> ElementType {
         self.element

@@ -1,7 +1,7 @@
 //! Reverses bytes within elements, to change their byte order.
 
 /// Reverses each `width` bytes of `bytes`; a part shorter than `width` at the end stays.
-pub(super) fn reverse_each(bytes: &mut [u8], width: usize) {
+pub(crate) fn reverse_each(bytes: &mut [u8], width: usize) {
     match width {
         0 | 1 => {}
         // Fixed widths compile to vector shuffles, the general loop does not.

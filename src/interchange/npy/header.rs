@@ -1,0 +1,370 @@
+//! The header of an `.npy` file: magic, version, length, and a Python dict that says what follows.
+
+use std::io::Read;
+
+use super::descr::{Descr, extents, tuple};
+use super::literal::{self, Encoding, Kind, Literal, quoted};
+use crate::interchange::Error;
+
+/// The first six bytes of every file.
+pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
+
+/// Most bytes of the dict that are read. numpy itself stops at 10 000 unless it is told otherwise.
+pub const MAX_HEADER: u32 = 1 << 20;
+
+/// What headers are filled up to: the data begins at a multiple of it.
+const ALIGN: usize = 64;
+
+/// Digits that the extent along which an array grows may have without a new header.
+const GROWTH_DIGITS: usize = 21;
+
+/// The header of an `.npy` file.
+///
+/// ```
+/// use ra_pack::interchange::npy::Header;
+///
+/// let bytes = b"\x93NUMPY\x01\x00\x3c\0{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
+/// let header = Header::read(&mut &bytes[..])?;
+/// assert_eq!((header.version(), header.shape()), ((1, 0), &[2, 3][..]));
+/// assert_eq!(header.descr().to_string(), "'<f8'");
+/// # Ok::<(), ra_pack::interchange::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    version: (u8, u8),
+    descr: Descr,
+    fortran_order: bool,
+    shape: Vec<u64>,
+    /// Bytes before the data.
+    len: u64,
+    /// Where the shape is, for messages.
+    shape_at: u64,
+}
+
+impl Header {
+    /// The header that numpy would write.
+    pub(super) fn new(descr: Descr, fortran_order: bool, shape: Vec<u64>) -> Self {
+        let (version, len) = ((1, 0), 0);
+        let made = Self { version, descr, fortran_order, shape, len, shape_at: 0 };
+        let (version, bytes) = made.written();
+        Self { version, len: count(bytes.len()), ..made }
+    }
+
+    /// Reads exactly the header, and leaves `reader` where the data begins.
+    ///
+    /// # Errors
+    ///
+    /// When the reader fails, or what it gives is no header that numpy would read: cut off, of another
+    /// version, not a dict with the three keys and nothing else. A dict of more than [`MAX_HEADER`] bytes
+    /// is refused.
+    pub fn read(reader: &mut impl Read) -> Result<Self, Error> {
+        let mut input = Input { reader, at: 0 };
+        let prefix: [u8; 8] = input.array("the magic and the version")?;
+        let [magic @ .., major, minor] = prefix;
+        if magic != MAGIC {
+            let found = magic.escape_ascii();
+            let reason = format!("expected the magic `\\x93NUMPY`, found `{found}`");
+            return Err(Error::malformed(0, reason));
+        }
+        let version = (major, minor);
+        let (encoding, len) = match version {
+            (1, 0) => (Encoding::Latin1, u16::from_le_bytes(input.array(LENGTH)?).into()),
+            (2, 0) => (Encoding::Latin1, u32::from_le_bytes(input.array(LENGTH)?)),
+            (3, 0) => (Encoding::Utf8, u32::from_le_bytes(input.array(LENGTH)?)),
+            _ => {
+                let reason = format!("expected version 1.0, 2.0 or 3.0, found {major}.{minor}");
+                return Err(Error::malformed(6, reason));
+            }
+        };
+        if len > MAX_HEADER {
+            let reason = format!("expected a header of at most {MAX_HEADER} bytes, found {len}");
+            return Err(Error::malformed(8, reason));
+        }
+        let begin = input.at;
+        let text = input.vec(len, "the header")?;
+        let dict = literal::parse(&text, begin, encoding)?;
+        Self::from_dict(&dict, version, input.at)
+    }
+
+    fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, Error> {
+        let Kind::Dict(entries) = &dict.kind else {
+            return Err(dict.unexpected("a dict"));
+        };
+        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        for (key, value) in entries {
+            let slot = match &key.kind {
+                Kind::Text(name) if name == "descr" => &mut descr,
+                Kind::Text(name) if name == "fortran_order" => &mut fortran_order,
+                Kind::Text(name) if name == "shape" => &mut shape,
+                _ => return Err(key.unexpected("`descr`, `fortran_order` or `shape`")),
+            };
+            if slot.replace(value).is_some() {
+                let found = key.describe();
+                let reason = format!("expected each key once, found {found} again");
+                return Err(Error::malformed(key.offset, reason));
+            }
+        }
+        let missing = |name: &str| {
+            let reason = format!("expected the key {}, found a dict without it", quoted(name));
+            Error::malformed(dict.offset, reason)
+        };
+        let descr = descr.ok_or_else(|| missing("descr"))?;
+        let fortran_order = fortran_order.ok_or_else(|| missing("fortran_order"))?;
+        let shape = shape.ok_or_else(|| missing("shape"))?;
+        let Kind::Bool(in_fortran_order) = fortran_order.kind else {
+            return Err(fortran_order.unexpected("`True` or `False`"));
+        };
+        Ok(Self {
+            version,
+            descr: Descr::parse(descr)?,
+            fortran_order: in_fortran_order,
+            shape: extents(shape)?,
+            len,
+            shape_at: shape.offset,
+        })
+    }
+
+    /// The bytes of the header as numpy writes it: the oldest version that can say it, room for the first
+    /// extent to grow, blanks up to a multiple of 64.
+    pub fn encode(&self) -> Vec<u8> {
+        self.written().1
+    }
+
+    fn written(&self) -> ((u8, u8), Vec<u8>) {
+        let (descr, shape) = (self.descr.to_string(), tuple(&self.shape));
+        let order = if self.fortran_order { "True" } else { "False" };
+        let mut text =
+            format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
+        let grows = if self.fortran_order { self.shape.last() } else { self.shape.first() };
+        if let Some(grows) = grows {
+            let room = GROWTH_DIGITS.saturating_sub(grows.to_string().len());
+            text.extend(std::iter::repeat_n(' ', room));
+        }
+        let latin1: Option<Vec<u8>> =
+            text.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();
+        let (mut version, text) = match latin1 {
+            Some(text) => ((1, 0), text),
+            None => ((3, 0), text.into_bytes()),
+        };
+        // Magic and version, the length itself, and the line end.
+        let padded = |length_len: usize| {
+            let used = text.len().saturating_add(length_len).saturating_add(9);
+            let padding = ALIGN.saturating_sub(used.checked_rem(ALIGN).unwrap_or(0));
+            (padding, text.len().saturating_add(padding).saturating_add(1))
+        };
+        let (mut padding, mut len) = padded(2);
+        if version != (1, 0) || u16::try_from(len).is_err() {
+            version.0 = version.0.max(2);
+            (padding, len) = padded(4);
+        }
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version.0, version.1]);
+        match u16::try_from(len) {
+            Ok(len) if version == (1, 0) => bytes.extend(len.to_le_bytes()),
+            _ => bytes.extend(u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes()),
+        }
+        bytes.extend(text);
+        bytes.extend(std::iter::repeat_n(b' ', padding));
+        bytes.push(b'\n');
+        (version, bytes)
+    }
+
+    /// Major and minor version.
+    pub fn version(&self) -> (u8, u8) {
+        self.version
+    }
+
+    /// What the elements are.
+    pub fn descr(&self) -> &Descr {
+        &self.descr
+    }
+
+    /// Whether the first index runs fastest, and not the last.
+    pub fn fortran_order(&self) -> bool {
+        self.fortran_order
+    }
+
+    /// One extent for each index.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Bytes before the data: where it begins.
+    #[allow(clippy::len_without_is_empty, reason = "a header is never empty")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Where the shape stands.
+    pub(super) fn shape_at(&self) -> u64 {
+        self.shape_at
+    }
+}
+
+const LENGTH: &str = "the length of the header";
+
+fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+/// A reader that knows how far it is.
+struct Input<'r, R> {
+    reader: &'r mut R,
+    at: u64,
+}
+
+impl<R: Read> Input<'_, R> {
+    /// Exactly `len` bytes; as many are allocated as are there.
+    fn vec(&mut self, len: u32, what: &str) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        let mut limited = Read::by_ref(self.reader).take(len.into());
+        limited.read_to_end(&mut bytes)?;
+        self.at = self.at.saturating_add(count(bytes.len()));
+        if bytes.len() == usize::try_from(len).unwrap_or(usize::MAX) {
+            return Ok(bytes);
+        }
+        let found = bytes.len();
+        let reason =
+            format!("expected {what}, {len} bytes, found the end of the file after {found}");
+        Err(Error::malformed(self.at, reason))
+    }
+
+    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Error> {
+        let mut array = [0; N];
+        let bytes = self.vec(u32::try_from(N).unwrap_or(u32::MAX), what)?;
+        array.copy_from_slice(&bytes);
+        Ok(array)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::interchange::npy::descr::{Field, Scalar};
+    use crate::interchange::npy::tests::any_descr;
+
+    fn file(version: (u8, u8), text: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version.0, version.1]);
+        match version.0 {
+            1 => bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes()),
+            _ => bytes.extend(u32::try_from(text.len()).unwrap().to_le_bytes()),
+        }
+        bytes.extend(text);
+        bytes
+    }
+
+    fn fault(bytes: &[u8]) -> String {
+        Header::read(&mut &*bytes).unwrap_err().to_string()
+    }
+
+    const F8: Scalar = Scalar {
+        kind: crate::interchange::npy::Kind::Float,
+        order: crate::interchange::npy::ByteOrder::Little,
+        size: 8,
+    };
+
+    #[test]
+    fn the_bytes_are_those_of_numpy() {
+        let header = Header::new(Descr::Scalar(F8), false, vec![2, 3]).encode();
+        let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
+        let expected = format!("{text}{}\n", " ".repeat(117 - text.len()));
+        assert_eq!(header, file((1, 0), expected.as_bytes()));
+        assert_eq!(header.len(), 128);
+        let scalar = Header::new(Descr::Scalar(F8), false, vec![]).encode();
+        let text = String::from_utf8_lossy(&scalar[10..]).into_owned();
+        assert!(text.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (), } "));
+        assert_eq!(scalar.len(), 128);
+    }
+
+    #[test]
+    fn the_version_is_the_oldest_that_can_say_it() {
+        let field =
+            |name: &str| Field { title: None, name: name.to_owned(), descr: Descr::Scalar(F8) };
+        let version = |names: &[&str]| {
+            let fields = names.iter().map(|name| field(name)).collect();
+            let header = Header::new(Descr::Struct(fields), false, vec![1]);
+            assert_eq!(header.len() % 64, 0);
+            assert_eq!(Header::read(&mut &*header.encode()).unwrap().descr, header.descr);
+            header.version()
+        };
+        assert_eq!(version(&["a"]), (1, 0));
+        assert_eq!(version(&["caf\u{e9}"]), (1, 0));
+        assert_eq!(version(&["\u{17e}lu\u{165}"]), (3, 0));
+        assert_eq!(version(&[&"a".repeat(70_000)]), (2, 0));
+        assert_eq!(version(&[&"\u{17e}".repeat(70_000)]), (3, 0));
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_version_at_the_edge_of_the_first() {
+        for length in (65_300..65_540_usize).step_by(9) {
+            let name = "a".repeat(length);
+            let fields = vec![Field { title: None, name, descr: Descr::Scalar(F8) }];
+            let header = Header::new(Descr::Struct(fields), false, vec![1]);
+            let bytes = header.encode();
+            assert_eq!(bytes.len() % 64, 0);
+            assert_eq!(Header::read(&mut &*bytes).unwrap().version(), header.version());
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused_with_its_place() {
+        assert!(fault(b"\x93NUMPZ\x01\0").starts_with("byte 0: expected the magic"));
+        assert!(fault(b"\x93NUMPY\x04\0").starts_with("byte 6: expected version 1.0, 2.0 or 3.0"));
+        assert!(fault(b"\x93NUMPY\x01\x01").starts_with("byte 6: expected version"));
+        let huge = fault(b"\x93NUMPY\x02\0\xff\xff\xff\xff");
+        assert_eq!(huge, "byte 8: expected a header of at most 1048576 bytes, found 4294967295");
+        let cut = fault(b"\x93NUMPY\x01\0\x20\0{}");
+        assert_eq!(
+            cut,
+            "byte 12: expected the header, 32 bytes, found the end of the file after 2"
+        );
+        let dict = |text: &str| fault(&file((1, 0), text.as_bytes()));
+        for (text, at) in [
+            ("", 10),
+            ("[]", 10),
+            ("{}", 10),
+            ("{'descr': '<f8', 'fortran_order': False}", 10),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (), 'x': 1}", 64),
+            ("{'shape': (), 'descr': '<f8', 'fortran_order': False, 'shape': ()}", 64),
+            ("{'descr': '<f8', 'fortran_order': 0, 'shape': ()}", 44),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", 61),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': [1]}", 60),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (1.0,)}", 62),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775808,)}", 61),
+            ("{'descr': 'x', 'fortran_order': False, 'shape': ()}", 20),
+        ] {
+            let fault = dict(text);
+            assert!(fault.starts_with(&format!("byte {at}: expected ")), "{text}: {fault}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_header_is_read_the_same(
+            descr in any_descr(),
+            fortran_order in any::<bool>(),
+            shape in vec(0..=u64::try_from(i64::MAX).unwrap(), 0..6),
+        ) {
+            let header = Header::new(descr, fortran_order, shape);
+            let mut bytes = header.encode();
+            let len = bytes.len();
+            prop_assert_eq!(len % 64, 0);
+            bytes.push(7);
+            let mut rest = &*bytes;
+            let read = Header::read(&mut rest).unwrap();
+            prop_assert_eq!(rest, [7]);
+            prop_assert_eq!(read.encode(), &bytes[..len]);
+            let same = Header { shape_at: read.shape_at, ..header };
+            prop_assert_eq!(read, same);
+        }
+
+        #[test]
+        fn no_bytes_panic(text in vec(any::<u8>(), 0..80), version in 0..4_u8) {
+            let _ = Header::read(&mut &*file((version, 0), &text));
+        }
+    }
+}
