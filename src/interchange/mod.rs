@@ -9,6 +9,7 @@
 
 mod error;
 pub mod npy;
+pub mod npz;
 mod variable;
 
 pub use error::Error;

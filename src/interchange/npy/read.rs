@@ -112,8 +112,9 @@ impl<R: Read> Reader<R> {
         };
         let mut ra_header = ra::Header::new(mapped.element, dims).map_err(too_large)?;
         let mut shape: Vec<Extent> = header.shape().iter().copied().map(Extent::Fixed).collect();
+        let len = ra_header.data_len();
         let mut data =
-            Data { input, left: ra_header.data_len(), at: header.len(), len: ra_header.data_len() };
+            Data { input, left: len, at: header.len(), len, goes_on: false, trailing: 0 };
 
         let mut ahead = Vec::new();
         if let Some(length) = lone_text(&header).filter(|length| *length <= MAX_TEXT) {
@@ -190,7 +191,16 @@ impl<R: Read> Reader<R> {
     /// When the data is cut off, or the reader fails.
     pub fn finish(mut self) -> Result<u64, Error> {
         io::copy(&mut self, &mut io::sink())?;
-        Ok(io::copy(&mut self.data.input, &mut io::sink())?)
+        self.data.goes_on = true;
+        self.data.end()?;
+        Ok(self.data.trailing)
+    }
+
+    /// Reads everything after the data together with its last bytes, for an input that is wrong or right as
+    /// a whole.
+    pub(in crate::interchange) fn checked_to_the_end(mut self) -> Self {
+        self.data.goes_on = true;
+        self
     }
 
     /// The reader, wherever it is: behind the data once all of that was read, where another array may begin.
@@ -236,12 +246,30 @@ struct Data<R> {
     /// Where in the file it is.
     at: u64,
     len: u64,
+    /// Whether the last bytes of data are only given when the rest of the input can be read.
+    goes_on: bool,
+    /// How many bytes there were after the data, as far as that was read.
+    trailing: u64,
+}
+
+impl<R: Read> Data<R> {
+    /// Reads what comes after the data, once that is done.
+    fn end(&mut self) -> io::Result<()> {
+        if self.left == 0 && self.goes_on {
+            let more = io::copy(&mut self.input, &mut io::sink())?;
+            self.trailing = self.trailing.saturating_add(more);
+        }
+        Ok(())
+    }
 }
 
 impl<R: Read> Read for Data<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
-        let Some(out) = out.get_mut(..wanted).filter(|out| !out.is_empty()) else { return Ok(0) };
+        let Some(out) = out.get_mut(..wanted).filter(|out| !out.is_empty()) else {
+            self.end()?;
+            return Ok(0);
+        };
         let found = self.input.read(out)?;
         if found == 0 {
             let (len, found) = (self.len, self.len.saturating_sub(self.left));
@@ -255,6 +283,7 @@ impl<R: Read> Read for Data<R> {
         let count = u64::try_from(found).unwrap_or(u64::MAX);
         self.left = self.left.saturating_sub(count);
         self.at = self.at.saturating_add(count);
+        self.end()?;
         Ok(found)
     }
 }

@@ -43,7 +43,7 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
     // `Pack::map` hands on to its caller what `File::map` demands.
     (&[Word("unsafe")], &["fs", "ops/open"]),
     // Formats.
-    (&[Import("zip")], &["archive/zip/read_back"]),
+    (&[Import("zip")], &["archive/zip/read_back", "interchange/npz"]),
     (&[Import("tar")], &["archive/tar"]),
     (&[Import("sha2"), Import("sha1"), Import("md5")], &["digest"]),
     (&[Import("lz4_flex")], &["ra/encoding"]),
