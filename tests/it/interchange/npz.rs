@@ -1,0 +1,225 @@
+//! `.npz` files: what numpy writes is read, numpy reads what is written, and zips that lie are refused.
+
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use ra_pack::interchange::npy::{ReadOptions, WriteOptions};
+use ra_pack::interchange::npz::{Compression, Reader, Writer};
+use ra_pack::interchange::{Error, Variable};
+use ra_pack::{describe, ra};
+use tempfile::TempDir;
+
+use crate::python::Python;
+
+fn run(python: &Python, script: &str, directory: &Path) {
+    let ran = python.command().args(["-c", script]).arg(directory).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// Every array of a file: key, variable, data.
+fn read_all(file: &[u8]) -> Result<Vec<(String, Variable, Vec<u8>)>, Error> {
+    let mut reader = Reader::new(Cursor::new(file))?;
+    let mut arrays = Vec::new();
+    for index in 0..reader.members().len() {
+        let Some(key) = reader.members()[index].key().map(str::to_owned) else { continue };
+        let mut array = reader.open(index, &ReadOptions::new())?;
+        let variable = array.variable("x")?;
+        let mut data = Vec::new();
+        array.read_to_end(&mut data)?;
+        arrays.push((key, variable, data));
+    }
+    Ok(arrays)
+}
+
+fn variable(dims: &[u64]) -> Variable {
+    let header = ra::Header::new(ra::ElementType::UINT16, dims.to_vec()).unwrap();
+    let description = describe("x", &header, ra::Encoding::Raw);
+    Variable { header, description, losses: Vec::new() }
+}
+
+fn written(compression: Compression) -> Vec<u8> {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), compression);
+    let data: Vec<u8> = (0..=255).cycle().take(80_000).collect();
+    for (key, dims, data) in [
+        ("z", &[200, 200][..], &data[..]),
+        ("a/b/x", &[2], &data[..4]),
+        ("žluť", &[], &data[..2]),
+        ("", &[0, 3], &[]),
+    ] {
+        writer.add(key, &variable(dims), data, &WriteOptions::new()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn what_is_written_is_read_by_numpy_and_is_the_same_every_time() {
+    for (name, compression) in
+        [("stored", Compression::Stored), ("deflated", Compression::Deflated)]
+    {
+        let file = written(compression);
+        assert_eq!(written(compression), file);
+        let arrays = read_all(&file).unwrap();
+        let keys: Vec<_> = arrays.iter().map(|(key, ..)| key.as_str()).collect();
+        assert_eq!(keys, ["z", "a/b/x", "žluť", ""]);
+        assert_eq!(arrays[0].1, variable(&[200, 200]));
+        assert_eq!(arrays[3].2, [0; 0]);
+        let Some(python) = Python::with(&["numpy"]) else { continue };
+        let scratch = TempDir::new().unwrap();
+        fs::write(scratch.path().join("x.npz"), &file).unwrap();
+        let script = r"
+import sys, zipfile
+import numpy as np
+path = sys.argv[1] + '/x.npz'
+assert zipfile.ZipFile(path).testzip() is None
+assert {one.date_time for one in zipfile.ZipFile(path).infolist()} == {(1980, 1, 1, 0, 0, 0)}
+with np.load(path) as z:
+    assert z.files == ['z', 'a/b/x', '\u017elu\u0165', ''], z.files
+    assert z['z'].shape == (200, 200) and z['z'].flags.f_contiguous
+    assert z['z'].tobytes('F') == bytes(range(256)) * 312 + bytes(range(128))
+    assert z['a/b/x'].tolist() == [256, 770]
+    assert z['\u017elu\u0165'].shape == () and z[''].shape == (0, 3)
+";
+        run(&python, script, scratch.path());
+        assert!(name == "stored" || file.len() < 10_000);
+    }
+}
+
+#[test]
+fn what_numpy_writes_is_read() {
+    let Some(python) = Python::with(&["numpy"]) else { return };
+    let scratch = TempDir::new().unwrap();
+    let script = r"
+import sys, zipfile
+import numpy as np
+arrays = {'x': np.arange(6, dtype='>i4').reshape(2, 3), 'a/b': np.array(1.5), 'x.npy': np.array(['ab', 'c']),
+          'w w': np.zeros(0), '': np.full(50000, 7, 'u1')}
+np.savez(sys.argv[1] + '/stored.npz', **arrays)
+np.savez_compressed(sys.argv[1] + '/deflated.npz', **arrays)
+np.savez(sys.argv[1] + '/none.npz')
+np.savez(sys.argv[1] + '/object.npz', x=np.arange(3), o=np.array([None]))
+with zipfile.ZipFile(sys.argv[1] + '/stored.npz', 'a') as z:
+    z.writestr('README', 'no array')
+with zipfile.ZipFile(sys.argv[1] + '/bzip2.npz', 'w', zipfile.ZIP_BZIP2) as z:
+    z.writestr('x.npy', b'1')
+";
+    run(&python, script, scratch.path());
+    let file = |name: &str| fs::read(scratch.path().join(name)).unwrap();
+    let stored = read_all(&file("stored.npz")).unwrap();
+    assert_eq!(read_all(&file("deflated.npz")).unwrap(), stored);
+    let keys: Vec<_> = stored.iter().map(|(key, ..)| key.as_str()).collect();
+    assert_eq!(keys, ["x", "a/b", "x.npy", "w w", ""]);
+    assert_eq!(stored[0].1.header.dims(), [3, 2]);
+    assert_eq!(stored[0].2[..8], [0, 0, 0, 0, 1, 0, 0, 0]);
+    assert_eq!(stored[1].2, 1.5_f64.to_le_bytes());
+    assert_eq!(stored[4].2, vec![7; 50_000]);
+    let reader = Reader::new(Cursor::new(file("stored.npz"))).unwrap();
+    let others: Vec<_> = reader.members().iter().filter(|member| member.key().is_none()).collect();
+    assert_eq!(others.iter().map(|member| member.name()).collect::<Vec<_>>(), ["README"]);
+    assert_eq!(read_all(&file("none.npz")).unwrap(), []);
+    // One member that cannot be read does not hide the others.
+    let mut reader = Reader::new(Cursor::new(file("object.npz"))).unwrap();
+    assert!(reader.open(0, &ReadOptions::new()).is_ok());
+    let error = reader.open(1, &ReadOptions::new()).unwrap_err();
+    assert!(error.to_string().contains("pickle"), "{error}");
+    assert!(reader.open(0, &ReadOptions::new()).unwrap().finish().is_ok());
+    let error = read_all(&file("bzip2.npz")).unwrap_err().to_string();
+    assert!(error.starts_with("the member `x.npy` is compressed by the method"), "{error}");
+}
+
+/// Where in a file `wanted` is.
+fn find(file: &[u8], wanted: &[u8]) -> Vec<usize> {
+    (0..file.len()).filter(|at| file[*at..].starts_with(wanted)).collect()
+}
+
+#[test]
+fn a_name_that_is_there_twice_is_an_error_with_both_places() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Compression::Stored);
+    for key in ["a", "b"] {
+        writer.add(key, &variable(&[1]), &[1, 2][..], &WriteOptions::new()).unwrap();
+    }
+    let mut file = writer.finish().unwrap().into_inner();
+    for at in find(&file, b"b.npy") {
+        file[at] = b'a';
+    }
+    let second = find(&file, b"PK\x03\x04")[1];
+    let error = read_all(&file).unwrap_err().to_string();
+    let expected = format!(
+        "byte {second}: expected each name once, found the member `a.npy` again, which is at byte 0 already"
+    );
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn a_key_is_added_once() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Compression::Stored);
+    let mut add = |key: &str| writer.add(key, &variable(&[1]), &[1, 2][..], &WriteOptions::new());
+    add("a").unwrap();
+    for key in ["a", "nul\0", &"a".repeat(65_532)] {
+        assert!(matches!(add(key), Err(Error::NoCounterpart { .. })), "{key:.9}");
+    }
+    add("b").unwrap();
+    let file = writer.finish().unwrap().into_inner();
+    assert_eq!(read_all(&file).unwrap().len(), 2);
+}
+
+#[test]
+fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
+    for compression in [Compression::Stored, Compression::Deflated] {
+        let mut writer = Writer::new(Cursor::new(Vec::new()), compression);
+        let data = [1, 2, 3, 4, 5, 6, 7, 8];
+        writer.add("a", &variable(&[4]), &data[..], &WriteOptions::new()).unwrap();
+        let file = writer.finish().unwrap().into_inner();
+        let sound = read_all(&file).unwrap();
+        for at in 0..file.len() {
+            for bit in 0..8 {
+                let mut bytes = file.clone();
+                bytes[at] ^= 1 << bit;
+                // What is not a member's content may change without a difference to the array.
+                if let Ok(arrays) = read_all(&bytes) {
+                    assert!(arrays.iter().all(|(_, _, found)| *found == data), "bit {bit} of {at}");
+                }
+            }
+        }
+        let begin = usize::from(u16::from_le_bytes([file[26], file[27]])) + 30;
+        let end = find(&file, b"PK\x01\x02")[0];
+        for at in begin..end {
+            let mut bytes = file.clone();
+            bytes[at] ^= 1;
+            match read_all(&bytes) {
+                Err(Error::Malformed { .. } | Error::NoCounterpart { .. }) => {}
+                // Bits that fill up the last byte of a deflate stream mean nothing.
+                Ok(arrays) if compression == Compression::Deflated => assert_eq!(arrays, sound),
+                other => panic!("byte {at}: {other:?}"),
+            }
+        }
+        for len in 0..file.len() {
+            assert!(matches!(read_all(&file[..len]), Err(Error::Malformed { .. })), "{len} bytes");
+        }
+    }
+}
+
+#[test]
+fn the_data_is_not_given_before_its_checksum_is_right() {
+    let mut file = written(Compression::Stored);
+    let at = find(&file, b"PK\x03\x04")[1] - 1;
+    file[at] ^= 1;
+    let mut reader = Reader::new(Cursor::new(&*file)).unwrap();
+    let mut array = reader.open(0, &ReadOptions::new()).unwrap();
+    let mut data = vec![0; 80_000];
+    let error = Error::from(array.read_exact(&mut data).unwrap_err()).to_string();
+    assert!(
+        error.starts_with("byte 0: in the member `z.npy`, whose header is here: expected its data"),
+        "{error}"
+    );
+}
+
+#[test]
+fn encrypted_members_are_refused() {
+    let mut file = written(Compression::Stored);
+    let (local, central) = (find(&file, b"PK\x03\x04"), find(&file, b"PK\x01\x02"));
+    file[local[0] + 6] |= 1;
+    file[central[0] + 8] |= 1;
+    let error = read_all(&file).unwrap_err().to_string();
+    assert!(error.contains("encrypted"), "{error}");
+}
