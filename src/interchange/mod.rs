@@ -7,6 +7,7 @@
 //! dims of the header are the shape reversed. Who wants the other order asks for it where bytes can be
 //! read and written anywhere.
 
+pub mod ds;
 mod error;
 pub mod npy;
 pub mod npz;
