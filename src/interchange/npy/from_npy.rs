@@ -94,9 +94,10 @@ pub(super) fn units_name(path: &str) -> String {
     if path.is_empty() { UNITS.to_owned() } else { format!("{path}.{UNITS}") }
 }
 
-/// The path of a member.
+/// The path of a member. Dots in a name have a backslash, so that two members never have one path.
 pub(super) fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    let name = name.replace('\\', "\\\\").replace('.', "\\.");
+    if path.is_empty() { name } else { format!("{path}.{name}") }
 }
 
 /// The number of padding that a name is, if it is one.
@@ -173,13 +174,7 @@ impl Mapper {
     }
 
     fn time(&mut self, units: String, path: &str) -> Datatype {
-        let name = units_name(path);
-        if self.attributes.iter().any(|attribute| attribute.name == name) {
-            self.losses
-                .push(format!("the unit of the field {}, {units}, is not kept", quoted(path)));
-        } else {
-            self.attributes.extend(Attribute::short(name, units));
-        }
+        self.attributes.extend(Attribute::short(units_name(path), units));
         Datatype::Int64
     }
 

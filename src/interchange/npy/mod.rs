@@ -16,7 +16,7 @@
 //! | `O`, `f16`, `c32`, `f1`, no bytes | refused | | |
 //!
 //! "Not a time" is the `storage.fillvalue` of times; it tells durations from numbers that have a unit. The unit
-//! of the field `t` of a structure is the attribute `t.units`. Inside of structures, two floats called `r`
+//! of the field `t` of a structure is the attribute `t.units`, that of its own field `u` is `t.u.units`. Inside of structures, two floats called `r`
 //! and `i` become a complex number again. Titles of fields and bytes after the data are not kept, and told.
 
 mod descr;

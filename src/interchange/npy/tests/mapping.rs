@@ -145,6 +145,16 @@ fn times_have_a_unit_and_a_fillvalue() {
     assert_eq!(back(&nested), "[('a', [('t', '<M8[D]')]), ('d', '<m8[h]', (2,))]");
 }
 
+#[test]
+fn fields_with_dots_do_not_take_each_others_units() {
+    let descr = "[('a.b', '<i8'), ('a', [('b', '<m8[s]'), ('c', '<i8')]), ('a.c', '<M8[D]')]";
+    let variable = plain(descr);
+    let attributes = variable.description.attributes.iter();
+    let names: Vec<_> = attributes.map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["a.b.units", "a\\.c.units"]);
+    assert_eq!(back(&variable), descr);
+}
+
 fn variable(element: ElementType, dims: &[u64], datatype: Datatype) -> Variable {
     let extents = dims.iter().copied().map(Extent::Fixed);
     Variable {
