@@ -3,6 +3,7 @@
 
 mod bags;
 mod formats;
+mod interchange;
 mod readers;
 mod script;
 mod seeds;
@@ -12,6 +13,7 @@ mod zips;
 
 pub use bags::{bag_tags, bag_verify};
 pub use formats::{manifest, ndl, ra_decode};
+pub use interchange::npy;
 pub use seeds::{Seed, seeds};
 pub use verified::{tar_structure, tar_verify, zip_structure, zip_verify};
 
@@ -23,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     ("ra_decode", ra_decode),
     ("ndl", ndl),
     ("manifest", manifest),
+    ("npy", npy),
     ("bag_tags", bag_tags),
     ("bag_verify", bag_verify),
     ("zip_verify", zip_verify),

@@ -29,6 +29,7 @@ pub fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
         seeds.push(Seed { target, name: name.to_owned(), bytes, made: false });
     };
     texts(&mut add);
+    npy(&mut add);
     archives::seeds(&mut add);
     scripts::seeds(&mut add);
     Ok(seeds)
@@ -42,6 +43,38 @@ const NDL: &str = "dimcoords:\n  t: {type: float64, size: 2}\nndarrays:\n  a:\n 
 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// Files of numpy by hand: each kind of dtype, order and version.
+fn npy(add: &mut Add<'_>) {
+    let mut file = |name: &str, version: u8, descr: &str, rest: &str, data: usize| {
+        let text = format!("{{'descr': {descr}, {rest}}}\n");
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        let len = u32::try_from(text.len()).unwrap().to_le_bytes();
+        bytes.extend(&len[..if version == 1 { 2 } else { 4 }]);
+        bytes.extend(text.as_bytes());
+        bytes.extend((1..=255).cycle().take(data));
+        add("npy", name, bytes);
+    };
+    let row = "'fortran_order': False, 'shape': (2, 3), ";
+    let column = "'fortran_order': True, 'shape': (2, 3)";
+    let one = "'fortran_order': False, 'shape': (1,)";
+    file("float64", 1, "'<f8'", row, 48);
+    file("big", 2, "'>c8'", column, 48);
+    file("python2", 1, "u'>i2'", "\"shape\": (2L, 3), 'fortran_order': False", 12);
+    file("text", 1, "'|S3'", "'fortran_order': False, 'shape': ()", 3);
+    file("utf32", 1, "'>U2'", one, 8);
+    file("date", 1, "'<M8[25s]'", one, 8);
+    file("duration", 1, "'>m8'", one, 8);
+    file("void", 1, "'<V2'", row, 12);
+    file("bool", 1, "'|b1'", row, 7);
+    file("empty", 1, "'<f2'", "'fortran_order': True, 'shape': (0, 9223372036854775807)", 0);
+    let packed = "[('a', '>i4'), ('', '|V3'), (('T', 'b'), [('r', '<f4'), ('i', '<f4')], (2,))]";
+    file("structure", 1, packed, one, 23);
+    let nested =
+        "[('a.b', ('>u2', (2,)), (1, 2)), ('_pad0', '|V1'), ('\\u017e', '<m8[D]'), ('', 'i1')]";
+    file("nested", 3, nested, one, 18);
+}
 
 /// Descriptions, manifests and tag files.
 fn texts(add: &mut Add<'_>) {
