@@ -11,6 +11,7 @@ pub mod ds;
 mod error;
 pub mod npy;
 pub mod npz;
+pub mod png;
 mod variable;
 
 pub use error::Error;
