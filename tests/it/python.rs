@@ -6,20 +6,40 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// An interpreter that can import what a test asked for.
 #[derive(Debug)]
 pub(crate) struct Python {
     program: OsString,
+    /// Where to look for modules first.
+    path: Option<PathBuf>,
 }
 
 impl Python {
     /// One that can import `modules`, or nothing.
     #[track_caller]
     pub(crate) fn with(modules: &[&str]) -> Option<Self> {
+        Self::found().able(modules)
+    }
+
+    /// One that takes modules out of `directory`, which lies beside the `bin` of the interpreter: another
+    /// version of what is installed.
+    #[track_caller]
+    pub(crate) fn with_other(directory: &str, modules: &[&str]) -> Option<Self> {
+        let mut python = Self::found();
+        let prefix = python.command().args(["-c", "import sys; print(sys.prefix)"]).output();
+        let prefix = prefix.map(|output| String::from_utf8(output.stdout).unwrap());
+        let path = Path::new(prefix.unwrap_or_default().trim_end()).join(directory);
+        let is_there = path.is_dir();
+        python.path = Some(path);
+        if is_there { python.able(modules) } else { missing(directory) }
+    }
+
+    fn found() -> Self {
         let program = env::var_os("RA_PACK_TEST_PYTHON").unwrap_or_else(|| "python3".into());
-        Self { program }.able(modules)
+        Self { program, path: None }
     }
 
     #[track_caller]
@@ -29,16 +49,25 @@ impl Python {
         if tried.is_ok_and(|output| output.status.success()) {
             return Some(self);
         }
-        let is_required = env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-        assert!(!is_required, "Python has no {what}, and RA_PACK_REQUIRE_TOOLS is 1");
-        writeln!(io::stderr(), "SKIPPED: Python has no {what}, nothing was tried with it").unwrap();
-        None
+        missing(&what)
     }
 
     /// The interpreter, without arguments and without warnings.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["-W", "ignore"]);
+        if let Some(path) = &self.path {
+            command.env("PYTHONPATH", path);
+        }
         command
     }
+}
+
+/// Says that tests with `what` are skipped, or fails where they must not be.
+#[track_caller]
+fn missing(what: &str) -> Option<Python> {
+    let is_required = env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+    assert!(!is_required, "Python has no {what}, and RA_PACK_REQUIRE_TOOLS is 1");
+    writeln!(io::stderr(), "SKIPPED: Python has no {what}, nothing was tried with it").unwrap();
+    None
 }

@@ -34,6 +34,8 @@ mod json;
 mod kind;
 mod mapping;
 mod read;
+#[cfg(test)]
+mod round_trip;
 mod stream;
 mod strings;
 #[cfg(test)]
