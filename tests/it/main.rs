@@ -23,7 +23,6 @@ mod foreign; // support: what other people's tools say about an archive
 mod get; // `ra-pack get`: members and slices
 mod hostile; // archives that lie, and the answer to each
 mod interchange; // formats of other tools, with those tools
-mod interchange; // formats of other tools, against the libraries that write and read them
 mod interop; // other people's tools accept what we make, and we accept theirs
 mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
