@@ -126,11 +126,13 @@ impl<R: Read> Reader<R> {
             }
         }
 
-        let is_kept = options.keep_endian && is_big_number(header.descr());
+        let numbers = if options.bfloat16 { brain_floats(header.descr()) } else { None };
+        let descr = numbers.as_ref().unwrap_or(header.descr());
+        let is_kept = options.keep_endian && is_big_number(descr);
         if is_kept {
             ra_header = ra_header.big_endian();
         }
-        let plan = if is_kept { Plan::default() } else { Plan::new(header.descr()) };
+        let plan = if is_kept { Plan::default() } else { Plan::new(descr) };
         let storage = Storage {
             order: if is_row { Order::Row } else { Order::Column },
             endian: is_kept.then_some(Endian::Big),
@@ -227,6 +229,16 @@ fn lone_text(header: &Header) -> Option<u64> {
     match header.descr() {
         Descr::Scalar(Scalar { kind: Kind::Bytes, size, .. }) if header.shape().is_empty() => {
             Some(*size)
+        }
+        _ => None,
+    }
+}
+
+/// Voids that are brain floats as numbers, which have a byte order.
+fn brain_floats(descr: &Descr) -> Option<Descr> {
+    match descr {
+        Descr::Scalar(scalar @ Scalar { kind: Kind::Void, size: 2, .. }) => {
+            Some(Descr::Scalar(Scalar { kind: Kind::UInt, ..*scalar }))
         }
         _ => None,
     }

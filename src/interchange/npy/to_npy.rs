@@ -67,6 +67,10 @@ fn big_endian(descr: Descr) -> Result<Descr, Error> {
         Descr::Scalar(scalar) if !matches!(scalar.kind, Kind::Void | Kind::Text) => {
             Ok(Descr::Scalar(Scalar { order: ByteOrder::Big, ..scalar }))
         }
+        // A brain float: other voids have no order.
+        Descr::Scalar(scalar @ Scalar { order: ByteOrder::Little, kind: Kind::Void, .. }) => {
+            Ok(Descr::Scalar(Scalar { order: ByteOrder::Big, ..scalar }))
+        }
         Descr::Scalar(Scalar { size: 1, .. }) => Ok(descr),
         _ => Err(Error::no_counterpart(
             format!(

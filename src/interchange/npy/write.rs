@@ -8,6 +8,9 @@ use super::to_npy;
 use crate::interchange::{Error, Variable};
 use crate::ndl::{Datatype, Order};
 
+/// Bytes that are copied at a time.
+const PIECE: usize = 256 * 1024;
+
 /// How to write an `.npy` file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -105,7 +108,7 @@ impl Plan {
     /// As [`write`].
     pub fn write(&self, out: &mut impl Write, mut data: impl Read) -> Result<(), Error> {
         out.write_all(&self.header.encode())?;
-        let copied = io::copy(&mut Read::by_ref(&mut data).take(self.data_len), out)?;
+        let copied = copy(&mut Read::by_ref(&mut data).take(self.data_len), out)?;
         let more = copied == self.data_len && io::copy(&mut data.take(1), &mut io::sink())? > 0;
         if copied < self.data_len || more {
             let found = if more { "more".to_owned() } else { copied.to_string() };
@@ -114,6 +117,22 @@ impl Plan {
         }
         io::copy(&mut io::repeat(0).take(self.filler), out)?;
         Ok(())
+    }
+}
+
+/// As [`io::copy`], by pieces that make few calls of the system.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<u64> {
+    let mut buffer = vec![0; PIECE];
+    let mut copied: u64 = 0;
+    loop {
+        let found = match from.read(&mut buffer) {
+            Ok(0) => return Ok(copied),
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        to.write_all(buffer.get(..found).unwrap_or_default())?;
+        copied = copied.saturating_add(u64::try_from(found).unwrap_or(u64::MAX));
     }
 }
 

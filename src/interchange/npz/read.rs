@@ -17,7 +17,8 @@ use crate::path::escape;
 /// An `.npz` file.
 ///
 /// Members are read where they lie, in any order, each as often as wanted. The whole directory is looked
-/// through first: names that are there twice are an error, since readers differ in which one they mean.
+/// through first: names that are there twice are an error, since readers differ in which one they mean. That
+/// takes many small reads, so give it a [`BufReader`](io::BufReader) of a file.
 ///
 /// ```
 /// use std::io::{Cursor, Read};

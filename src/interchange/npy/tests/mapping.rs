@@ -229,6 +229,17 @@ fn brain_floats_are_read_when_asked_for() {
         assert_eq!(back(&variable), "'<V2'");
         assert_eq!(plain(descr).header.element(), ElementType::new(0, 2).unwrap());
     }
+    let mut big = file("'>V2'", "(1,)");
+    let end = big.len() - 4096;
+    big[end] = 0x3f;
+    for (keep, descr, bytes) in [(false, "'<V2'", [0, 0x3f]), (true, "'>V2'", [0x3f, 0])] {
+        let options = ReadOptions::new().bfloat16(true).keep_endian(keep);
+        let mut reader = Reader::with_options(&*big, &options).unwrap();
+        let mut data = Vec::new();
+        reader.read_to_end(&mut data).unwrap();
+        assert_eq!(data, bytes);
+        assert_eq!(back(&reader.variable("x").unwrap()), descr);
+    }
     let other = read("'<i2'", ReadOptions::new().bfloat16(true)).unwrap();
     assert_eq!(other.header.element(), ElementType::INT16);
 }
