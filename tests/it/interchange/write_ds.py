@@ -52,7 +52,8 @@ add('bytes', np.array([b'abc', b'd'], 'S3'))
 if len(sys.argv) > 2:
     # What the writer gives a wrong length.
     add('a_bytes', np.array([b'abc', b'de', b'\xff'], object))
-    add('b_text', np.ma.array(np.array(['a', 'bcd', 'e'], object), mask=[False, True, False]))
+    if not ds.__version__.startswith('4.'):  # which refuses a masked text
+        add('b_text', np.ma.array(np.array(['a', 'bcd', 'e'], object), mask=[False, True, False]))
 
 d = dict(made)
 d['.'] = dict(attributes)
