@@ -4,6 +4,7 @@
 mod bags;
 mod formats;
 mod interchange;
+mod npy;
 mod readers;
 mod script;
 mod seeds;
@@ -13,7 +14,8 @@ mod zips;
 
 pub use bags::{bag_tags, bag_verify};
 pub use formats::{manifest, ndl, ra_decode};
-pub use interchange::npy;
+pub use interchange::{ds, png};
+pub use npy::npy;
 pub use seeds::{Seed, seeds};
 pub use verified::{tar_structure, tar_verify, zip_structure, zip_verify};
 
@@ -30,6 +32,8 @@ pub const TARGETS: &[Target] = &[
     ("bag_verify", bag_verify),
     ("zip_verify", zip_verify),
     ("tar_verify", tar_verify),
+    ("ds", ds),
+    ("png", png),
     ("zip_structure", zip_structure),
     ("tar_structure", tar_structure),
 ];

@@ -1,6 +1,7 @@
 //! What each target begins with; the same every time.
 
 mod archives;
+mod interchange;
 mod made;
 mod scripts;
 
@@ -32,6 +33,7 @@ pub fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
     npy(&mut add);
     archives::seeds(&mut add);
     scripts::seeds(&mut add);
+    interchange::seeds(&mut add);
     Ok(seeds)
 }
 

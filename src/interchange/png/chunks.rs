@@ -61,6 +61,11 @@ impl Chunks {
             // Of a palette or a text that many times there is no end to be seen, but of this number.
             let count = chunks.counts.entry(name).or_default();
             *count = count.saturating_add(1);
+            // The decoder takes any length, and panics over a colour of less than three bytes.
+            if name == *b"PLTE" && !(size.is_multiple_of(3) && (3..=768).contains(&size)) {
+                let reason = format!("expected a palette of 1 to 256 colours, found {size} bytes");
+                return Err(Error::malformed(at, reason));
+            }
             if name == *b"IDAT" {
                 chunks.compressed = chunks.compressed.saturating_add(size);
             }

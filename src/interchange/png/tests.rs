@@ -166,6 +166,12 @@ fn every_fault_has_its_place() {
         read(b"GIF89a..").unwrap_err().to_string(),
         "byte 0: expected the signature of PNG, found `GIF89a..`"
     );
+    for len in [0, 1, 70, 771] {
+        let palette = chunk(*b"PLTE", &vec![0; len]);
+        let text = read(&picture(1, 1, [1, 3, 0], &[palette], &[0, 0])).unwrap_err().to_string();
+        let reason = format!("expected a palette of 1 to 256 colours, found {len} bytes");
+        assert_eq!(text, format!("byte 33: {reason}"));
+    }
     let short = picture(2, 2, [8, 0, 0], &[], &[0, 1, 2]);
     assert!(matches!(read(&short), Err(Error::Malformed { .. })));
 }
