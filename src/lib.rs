@@ -29,6 +29,13 @@ pub use crate::ops::{
     UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
     array_info, create, describe_target, diff_arrays, extract, get, get_to, is_array_file, list,
     pack_info, reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
+    ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions, ConvertReport, Converted,
+    CreateOptions, CreateReport, DescribeOptions, DescribeReport, ExtractOptions, ExtractReport,
+    Form, GetOptions, GetReport, Intact, InvalidPattern, Listed, ListedArray, Listing, MemberInfo,
+    Pack, PackInfo, PackedArray, Patterns, Reinterpret, UnknownForm, UpdateReport, ValidateOptions,
+    ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info, convert, create,
+    describe_target, extract, get, get_to, is_array_file, list, pack_info, update_descriptions,
+    validate, validate_text, verify, write_descriptions,
 };
 pub use crate::pack::{Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

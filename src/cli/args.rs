@@ -44,6 +44,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Create(Create),
+    Convert(Convert),
     Verify(Verify),
     List(List),
     Info(Info),
@@ -140,6 +141,84 @@ pub(crate) struct Create {
     /// Keep the files' times of modification; the archive then depends on them.
     #[arg(long)]
     pub(crate) preserve_mtime: bool,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
+///
+/// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
+/// extension. One array becomes several by being the only one; of several, --member chooses.
+///
+/// The same index gives the same element before and after. What is stored with the last index fastest, as
+/// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
+/// order and says so in the description. What has no counterpart is refused; what is lost is told.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack convert temperature.npy temperature.ra
+  ra-pack convert --order row big.npy big.ra
+  ra-pack convert results.npz results/
+  ra-pack convert results.npz results.zip
+  ra-pack convert exp.zip exp.npz --compression deflate
+  ra-pack convert exp.zip t.npy --member run1/temperature
+  ra-pack convert lz4.ra plain.ra")]
+pub(crate) struct Convert {
+    /// What to read.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+
+    /// What to write.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+
+    /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
+    #[arg(long, value_name = "FORM")]
+    pub(crate) from: Option<ra_pack::Form>,
+
+    /// The form of OUT.
+    #[arg(long, value_name = "FORM")]
+    pub(crate) to: Option<ra_pack::Form>,
+
+    /// The one array to convert, such as run1/temperature.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) member: Option<String>,
+
+    /// How OUT holds its arrays. Formats of others become column in RawArray; otherwise everything stays as
+    /// it is where OUT allows.
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<OrderArg>,
+
+    /// Leave big-endian numbers as they are and say so, instead of swapping them.
+    #[arg(long)]
+    pub(crate) keep_endian: bool,
+
+    /// Leave out what follows the elements of a .ra, which otherwise stays in another .ra.
+    #[arg(long)]
+    pub(crate) drop_metadata: bool,
+
+    /// Write what follows the elements of a .ra to this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "drop_metadata")]
+    pub(crate) keep_metadata: Option<PathBuf>,
+
+    /// What elements without a counterpart are: bfloat16 takes two bytes without a type in .npy for brain
+    /// floats; void writes what numpy has no type for as bytes.
+    #[arg(long = "as", value_name = "TYPE")]
+    pub(crate) reinterpret: Option<AsArg>,
+
+    /// Also give the masks of a .ds, as NAME.mask; to .ds, make masks of the elements that stand for none.
+    #[arg(long)]
+    pub(crate) masks: bool,
+
+    /// How members of an .npz or a zip are compressed: stored, deflate[:LEVEL]; of a zip also
+    /// zstd[:LEVEL].
+    #[arg(long, value_name = "METHOD", value_parser = compression)]
+    pub(crate) compression: Option<ra_pack::Compression>,
+
+    /// Replace what is there already, but never a directory with something in it.
+    #[arg(short, long)]
+    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) common: Common,
@@ -415,6 +494,22 @@ pub(crate) enum LayoutArg {
     Plain,
     /// A BagIt 1.0 bag (RFC 8493).
     Bagit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArg {
+    /// The first index runs fastest, as RawArray has it.
+    Column,
+    /// The last index runs fastest, as most other formats have it.
+    Row,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AsArg {
+    /// Brain floats.
+    Bfloat16,
+    /// Bytes without a type.
+    Void,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! The command line: arguments become options, reports become text and an exit status.
 
 mod args;
+mod convert;
 mod create;
 mod describe;
 mod diagnostics;
@@ -81,6 +82,7 @@ pub(crate) fn run() -> Ending {
         Command::Verify(args) => verify::run(args, &output),
         Command::List(args) => list::run(args, &output),
         Command::Info(args) => info::run(args, &output),
+        Command::Convert(args) => convert::run(args, &output),
         Command::Get(args) => get::run(args, &output),
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),

@@ -5,13 +5,14 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 14] = [
+const SCHEMAS: [(&str, &str); 15] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
     ("list", include_str!("../../schemas/list.schema.json")),
     ("info-array", include_str!("../../schemas/info-array.schema.json")),
     ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
+    ("convert", include_str!("../../schemas/convert.schema.json")),
     ("get", include_str!("../../schemas/get.schema.json")),
     ("extract", include_str!("../../schemas/extract.schema.json")),
     ("validate", include_str!("../../schemas/validate.schema.json")),

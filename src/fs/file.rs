@@ -1,7 +1,7 @@
 //! One open file, read and written by position, and what it looked like.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -113,6 +113,40 @@ impl File {
     /// Writes all of `buffer` at `offset`.
     pub(crate) fn write_all_at(&self, buffer: &[u8], offset: u64) -> Result<()> {
         positional::write_all(&self.inner, buffer, offset).map_err(Error::io("write", &self.path))
+    }
+
+    /// Copies `len` bytes from `offset` on into `target`, where they begin at `to`; a file that ends
+    /// before that is an error. The positions of both files move.
+    pub(crate) fn copy_to(&self, offset: u64, len: u64, target: &Self, to: u64) -> Result<()> {
+        let seek = |file: &Self, at: u64| {
+            (&file.inner).seek(io::SeekFrom::Start(at)).map_err(Error::io("read", &file.path))
+        };
+        seek(self, offset)?;
+        seek(target, to)?;
+        // The system copies from file to file without a detour, where it can.
+        let copied = io::copy(&mut (&self.inner).take(len), &mut &target.inner)
+            .map_err(Error::io("write", &target.path))?;
+        if copied < len {
+            return Err(
+                self.changed(format!("it became shorter by {} bytes", len.saturating_sub(copied)))
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes everything to the disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.inner.sync_all().map_err(Error::io("write", &self.path))
+    }
+
+    /// Goes back to the beginning, from where [`Read`] reads and [`writer`](Self::writer) writes.
+    pub(crate) fn rewind(&self) -> Result<()> {
+        (&self.inner).rewind().map_err(Error::io("read", &self.path))
+    }
+
+    /// Writes from where the file is.
+    pub(crate) fn writer(&self) -> impl io::Write + '_ {
+        &self.inner
     }
 
     /// A second handle of the same open file.

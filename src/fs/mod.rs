@@ -6,6 +6,7 @@ mod directory;
 mod file;
 mod map;
 mod pending;
+mod pending_directory;
 #[cfg(unix)]
 mod target;
 #[cfg(not(unix))]
@@ -27,6 +28,7 @@ pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
+pub(crate) use self::pending_directory::PendingDirectory;
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]
@@ -101,6 +103,12 @@ pub(crate) fn name_below(root: &Path, path: &Path) -> Option<String> {
     let below = directory.join(path.file_name()?);
     let root = fs::canonicalize(root).ok()?;
     Some(member_path(below.strip_prefix(root).ok()?).ok()?.as_str().to_owned())
+}
+
+/// Whether two paths lead into the same directory.
+pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
+    let directory = |path| fs::canonicalize(parent_of(path)).ok();
+    directory(one).is_some_and(|home| directory(other) == Some(home))
 }
 
 /// Writes the names in the directory of `path` to the disk, so that a rename survives a power cut.

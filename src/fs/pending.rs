@@ -15,14 +15,14 @@ type Remover = Option<(super::target::Handle, String)>;
 #[cfg(not(unix))]
 type Remover = Option<std::convert::Infallible>;
 
-/// Files that are being written under a temporary name.
+/// Files and directories that are being written under a temporary name.
 static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new());
 
-fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
+pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of every unfinished write of this process.
+/// Removes the temporary files and directories of every unfinished write of this process.
 ///
 /// For a program that is about to stop at once, such as on Ctrl-C: [`create`](crate::create) and
 /// [`extract`](crate::extract) remove theirs themselves when they return. From here on, whoever begins
@@ -41,13 +41,18 @@ pub fn remove_unfinished() {
 fn remove(path: &Path, remover: Option<&(super::target::Handle, String)>) -> io::Result<()> {
     match remover {
         Some((directory, name)) => super::temporary::remove(directory, name),
-        None => fs::remove_file(path),
+        None => remove_by_path(path),
     }
 }
 
 #[cfg(not(unix))]
 fn remove(path: &Path, _: Option<&std::convert::Infallible>) -> io::Result<()> {
-    fs::remove_file(path)
+    remove_by_path(path)
+}
+
+/// A file, or a directory with all that is in it.
+fn remove_by_path(path: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
 }
 
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
@@ -83,7 +88,7 @@ pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
 const MAX_TEMPORARY_STEM: usize = 200;
 
 /// What the names of the temporary files of `target` begin with.
-fn temporary_prefix(target: &Path) -> String {
+pub(super) fn temporary_prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.get(..name.floor_char_boundary(MAX_TEMPORARY_STEM)).unwrap_or_default();
     format!(".{stem}.")

@@ -7,6 +7,7 @@
 //! | [`pack_info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
+//! | [`convert`] | arrays of any form | arrays of another |
 //! | [`validate`] | headers and descriptions | nothing |
 //! | [`describe_target`] | headers | the missing descriptions |
 //! | [`update_descriptions`] | headers and descriptions | changed descriptions |
@@ -16,6 +17,7 @@
 //! | [`Pack`] | one member at a time | nothing |
 
 mod bag;
+mod convert;
 mod create;
 mod describe;
 mod diff;
@@ -40,6 +42,9 @@ mod validate;
 mod verify;
 
 pub use self::bag::BagReport;
+pub use self::convert::{
+    ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,
+};
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::diff::{

@@ -347,6 +347,22 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// A dimension coordinate as the 1-D array that it is.
+pub(crate) fn as_ndarray(dimcoord: &DimCoord) -> Ndarray {
+    Ndarray {
+        name: dimcoord.name.clone(),
+        shape: vec![dimcoord.size.map_or(Extent::Unlimited, Extent::Fixed)],
+        datatype: dimcoord.datatype.clone(),
+        value: dimcoord.value.clone(),
+        attributes: dimcoord.attributes.clone(),
+        storage: dimcoord.storage.clone().map(|storage| Storage {
+            shape: storage.size.map(|size| vec![size]),
+            size: None,
+            ..storage
+        }),
+    }
+}
+
 /// A 1-D array as a dimension coordinate.
 pub(crate) fn as_coordinate(ndarray: Ndarray) -> DimCoord {
     let size = match ndarray.shape[..] {

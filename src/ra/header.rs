@@ -163,6 +163,14 @@ impl Header {
         }
     }
 
+    /// The bytes of this header with its flags, for elements that stay as they are.
+    pub(crate) fn encode_flagged(&self) -> Vec<u8> {
+        let mut bytes = self.encode();
+        let field = bytes.iter_mut().skip(FLAGS_AT).zip(self.flags.bits().to_le_bytes());
+        field.for_each(|(byte, flags)| *byte = flags);
+        bytes
+    }
+
     /// The bytes of this header as it is written: those of [`Header::decoded`], since nothing is
     /// written with flags.
     pub fn encode(&self) -> Vec<u8> {
@@ -303,12 +311,15 @@ impl Header {
             return Ok(());
         }
         let width = self.element.swap_width().and_then(|width| usize::try_from(width).ok());
-        let Some(width) = width else {
-            let kind = DecodeErrorKind::Swap { element: self.element };
-            return Err(DecodeError::new(count(FLAGS_AT), kind));
-        };
+        let Some(width) = width else { return Err(self.unswappable()) };
         reverse_each(elements, width);
         Ok(())
+    }
+
+    /// The error of elements whose byte order nobody can change.
+    pub(crate) fn unswappable(&self) -> DecodeError {
+        let kind = DecodeErrorKind::Swap { element: self.element };
+        DecodeError::new(count(FLAGS_AT), kind)
     }
 
     /// That the elements may be read as `T`; see [`ElementType::reads_as`].

@@ -18,8 +18,8 @@ const MAX_TILE: u64 = 8 << 20;
 /// Fewest bytes of a tile, however many jobs share the memory.
 const MIN_TILE: u64 = 1 << 20;
 
-/// Bytes of the tiles of all jobs together, as long as there are no more than 32 of them.
-const ALL_TILES: u64 = 64 << 20;
+/// Bytes of the tiles of all jobs together, as long as there are no more than 24 of them.
+const ALL_TILES: u64 = 48 << 20;
 
 /// Most bytes of a block: with its counterpart it takes half of a first-level cache of 32 KiB.
 const MAX_BLOCK: u64 = 8 << 10;

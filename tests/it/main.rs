@@ -6,6 +6,7 @@
 
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
+mod convert; // `ra-pack convert`: every form into every other
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod damage; // every bit flipped, every length cut: reported, or harmless by a map made by hand

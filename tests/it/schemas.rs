@@ -285,6 +285,15 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
 
+    let convert = |output: &str| {
+        let mut convert = ra_pack();
+        convert.arg("convert").arg(&sample).arg(home.path().join(output));
+        convert
+    };
+    outputs.check("convert", 0, &mut convert("converted"));
+    let mut one = convert("velocity.npy");
+    outputs.check("convert", 0, one.args(["--member", "currents/velocity"]));
+
     faulty(home.path(), &mut outputs);
     two_arrays(&mut outputs);
     // What is described is there: findings have the same keys everywhere, and `verify` has had all.

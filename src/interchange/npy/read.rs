@@ -156,6 +156,11 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
+    /// Whether the data are given as they lie in the file, from [`Header::len`] on: no number is swapped.
+    pub fn is_verbatim(&self) -> bool {
+        self.swapper.is_none()
+    }
+
     /// The array as RawArray and description, under a name of yours.
     ///
     /// Data with the last index fastest has `storage: {order: row}` and its dims are the shape reversed;

@@ -238,14 +238,7 @@ impl Pack {
         let ndarray =
             contents.description(&path, &mut findings).map(|described| match described.entity {
                 Entity::Ndarray(ndarray) => ndarray.clone(),
-                Entity::DimCoord(dimcoord) => Ndarray {
-                    name: dimcoord.name.clone(),
-                    shape: dimcoord.size.map(crate::ndl::Extent::Fixed).into_iter().collect(),
-                    datatype: dimcoord.datatype.clone(),
-                    value: dimcoord.value.clone(),
-                    attributes: dimcoord.attributes.clone(),
-                    storage: dimcoord.storage.clone(),
-                },
+                Entity::DimCoord(dimcoord) => pack::as_ndarray(dimcoord),
             });
         match findings.into_iter().find(Finding::is_error) {
             Some(finding) => Err(self.damaged(finding)),

@@ -1,0 +1,135 @@
+//! Names of arrays as names of files: those that no file may have are changed, and nothing is lost by it.
+
+use std::collections::HashSet;
+
+use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
+use crate::path::MemberPath;
+
+/// Most bytes of a part of a name, so that an extension and a number fit into the 255 that most file
+/// systems allow.
+const MAX_PART: usize = 220;
+
+/// Most bytes of a whole name: less than the longest path that systems take.
+const MAX_NAME: usize = 2048;
+
+/// What a name is that has nothing in it.
+const NAMELESS: &str = "unnamed";
+
+/// The names that were given out.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    files: HashSet<String>,
+    /// What the files lie in.
+    directories: HashSet<String>,
+}
+
+impl Names {
+    /// The name for the file of an array that is called `name`, without extension: `a/b/x` for the
+    /// array `x` of the group `/a/b`. It is `name` wherever that can be.
+    pub(super) fn give(&mut self, name: &str) -> String {
+        let mut sound = sound(name);
+        if directories(&sound).any(|directory| self.files.contains(directory)) {
+            // A file has the name of a directory that it would lie in.
+            sound = shortened(&sound.replace('/', "_"));
+        }
+        let mut given = sound.clone();
+        let mut number = 2_u64;
+        while !self.is_free(&given) {
+            given = format!("{sound}_{number}");
+            number = number.saturating_add(1);
+        }
+        self.files.extend(files(&given));
+        self.directories.extend(directories(&given).map(str::to_owned));
+        given
+    }
+
+    /// Whether a file and its description can have this name, and neither is the description of a whole
+    /// pack.
+    fn is_free(&self, name: &str) -> bool {
+        files(name).iter().all(|file| {
+            file != PACK_DOCUMENT
+                && !self.files.contains(file)
+                && !self.directories.contains(file)
+                && MemberPath::new(file.as_str()).is_ok()
+        }) && directories(name).all(|directory| !self.files.contains(directory))
+    }
+}
+
+/// The files that an array takes.
+fn files(name: &str) -> [String; 2] {
+    [ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS[0]].map(|extension| format!("{name}.{extension}"))
+}
+
+/// The directories that it lies in.
+fn directories(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').filter_map(|(at, _)| name.get(..at))
+}
+
+/// The nearest name that a file may have.
+fn sound(name: &str) -> String {
+    let is_odd = |letter: char| letter == '\\' || letter.is_control();
+    let parts = name.split('/').filter(|part| !part.is_empty()).map(|part| match part {
+        "." | ".." => "_".repeat(part.len()),
+        part => shortened(&part.replace(is_odd, "_")),
+    });
+    let mut sound = parts.collect::<Vec<_>>().join("/");
+    if sound.len() > MAX_NAME {
+        sound = shortened(&sound.replace('/', "_"));
+    }
+    if sound.is_empty() {
+        NAMELESS.clone_into(&mut sound);
+    }
+    let is_drive =
+        |bytes: &[u8]| matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if is_drive(sound.as_bytes()) {
+        sound = sound.replacen(':', "_", 1);
+    }
+    sound
+}
+
+/// As much of a part of a name as a file system takes.
+fn shortened(part: &str) -> String {
+    part.get(..part.floor_char_boundary(MAX_PART)).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_stay() {
+        let mut names = Names::default();
+        for name in ["x", "a/b/x", "a/x", "x.y", "Größe", "a b", "..x", "run1/manifest"] {
+            assert_eq!(names.give(name), name);
+        }
+    }
+
+    #[test]
+    fn others_become_names_of_files_and_no_two_the_same() {
+        let mut names = Names::default();
+        for (name, given) in [
+            ("", "unnamed"),
+            ("/", "unnamed_2"),
+            ("/etc/passwd", "etc/passwd"),
+            ("../../x", "__/__/x"),
+            ("./x", "_/x"),
+            ("a\\b", "a_b"),
+            ("a_b", "a_b_2"),
+            ("c:x", "c_x"),
+            ("a//b/", "a/b"),
+            ("a/b", "a/b_2"),
+            ("a\0b\n", "a_b_"),
+            ("manifest", "manifest_2"),
+            ("d.ra/x", "d.ra/x"),
+            ("d", "d_2"),
+            ("e", "e"),
+            ("e.yaml/x", "e.yaml_x"),
+        ] {
+            assert_eq!(names.give(name), given, "{name:?}");
+        }
+        for long in ["x".repeat(70_000), "ab/".repeat(30_000)] {
+            let (one, other) = (names.give(&long), names.give(&long));
+            assert!(one != other && one.len() <= MAX_PART && other.len() <= 230);
+        }
+    }
+}

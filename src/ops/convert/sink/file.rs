@@ -1,0 +1,70 @@
+//! One RawArray file and its description.
+
+use std::path::{Path, PathBuf};
+
+use super::super::data::Arranged;
+use super::super::item::Item;
+use super::super::rawarray::Metadata;
+use super::{Way, description, write_rawarray};
+use crate::error::{Error, Result};
+use crate::fs::{self, PendingFile};
+use crate::pack::DESCRIPTION_EXTENSIONS;
+
+/// A RawArray file and its description, both being written.
+pub(super) struct RawArraySink {
+    array: PendingFile,
+    description: PendingFile,
+    described_in: PathBuf,
+    /// Whether the description takes the place of another.
+    is_replaced: bool,
+    bytes: u64,
+}
+
+impl RawArraySink {
+    pub(super) fn begin(output: &Path, force: bool) -> Result<Self> {
+        let array = PendingFile::create(output, force)?;
+        let [first, second] =
+            DESCRIPTION_EXTENSIONS.map(|extension| output.with_extension(extension));
+        // Two descriptions of one array are an error wherever they are read.
+        let described_in = if !fs::exists(&second) {
+            first
+        } else if force && !fs::exists(&first) {
+            second
+        } else {
+            return Err(Error::AlreadyExists { path: second });
+        };
+        let is_replaced = fs::exists(&described_in);
+        let description = PendingFile::create(&described_in, force)?;
+        Ok(Self { array, description, described_in, is_replaced, bytes: 0 })
+    }
+
+    pub(super) fn write(
+        &mut self,
+        item: &Item,
+        data: Arranged<'_>,
+        metadata: &Metadata,
+        way: Way<'_>,
+    ) -> Result<()> {
+        let len = write_rawarray(self.array.file(), item, data, metadata, way)?;
+        let text = description(item);
+        self.description.file().write_all_at(text.as_bytes(), 0)?;
+        self.bytes = len.saturating_add(u64::try_from(text.len()).unwrap_or(0));
+        Ok(())
+    }
+
+    /// The description gets its name first: without an array it is an ordinary file, while an array without
+    /// its description may be read in the wrong order.
+    pub(super) fn finish(self) -> Result<u64> {
+        self.array.sync()?;
+        self.description.sync()?;
+        self.description.persist()?;
+        if let Err(error) = self.array.persist() {
+            if !self.is_replaced {
+                fs::remove(&self.described_in)?;
+            }
+            return Err(error);
+        }
+        fs::sync_directory(&self.described_in)?;
+        Ok(self.bytes)
+    }
+}

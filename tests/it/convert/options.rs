@@ -1,0 +1,140 @@
+//! Each option.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{convert, description, npy};
+use crate::experiment::{Element, Experiment, INT16, raw_array};
+use crate::run::ra;
+
+/// An array that was written with these flags.
+fn flagged(flags: u8, mut array: Vec<u8>) -> Vec<u8> {
+    array[8] = flags;
+    array
+}
+
+#[test]
+fn big_endian_numbers_are_swapped_unless_they_are_to_stay() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let big = flagged(1, raw_array(INT16, &[2, 2], &[0, 1, 0, 2, 0, 3, 0, 4]));
+    fs::write(path("b.ra"), &big).unwrap();
+    convert(&path("b.ra"), &path("l.ra"), &[]).exits(0);
+    let little = raw_array(INT16, &[2, 2], &[1, 0, 2, 0, 3, 0, 4, 0]);
+    assert_eq!(fs::read(path("l.ra")).unwrap(), little);
+    convert(&path("b.ra"), &path("k.ra"), &["--keep-endian"]).exits(0);
+    assert_eq!(fs::read(path("k.ra")).unwrap(), big);
+    assert!(description(&path("k.ra")).contains("endian: big"));
+    ra("validate", &[&path("k.ra")], &[]).exits(0);
+    // Transposed they stay big-endian too.
+    convert(&path("b.ra"), &path("t.npy"), &["--keep-endian", "--order", "row"]).exits(0);
+    let rows = npy("'>i2'", false, "(2, 2)", &[0, 1, 0, 3, 0, 2, 0, 4]);
+    assert_eq!(fs::read(path("t.npy")).unwrap(), rows);
+    convert(&path("t.npy"), &path("u.ra"), &["--keep-endian"]).exits(0);
+    assert_eq!(fs::read(path("u.ra")).unwrap(), big);
+    convert(&path("t.npy"), &path("v.ra"), &[]).exits(0);
+    assert_eq!(fs::read(path("v.ra")).unwrap(), little);
+}
+
+#[test]
+fn what_follows_the_elements_is_kept_dropped_or_put_aside() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let plain = raw_array(INT16, &[2], &[1, 0, 2, 0]);
+    let noted = [plain.clone(), b"a note".to_vec()].concat();
+    fs::write(path("n.ra"), &noted).unwrap();
+    let read = |name: &str| fs::read(path(name)).unwrap();
+    assert_eq!(convert(&path("n.ra"), &path("k.ra"), &["-q"]).exits(0).err, "");
+    assert_eq!(read("k.ra"), noted);
+    convert(&path("n.ra"), &path("d.ra"), &["--drop-metadata"]).exits(0);
+    assert_eq!(read("d.ra"), plain);
+    convert(&path("n.ra"), &path("l.npy"), &[])
+        .exits(0)
+        .says(&["6 bytes follow", "--keep-metadata"]);
+    let note = path("note.txt");
+    let keep = ["--keep-metadata", note.to_str().unwrap()];
+    let ran = convert(&path("n.ra"), &path("m.npy"), &keep).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    assert_eq!(read("note.txt"), b"a note");
+    convert(&path("n.ra"), &path("o.npy"), &keep).exits(2).says(&["note.txt", "--force"]);
+    assert!(!path("o.npy").exists());
+    convert(&path("n.ra"), &path("dir"), &[]).exits(0);
+    assert_eq!(read("dir/n.ra"), noted);
+}
+
+#[test]
+fn what_is_encoded_is_decoded() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    // Ten truth values in the bits of one chunk, as Julia has them.
+    let mut bits = b"rawarray".to_vec();
+    for field in [6_u64, 5, 8, 8, 1, 10, 0b10_0000_1001] {
+        bits.extend(field.to_le_bytes());
+    }
+    fs::write(path("bits.ra"), bits).unwrap();
+    convert(&path("bits.ra"), &path("b.ra"), &[]).exits(0);
+    let bytes = [1, 0, 0, 1, 0, 0, 0, 0, 0, 1];
+    assert_eq!(fs::read(path("b.ra")).unwrap(), raw_array(Element(2, 1), &[10], &bytes));
+    assert!(description(&path("b.ra")).contains("enum"));
+    ra("validate", &[&path("b.ra")], &[]).exits(0);
+    convert(&path("bits.ra"), &path("b.npy"), &[]).exits(0);
+    assert_eq!(fs::read(path("b.npy")).unwrap(), npy("'|b1'", false, "(10,)", &bytes));
+    // Zigzag, as Julia compresses integers; the flag is 2 and the size that of the elements.
+    let mut leb = flagged(2, raw_array(INT16, &[3], &[0; 6]));
+    leb.truncate(56);
+    leb.extend([1, 2, 0x80, 0x02]);
+    fs::write(path("leb.ra"), leb).unwrap();
+    convert(&path("leb.ra"), &path("l.ra"), &[]).exits(0);
+    let plain = raw_array(INT16, &[3], &[0xff, 0xff, 1, 0, 128, 0]);
+    assert_eq!(fs::read(path("l.ra")).unwrap(), plain);
+}
+
+#[test]
+fn a_form_may_be_said_instead_of_shown() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("x.dat"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
+    convert(&path("x.dat"), &path("y.ra"), &[]).exits(2).says(&["x.dat", "--from"]);
+    convert(&path("x.dat"), &path("y.dat"), &["--from", "npy"]).exits(2).says(&["y.dat", "--to"]);
+    convert(&path("x.dat"), &path("y.dat"), &["--from", "npy", "--to", "ra"]).exits(0);
+    assert_eq!(fs::read(path("y.dat")).unwrap(), raw_array(Element(2, 1), &[1], &[5]));
+    assert!(path("y.yaml").exists());
+    convert(&path("y.dat"), &path("z"), &["--from", "ra", "--to", "npy"]).exits(0);
+    assert_eq!(fs::read(path("z")).unwrap(), fs::read(path("x.dat")).unwrap());
+    convert(&path("z"), &path("w"), &["--from", "numpy"]).exits(2).says(&["npy", "npz"]);
+}
+
+#[test]
+fn the_names_of_axes_stay_where_they_mean_something() {
+    let experiment = Experiment::standard();
+    let beside = experiment.path().join("run1/copy.ra");
+    let source = experiment.path().join("run1/temperature.ra");
+    let ran = convert(&source, &beside, &[]).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    assert!(description(&beside).contains("shape: [depth, time]"));
+    ra("validate", &[experiment.path()], &[]).exits(0);
+    let home = TempDir::new().unwrap();
+    let elsewhere = home.path().join("copy.ra");
+    convert(&source, &elsewhere, &[]).exits(0).says(&["names of its axes (depth, time)"]);
+    assert!(description(&elsewhere).contains("shape: [3, 5]"));
+    ra("validate", &[&elsewhere], &[]).exits(0);
+    // A coordinate stays one.
+    let time = home.path().join("time.ra");
+    convert(&experiment.path().join("time.ra"), &time, &[]).exits(0);
+    assert!(description(&time).starts_with("dimcoords:\n  time:\n    size: 5\n"));
+}
+
+#[test]
+fn jobs_change_nothing() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let data: Vec<u8> = (0..=255).cycle().take(300 * 700 * 3).collect();
+    fs::write(path("x.npy"), npy("'|V3'", false, "(300, 700)", &data)).unwrap();
+    let with = |jobs: &str, out: &Path| {
+        convert(&path("x.npy"), out, &["-j", jobs, "--force"]).exits(0);
+        fs::read(out).unwrap()
+    };
+    assert!(with("1", &path("y.ra")) == with("7", &path("y.ra")));
+}

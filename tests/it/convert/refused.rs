@@ -1,0 +1,166 @@
+//! What is not done, and what is left when it is not.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{convert, npy};
+use crate::experiment::{Experiment, INT16, UINT8, raw_array};
+use crate::run::{Ran, names_in, pack};
+
+/// A conversion that must not write anything.
+#[track_caller]
+fn refused(input: &Path, output: &Path, options: &[&str], code: i32) -> Ran {
+    let place = output.parent().unwrap();
+    let before = names_in(place);
+    let ran = convert(input, output, options).exits(code);
+    assert_eq!(ran.out, b"");
+    assert_eq!(names_in(place), before, "{}", ran.said());
+    ran
+}
+
+#[test]
+fn bad_input_is_one_error_with_the_byte() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let whole = npy("'<i2'", false, "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]);
+    let array = raw_array(INT16, &[2, 2], &[1, 0, 2, 0, 3, 0, 4, 0]);
+    let with = |bytes: &[u8], at: usize, byte: u8| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] = byte;
+        bytes
+    };
+    for (name, bytes, says) in [
+        ("a.npy", whole[..whole.len() - 1].to_vec(), "byte 135"),
+        ("b.npy", with(&whole, 0, b'x'), "byte 0"),
+        ("c.npy", with(&whole, 6, 9), "byte 6"),
+        ("d.npy", whole[..30].to_vec(), "byte 30"),
+        ("e.npy", Vec::new(), "byte 0"),
+        ("f.ra", array[..array.len() - 1].to_vec(), "byte 71"),
+        ("g.ra", with(&array, 0, b'x'), "byte 0"),
+        ("h.ra", with(&array, 8, 8), "byte 8"),
+        ("i.ra", array[..40].to_vec(), "byte 40"),
+        ("j.ra", with(&array, 63, 0xff), "byte 48"),
+    ] {
+        fs::write(path(name), bytes).unwrap();
+        for out in ["o.ra", "o.npy", "o/", "o.zip"] {
+            let ran = refused(&path(name), &path(out), &[], 2).says(&[name, says]);
+            assert_eq!(ran.err.matches("ra-pack:").count(), 1, "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_counterpart_is_refused_with_a_way_out() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("o.npy"), npy("'|O'", false, "(1,)", b"cos\nsystem\n.")).unwrap();
+    refused(&path("o.npy"), &path("x.ra"), &[], 2).says(&["pickle"]);
+    fs::write(path("l.npy"), npy("'<f16'", false, "(1,)", &[0; 16])).unwrap();
+    refused(&path("l.npy"), &path("x.ra"), &[], 2);
+    let wide = raw_array(crate::experiment::Element(1, 16), &[1], &[7; 16]);
+    fs::write(path("w.ra"), wide).unwrap();
+    refused(&path("w.ra"), &path("x.npy"), &[], 2).says(&["int128"]);
+    convert(&path("w.ra"), &path("x.npy"), &["--as", "void"]).exits(0);
+    assert_eq!(fs::read(path("x.npy")).unwrap(), npy("'|V16'", false, "(1,)", &[7; 16]));
+}
+
+#[test]
+fn of_several_arrays_one_has_to_be_chosen() {
+    let home = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
+    let out = home.path().join("o.npy");
+    refused(&archive, &out, &[], 2).says(&["--member", "run1/temperature", "time"]);
+    refused(&archive, &out, &["--member", "temperature"], 2).says(&["run1/temperature"]);
+    let empty = TempDir::new().unwrap();
+    refused(empty.path(), &out, &[], 2).says(&["none"]);
+    refused(empty.path(), &home.path().join("dir"), &[], 2).says(&["no arrays"]);
+}
+
+#[test]
+fn nothing_is_replaced_unless_it_may_be() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
+    fs::write(path("y.ra"), "mine").unwrap();
+    fs::write(path("z.yaml"), "mine").unwrap();
+    fs::write(path("u.yml"), "mine").unwrap();
+    fs::create_dir_all(path("full/x")).unwrap();
+    fs::create_dir_all(path("empty")).unwrap();
+    for out in ["y.ra", "z.ra", "u.ra", "x.npy", "full", "empty"] {
+        refused(&path("x.npy"), &path(out), &[], 2);
+    }
+    refused(&path("x.npy"), &path("full"), &["--force"], 2).says(&["something in it"]);
+    fs::write(path("file"), "mine").unwrap();
+    refused(&path("x.npy"), &path("file"), &["--force", "--to", "directory"], 2);
+    for out in ["y.ra", "z.ra", "u.ra", "empty"] {
+        convert(&path("x.npy"), &path(out), &["--force"]).exits(0);
+    }
+    let array = raw_array(UINT8, &[1], &[5]);
+    assert_eq!(fs::read(path("y.ra")).unwrap(), array);
+    assert!(!path("u.yaml").exists(), "one description is enough");
+    assert!(fs::read_to_string(path("u.yml")).unwrap().contains("uint8"));
+    assert_eq!(names_in(&path("empty")), ["x.ra", "x.yaml"]);
+}
+
+#[test]
+fn a_file_may_take_its_own_place() {
+    let home = TempDir::new().unwrap();
+    let x = home.path().join("x.ra");
+    let mut big = raw_array(INT16, &[2], &[0, 1, 0, 2]);
+    big[8] = 1;
+    fs::write(&x, big).unwrap();
+    refused(&x, &x, &[], 2);
+    convert(&x, &x, &["--force"]).exits(0);
+    assert_eq!(fs::read(&x).unwrap(), raw_array(INT16, &[2], &[1, 0, 2, 0]));
+    assert_eq!(names_in(home.path()), ["x.ra", "x.yaml"]);
+    let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
+    convert(&archive, &archive, &["--force"]).exits(0);
+    crate::run::ra("verify", &[&archive], &[]).exits(0);
+}
+
+#[test]
+fn damage_and_wrong_descriptions_are_findings() {
+    let home = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
+    let mut bytes = fs::read(&archive).unwrap();
+    let find = |what: &[u8], from: usize| {
+        from + bytes[from..].windows(what.len()).position(|window| window == what).unwrap()
+    };
+    let at = find(b"rawarray", find(b"run1/temperature.ra", 0)) + 70;
+    bytes[at] ^= 1;
+    let damaged = home.path().join("d.zip");
+    fs::write(&damaged, bytes).unwrap();
+    for out in ["o.npy", "o.ra"] {
+        let member = ["--member", "run1/temperature"];
+        refused(&damaged, &home.path().join(out), &member, 1).says(&["run1/temperature.ra"]);
+    }
+    for out in ["o/", "o.tar"] {
+        refused(&damaged, &home.path().join(out), &[], 1);
+    }
+    let wrong = Experiment::new()
+        .array("a.ra", UINT8, &[2, 3], &[0; 6])
+        .describe("a.yaml", "[3, 2]", "uint8");
+    for input in [wrong.path().join("a.ra"), wrong.path().to_owned()] {
+        refused(&input, &home.path().join("o.npy"), &[], 1).says(&["order: row"]);
+    }
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
+    for (out, options) in [
+        ("o.ra", ["--masks"].as_slice()),
+        ("o.ra", &["--compression", "deflate"]),
+        ("o.ra", &["--keep-metadata", "m"]),
+        ("o.ra", &["--as", "void"]),
+        ("o.ds", &["--order", "column"]),
+        ("o.png", &["--keep-endian"]),
+        ("o.npz", &["--compression", "zstd"]),
+    ] {
+        refused(&path("x.npy"), &path(out), options, 2);
+    }
+}
