@@ -207,6 +207,23 @@ impl Read for File {
     }
 }
 
+/// Writes from where the file is.
+impl io::Write for File {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.inner.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
 /// Reads and writes at an offset without moving a shared position.
 #[cfg(unix)]
 mod positional {

@@ -21,16 +21,11 @@ pub(super) fn choose(
 ) -> Result<Vec<usize>> {
     let path = escape(&input.to_string_lossy()).to_string();
     if let Some(member) = &options.member {
-        let name = member_name(member);
         let mut matching =
-            items.iter().enumerate().filter(|(_, item)| item.name == *member || item.name == name);
+            items.iter().enumerate().filter(|(_, item)| is_wanted(&item.name, options));
         return match matching.next() {
             Some((index, _)) => Ok(vec![index]),
-            None => Err(Error::Unsupported(format!(
-                "`{path}` holds no array `{}`{}",
-                escape(member),
-                listed(items)
-            ))),
+            None => Err(none_of_that_name(input, member, items.iter().map(|item| &item.name))),
         };
     }
     if to.holds_many() || items.len() == 1 {
@@ -42,8 +37,24 @@ pub(super) fn choose(
             0 => "none".to_owned(),
             count => format!("has {count}"),
         },
-        listed(items)
+        listed(items.iter().map(|item| &item.name))
     )))
+}
+
+/// Whether an array of this name is converted, by what was asked for.
+pub(super) fn is_wanted(name: &str, options: &ConvertOptions) -> bool {
+    let is_it = |member: &String| name == member || name == member_name(member);
+    options.member.as_ref().is_none_or(is_it)
+}
+
+/// The error that says which arrays there are.
+pub(super) fn none_of_that_name<'n>(
+    input: &Path,
+    member: &str,
+    names: impl Iterator<Item = &'n String>,
+) -> Error {
+    let path = escape(&input.to_string_lossy()).to_string();
+    Error::Unsupported(format!("`{path}` holds no array `{}`{}", escape(member), listed(names)))
 }
 
 /// The name of an array as it is asked for: `run1/x.ra` and `/run1/x` are `run1/x`.
@@ -53,15 +64,16 @@ pub(super) fn member_name(member: &str) -> &str {
     end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
 }
 
-fn listed(items: &[Item]) -> String {
-    if items.is_empty() {
+fn listed<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
         return String::new();
     }
-    let names: Vec<_> =
-        items.iter().take(MAX_LISTED).map(|item| escape(&item.name).to_string()).collect();
-    let more = match items.len().saturating_sub(MAX_LISTED) {
+    let shown: Vec<_> =
+        names.iter().take(MAX_LISTED).map(|name| escape(name).to_string()).collect();
+    let more = match names.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("; there are: {}{more}", names.join(", "))
+    format!("; there are: {}{more}", shown.join(", "))
 }

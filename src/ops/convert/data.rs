@@ -98,6 +98,17 @@ impl<'s> Arranged<'s> {
             }
         }
     }
+
+    /// Gives them one after the other.
+    pub(super) fn into_passing(self, beside: &Path, jobs: usize) -> Result<Data<'s>> {
+        let Self { data, len, reversal } = self;
+        if reversal.is_none() {
+            return Ok(data);
+        }
+        let scratch = fs::scratch_file(beside)?;
+        Self { data, len, reversal }.write_at(&scratch, 0, beside, jobs)?;
+        Ok(Data::Placed(Placed::own(scratch, 0)))
+    }
 }
 
 impl Data<'_> {
@@ -110,6 +121,14 @@ impl Data<'_> {
                 pour(&mut reader, len, &name, &scratch, 0)?;
                 Ok(Placed::own(scratch, 0))
             }
+        }
+    }
+
+    /// Has `write` read all `len` bytes of them.
+    pub(super) fn read_by<T>(self, len: u64, write: impl FnOnce(&mut dyn Read) -> T) -> T {
+        match self {
+            Self::Placed(placed) => write(&mut placed.into_reader(len)),
+            Self::Passing(reader, name) => write(&mut Named { reader: reader.take(len), name }),
         }
     }
 }
@@ -137,6 +156,21 @@ impl Read for Positional {
         }
         self.at = self.at.saturating_add(wide(count));
         Ok(count)
+    }
+}
+
+/// Says of errors which file they are about.
+struct Named<R> {
+    reader: R,
+    name: String,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(out).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ => failed(error, "read", self.name.as_ref()).into(),
+        })
     }
 }
 

@@ -60,11 +60,11 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let mut source = Source::open(input, from, options)?;
     let chosen = choice::choose(&source.items, input, to, options)?;
     let carries_names = plan::carries_names(input, output, from, to, options);
-    let mut planned = plan::plan(&source.items, &chosen, output, from, to, options, carries_names)?;
+    let planned = plan::plan(&source.items, &chosen, output, from, to, options, carries_names)?;
 
     let mut report = ConvertReport::new(input, output, from, to);
     report.losses.append(&mut source.losses);
-    let mut sink = Sink::begin(output, to, &mut planned, options)?;
+    let mut sink = Sink::begin(output, to, &planned, options)?;
     for Planned { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             let elements = source.elements(index, output)?;

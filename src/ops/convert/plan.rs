@@ -1,6 +1,6 @@
 //! What each array will be: its name, the order of its elements, what its description says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::form::Form;
@@ -11,7 +11,7 @@ use super::report::Converted;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ndl::{Extent, Order};
-use crate::pack::ARRAY_EXTENSION;
+use crate::pack::{self, ARRAY_EXTENSION};
 use crate::ra::Header;
 
 /// One array that will be written.
@@ -67,10 +67,19 @@ pub(super) fn plan(
                 output.file_stem().unwrap_or_default().to_string_lossy().into_owned()
             }
         };
-        if matches!(to, Form::Pack(_)) && name != item.name && item.is_coordinate {
-            renamed.insert(item.name.clone(), name.clone());
+        if matches!(to, Form::Pack(_)) && from == Form::Ds && item.is_coordinate {
+            // In a pack a name with slashes is a path.
+            let is_same = name == item.name && !name.contains('/');
+            let path = if is_same { name.clone() } else { format!("/{name}") };
+            renamed.insert(item.name.clone(), path);
         }
         planned.push(plan_one(index, item, name, output, from, to, options));
+    }
+    if to == Form::Ds && from != Form::Ds {
+        let known: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
+        for Planned { item, .. } in &mut planned {
+            name_by_path(item, &known);
+        }
     }
     for Planned { item, converted, .. } in &mut planned {
         if !carries_names {
@@ -86,7 +95,7 @@ pub(super) fn plan(
             if let Extent::Coord(coordinate) = extent
                 && let Some(name) = renamed.get(coordinate)
             {
-                *coordinate = format!("/{name}");
+                coordinate.clone_from(name);
             }
         }
     }
@@ -94,6 +103,21 @@ pub(super) fn plan(
         return Err(Error::Unsupported("there are no arrays to convert".to_owned()));
     }
     Ok(planned)
+}
+
+/// Calls coordinates by their paths in the pack: where there are no groups, those are their names.
+fn name_by_path(item: &mut Item, known: &HashSet<&str>) {
+    let group = match item.name.rsplit_once('/') {
+        Some((group, _)) => format!("/{group}"),
+        None => "/".to_owned(),
+    };
+    for extent in &mut item.description.shape {
+        let Extent::Coord(name) = extent else { continue };
+        let paths = pack::candidates(&group, name);
+        let found = paths.iter().map(|path| path.trim_start_matches('/'));
+        let found = found.into_iter().find(|path| known.contains(path));
+        *name = found.unwrap_or(stem(name)).to_owned();
+    }
 }
 
 fn plan_one(
@@ -106,7 +130,11 @@ fn plan_one(
     options: &ConvertOptions,
 ) -> Planned {
     let mut item = source.clone();
-    let losses = std::mem::take(&mut item.losses);
+    let mut losses = std::mem::take(&mut item.losses);
+    if !to.is_rawarray() && to != Form::Ds && !item.shared.is_empty() {
+        let names: Vec<_> = item.shared.iter().map(|attribute| attribute.name.as_str()).collect();
+        losses.push(format!("the attributes of its group ({}) are left out", names.join(", ")));
+    }
     let now = item.description.order();
     let wanted = match (to, options.order) {
         (Form::Ds | Form::Png, _) => Order::Row,
@@ -115,7 +143,9 @@ fn plan_one(
         (_, None) => now,
     };
     let reverse = item.put_in(wanted);
-    if to.is_rawarray() {
+    if to == Form::Ds {
+        item.description.name.clone_from(&name);
+    } else if to.is_rawarray() {
         stem(&name).clone_into(&mut item.description.name);
     }
     let to_name = match to {

@@ -1,8 +1,10 @@
 //! `ra-pack convert`: every form into every other, what each option does, and what is refused.
 
 mod forms; // each pair of forms
+mod many; // forms that hold several arrays: packs, .npz, .ds
 mod numpy; // what numpy makes of what we write
 mod options; // each option
+mod properties; // any array, any pack: what goes out comes back
 mod refused; // what is not done, and what is left when it is not
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::data::Arranged;
 use super::super::item::Item;
 use super::super::rawarray::Metadata;
-use super::{Way, description, write_rawarray};
+use super::{Way, WriteArrays, description, write_rawarray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::pack::DESCRIPTION_EXTENSIONS;
@@ -37,34 +37,39 @@ impl RawArraySink {
         let description = PendingFile::create(&described_in, force)?;
         Ok(Self { array, description, described_in, is_replaced, bytes: 0 })
     }
+}
 
-    pub(super) fn write(
+impl WriteArrays for RawArraySink {
+    fn array(
         &mut self,
+        _: &str,
         item: &Item,
         data: Arranged<'_>,
         metadata: &Metadata,
+        _: &mut Vec<String>,
         way: Way<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let len = write_rawarray(self.array.file(), item, data, metadata, way)?;
         let text = description(item);
         self.description.file().write_all_at(text.as_bytes(), 0)?;
         self.bytes = len.saturating_add(u64::try_from(text.len()).unwrap_or(0));
-        Ok(())
+        Ok(true)
     }
 
     /// The description gets its name first: without an array it is an ordinary file, while an array without
     /// its description may be read in the wrong order.
-    pub(super) fn finish(self) -> Result<u64> {
-        self.array.sync()?;
-        self.description.sync()?;
-        self.description.persist()?;
-        if let Err(error) = self.array.persist() {
-            if !self.is_replaced {
-                fs::remove(&self.described_in)?;
+    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        let Self { array, description, described_in, is_replaced, bytes } = *self;
+        array.sync()?;
+        description.sync()?;
+        description.persist()?;
+        if let Err(error) = array.persist() {
+            if !is_replaced {
+                fs::remove(&described_in)?;
             }
             return Err(error);
         }
-        fs::sync_directory(&self.described_in)?;
-        Ok(self.bytes)
+        fs::sync_directory(&described_in)?;
+        Ok(bytes)
     }
 }

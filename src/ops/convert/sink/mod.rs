@@ -1,8 +1,11 @@
 //! Where arrays go to. What is written gets its name when all of it is there.
 
+mod ds;
 mod file;
 mod npy;
+mod npz;
 mod packed;
+mod png;
 
 use std::path::Path;
 
@@ -22,7 +25,7 @@ use crate::parallel;
 
 /// An output that is being written.
 pub(super) struct Sink<'o> {
-    kind: Kind<'o>,
+    writes: Box<dyn WriteArrays + 'o>,
     /// The output; what is needed on the way lies beside it.
     output: &'o Path,
     /// Where what follows the elements is written, when it is asked for.
@@ -31,10 +34,27 @@ pub(super) struct Sink<'o> {
     jobs: usize,
 }
 
-enum Kind<'o> {
-    Ra(file::RawArraySink),
-    Npy(npy::NpySink),
-    Pack(packed::PackSink<'o>),
+/// What arrays are written into.
+trait WriteArrays {
+    /// Writes one array that is called `name`. The answer is whether it has what follows the elements, which is
+    /// `metadata`.
+    fn array(
+        &mut self,
+        name: &str,
+        item: &Item,
+        data: Arranged<'_>,
+        metadata: &Metadata,
+        losses: &mut Vec<String>,
+        way: Way<'_>,
+    ) -> Result<bool>;
+
+    /// Writes one whose elements are all in its description.
+    fn inline(&mut self, _name: &str, item: &Item) -> Result<()> {
+        item.to_variable().map(drop)
+    }
+
+    /// Gives everything its name, and answers how many bytes that are.
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64>;
 }
 
 impl<'o> Sink<'o> {
@@ -42,7 +62,7 @@ impl<'o> Sink<'o> {
     pub(super) fn begin(
         output: &'o Path,
         to: Form,
-        planned: &mut [Planned],
+        planned: &[Planned],
         options: &'o ConvertOptions,
     ) -> Result<Self> {
         let metadata = match &options.keep_metadata {
@@ -54,16 +74,16 @@ impl<'o> Sink<'o> {
             }
             Some(path) => Some(PendingFile::create(path, options.force)?),
         };
-        let kind = match to {
-            Form::Ra => Kind::Ra(file::RawArraySink::begin(output, options.force)?),
-            Form::Npy => Kind::Npy(npy::NpySink::begin(output, options.force)?),
-            Form::Pack(container) => {
-                Kind::Pack(packed::PackSink::begin(output, container, options)?)
-            }
-            other => return Err(Error::Unsupported(format!("{other} cannot be written yet"))),
+        let writes: Box<dyn WriteArrays + 'o> = match to {
+            Form::Ra => Box::new(file::RawArraySink::begin(output, options.force)?),
+            Form::Npy => Box::new(npy::NpySink::begin(output, options)?),
+            Form::Npz => Box::new(npz::NpzSink::begin(output, options)?),
+            Form::Ds => Box::new(ds::DsSink::begin(output, options)?),
+            Form::Png => Box::new(png::PngSink::begin(output, options.force)?),
+            Form::Pack(container) => Box::new(packed::PackSink::begin(output, container, options)?),
         };
         let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-        Ok(Self { kind, output, metadata, options, jobs })
+        Ok(Self { writes, output, metadata, options, jobs })
     }
 
     /// Writes one array.
@@ -78,16 +98,11 @@ impl<'o> Sink<'o> {
         let way = Way { beside: self.output, jobs: self.jobs };
         let none = Metadata::None;
         let kept = if self.options.drop_metadata { &none } else { metadata };
-        let carried = match &mut self.kind {
-            Kind::Ra(sink) => sink.write(item, data, kept, way).map(|()| true),
-            Kind::Npy(sink) => {
-                sink.write(item, data, self.options, &mut converted.losses, way).map(|()| false)
-            }
-            Kind::Pack(sink) => sink.write(name, item, data, kept, way).map(|()| true),
-        }?;
+        let losses = &mut converted.losses;
+        let carried = self.writes.array(name, item, data, kept, losses, way)?;
         if let Some(pending) = &self.metadata {
             metadata.write_at(pending.file(), 0)?;
-        } else if metadata.len() > 0 && !carried {
+        } else if kept.len() > 0 && !carried {
             converted.losses.push(format!(
                 "{} bytes follow its elements; --keep-metadata FILE writes them to a file",
                 metadata.len()
@@ -98,23 +113,15 @@ impl<'o> Sink<'o> {
 
     /// Writes one array whose elements are all in its description.
     pub(super) fn write_inline(&mut self, name: &str, item: &Item) -> Result<()> {
-        match &mut self.kind {
-            Kind::Pack(sink) => sink.write_inline(name, item),
-            Kind::Ra(_) | Kind::Npy(_) => item.to_variable().map(drop),
-        }
+        self.writes.inline(name, item)
     }
 
     /// Gives everything its name, and answers how many bytes that are.
     pub(super) fn finish(self, losses: &mut Vec<String>) -> Result<u64> {
         if let Some(pending) = self.metadata {
-            pending.sync()?;
-            pending.persist()?;
+            settle(pending)?;
         }
-        match self.kind {
-            Kind::Ra(sink) => sink.finish(),
-            Kind::Npy(sink) => sink.finish(),
-            Kind::Pack(sink) => sink.finish(losses),
-        }
+        self.writes.finish(losses)
     }
 }
 
@@ -140,6 +147,12 @@ fn write_rawarray(
     data.write_at(file, header.header_len(), way.beside, way.jobs)?;
     metadata.write_at(file, end)?;
     Ok(end.saturating_add(metadata.len()))
+}
+
+/// Gives a file its name.
+fn settle(file: PendingFile) -> Result<()> {
+    file.sync()?;
+    file.persist()
 }
 
 /// Why an array cannot be written in another format.

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::super::data::Arranged;
 use super::super::item::Item;
 use super::super::options::{ConvertOptions, Reinterpret};
-use super::{Way, refused};
+use super::super::rawarray::Metadata;
+use super::{Way, WriteArrays, refused, settle};
 use crate::error::Result;
 use crate::fs::PendingFile;
 use crate::interchange::npy;
@@ -13,6 +14,7 @@ use crate::interchange::npy;
 /// An `.npy` file that is being written.
 pub(super) struct NpySink {
     file: PendingFile,
+    options: npy::WriteOptions,
     bytes: u64,
 }
 
@@ -22,19 +24,23 @@ pub(super) fn write_options(options: &ConvertOptions) -> npy::WriteOptions {
 }
 
 impl NpySink {
-    pub(super) fn begin(output: &Path, force: bool) -> Result<Self> {
-        Ok(Self { file: PendingFile::create(output, force)?, bytes: 0 })
+    pub(super) fn begin(output: &Path, options: &ConvertOptions) -> Result<Self> {
+        let file = PendingFile::create(output, options.force)?;
+        Ok(Self { file, options: write_options(options), bytes: 0 })
     }
+}
 
-    pub(super) fn write(
+impl WriteArrays for NpySink {
+    fn array(
         &mut self,
+        _: &str,
         item: &Item,
         data: Arranged<'_>,
-        options: &ConvertOptions,
+        _: &Metadata,
         losses: &mut Vec<String>,
         way: Way<'_>,
-    ) -> Result<()> {
-        let plan = npy::Plan::new(&item.to_variable()?, &write_options(options))
+    ) -> Result<bool> {
+        let plan = npy::Plan::new(&item.to_variable()?, &self.options)
             .map_err(|source| refused(item, source))?;
         let file = self.file.file();
         file.write_all_at(&plan.header.encode(), 0)?;
@@ -43,12 +49,11 @@ impl NpySink {
         self.bytes = plan.file_len();
         self.file.set_len(self.bytes)?;
         losses.extend(plan.losses);
-        Ok(())
+        Ok(false)
     }
 
-    pub(super) fn finish(self) -> Result<u64> {
-        self.file.sync()?;
-        self.file.persist()?;
+    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        settle(self.file)?;
         Ok(self.bytes)
     }
 }

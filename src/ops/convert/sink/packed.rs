@@ -7,7 +7,7 @@ use super::super::data::Arranged;
 use super::super::item::Item;
 use super::super::options::ConvertOptions;
 use super::super::rawarray::Metadata;
-use super::{Way, description, write_rawarray};
+use super::{Way, WriteArrays, description, write_rawarray};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingDirectory};
@@ -39,23 +39,32 @@ impl<'o> PackSink<'o> {
         Ok(Self { directory, archive: Some((output, container)), options, bytes: 0 })
     }
 
-    pub(super) fn write(
+    /// Writes a file to the disk that will stay.
+    fn settle(&self, file: &File) -> Result<()> {
+        if self.archive.is_some() { Ok(()) } else { file.sync() }
+    }
+}
+
+impl WriteArrays for PackSink<'_> {
+    fn array(
         &mut self,
         name: &str,
         item: &Item,
         data: Arranged<'_>,
         metadata: &Metadata,
+        _: &mut Vec<String>,
         way: Way<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
         let file = self.directory.begin(&path)?;
         let len = write_rawarray(&file, item, data, metadata, way)?;
         self.bytes = self.bytes.saturating_add(len);
         self.settle(&file)?;
-        self.write_inline(name, item)
+        self.inline(name, item)?;
+        Ok(true)
     }
 
-    pub(super) fn write_inline(&mut self, name: &str, item: &Item) -> Result<()> {
+    fn inline(&mut self, name: &str, item: &Item) -> Result<()> {
         let path = MemberPath::new(format!("{name}.{}", DESCRIPTION_EXTENSIONS[0]))?;
         let file = self.directory.begin(&path)?;
         let text = description(item);
@@ -64,13 +73,8 @@ impl<'o> PackSink<'o> {
         self.settle(&file)
     }
 
-    /// Writes a file to the disk that will stay.
-    fn settle(&self, file: &File) -> Result<()> {
-        if self.archive.is_some() { Ok(()) } else { file.sync() }
-    }
-
-    pub(super) fn finish(self, losses: &mut Vec<String>) -> Result<u64> {
-        let Self { directory, archive, options, bytes } = self;
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
+        let Self { directory, archive, options, bytes } = *self;
         let Some((archive, container)) = archive else {
             directory.persist(options.force)?;
             return Ok(bytes);

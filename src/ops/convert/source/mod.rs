@@ -1,8 +1,11 @@
 //! Where arrays come from: first what is there, from headers only, then the elements of one after the other.
 
+mod ds;
 mod lone;
 mod npy;
+mod npz;
 mod packed;
+mod png;
 
 use std::path::Path;
 
@@ -45,8 +48,10 @@ impl Source {
         match form {
             Form::Ra => lone::open(path, options),
             Form::Npy => npy::open(path, options),
+            Form::Npz => npz::open(path, options),
+            Form::Ds => ds::open(path, options),
+            Form::Png => png::open(path),
             Form::Pack(_) => packed::open(path, options),
-            other => Err(Error::Unsupported(format!("{other} cannot be read yet"))),
         }
     }
 

@@ -1,0 +1,82 @@
+//! Arrays of numpy in a zip.
+
+use std::io::BufWriter;
+use std::mem;
+use std::path::Path;
+
+use super::super::data::Arranged;
+use super::super::item::Item;
+use super::super::options::ConvertOptions;
+use super::super::rawarray::Metadata;
+use super::npy::write_options;
+use super::{Way, WriteArrays, refused, settle};
+use crate::archive::Compression;
+use crate::error::{Error, Result};
+use crate::fs::{File, PendingFile};
+use crate::interchange::{npy, npz};
+
+/// Bytes that are written at once.
+const BLOCK: usize = 256 * 1024;
+
+/// An `.npz` file that is being written.
+pub(super) struct NpzSink {
+    file: PendingFile,
+    writer: Option<npz::Writer<BufWriter<File>>>,
+    options: npy::WriteOptions,
+}
+
+impl NpzSink {
+    pub(super) fn begin(output: &Path, options: &ConvertOptions) -> Result<Self> {
+        let file = PendingFile::create(output, options.force)?;
+        let compression = match options.compression {
+            None | Some(Compression::Stored) => npz::Compression::Stored,
+            Some(_) => npz::Compression::Deflated,
+        };
+        let out = BufWriter::with_capacity(BLOCK, file.file().try_clone()?);
+        let writer = Some(npz::Writer::new(out, compression));
+        Ok(Self { file, writer, options: write_options(options) })
+    }
+}
+
+impl WriteArrays for NpzSink {
+    fn array(
+        &mut self,
+        name: &str,
+        item: &Item,
+        data: Arranged<'_>,
+        _: &Metadata,
+        losses: &mut Vec<String>,
+        way: Way<'_>,
+    ) -> Result<bool> {
+        let Some(mut writer) = self.writer.take() else { return Ok(false) };
+        let variable = item.to_variable()?;
+        let len = data.len;
+        let data = data.into_passing(way.beside, way.jobs)?;
+        let added = data.read_by(len, |data| writer.add(name, &variable, data, &self.options));
+        match added {
+            Ok(plan) => losses.extend(plan.losses),
+            Err(source) => {
+                // Dropped, it would try to complete what nobody will keep.
+                mem::forget(writer);
+                return Err(refused(item, source));
+            }
+        }
+        self.writer = Some(writer);
+        Ok(false)
+    }
+
+    fn finish(mut self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        if let Some(writer) = self.writer.take() {
+            let path = self.file.file().path();
+            let out = writer.finish().map_err(|error| match error {
+                crate::interchange::Error::Io(error) => Error::io("write", path)(error),
+                source => Error::Interchange { name: path.to_string_lossy().into_owned(), source },
+            })?;
+            out.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;
+        }
+        let bytes = self.file.file().len()?;
+        let this = *self;
+        settle(this.file)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,71 @@
+//! Arrays of numpy in a zip.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::super::choice::{is_wanted, none_of_that_name};
+use super::super::data::Data;
+use super::super::item::{Item, stem};
+use super::super::options::ConvertOptions;
+use super::super::rawarray::Metadata;
+use super::npy::read_options;
+use super::{Elements, ReadElements, Source, refused};
+use crate::error::Result;
+use crate::fs::File;
+use crate::interchange::{npy, npz};
+use crate::path::escape;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// An `.npz` file.
+pub(super) struct NpzFile {
+    path: PathBuf,
+    reader: npz::Reader<BufReader<File>>,
+    options: npy::ReadOptions,
+    /// The member of each item.
+    members: Vec<usize>,
+}
+
+pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
+    let file = BufReader::with_capacity(BLOCK, File::open_regular(path)?);
+    let mut reader = npz::Reader::new(file).map_err(|source| refused(path, source))?;
+    let read = read_options(options);
+    let (mut items, mut members, mut losses) = (Vec::new(), Vec::new(), Vec::new());
+    let keys: Vec<_> = reader.members().iter().map(|one| one.key().map(str::to_owned)).collect();
+    for (index, key) in keys.iter().enumerate() {
+        let Some(key) = key else {
+            let name = reader.members().get(index).map_or("", npz::Member::name);
+            losses.push(format!("the member `{}` is no array", escape(name)));
+            continue;
+        };
+        if !is_wanted(key, options) {
+            continue;
+        }
+        // Of an array without a name one has to be made up.
+        let name = match stem(key) {
+            "" => "unnamed",
+            name => name,
+        };
+        let array = reader.open(index, &read).map_err(|source| refused(path, source))?;
+        let variable = array.variable(name).map_err(|source| refused(path, source))?;
+        drop(array);
+        items.push(Item::foreign(key.clone(), variable));
+        members.push(index);
+    }
+    if let (true, Some(member)) = (items.is_empty(), &options.member) {
+        return Err(none_of_that_name(path, member, keys.iter().flatten()));
+    }
+    let reads = Box::new(NpzFile { path: path.to_owned(), reader, options: read, members });
+    Ok(Source { items, losses, reads })
+}
+
+impl ReadElements for NpzFile {
+    fn elements(&mut self, index: usize, _: &Item, _: &Path) -> Result<Elements<'_>> {
+        let member = self.members.get(index).copied().unwrap_or(usize::MAX);
+        let opened = self.reader.open(member, &self.options);
+        let array = opened.map_err(|source| refused(&self.path, source))?;
+        let data = Data::Passing(Box::new(array), self.path.to_string_lossy().into_owned());
+        Ok(Elements { data, metadata: Metadata::None, verified: false })
+    }
+}
