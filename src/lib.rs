@@ -22,20 +22,14 @@ pub use crate::error::{Error, Result};
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
 pub use crate::fs::remove_unfinished;
 pub use crate::ops::{
-    ArrayDiff, ArrayFormat, ArrayInfo, BagReport, Change, CreateOptions, CreateReport,
-    DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance, ElementsDiff,
-    ExtractOptions, ExtractReport, FieldDifference, GetOptions, GetReport, Intact, InvalidPattern,
-    Listed, ListedArray, Listing, MemberInfo, Pack, PackInfo, PackedArray, Patterns, ReshapeReport,
-    UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
-    array_info, create, describe_target, diff_arrays, extract, get, get_to, is_array_file, list,
-    pack_info, reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
-    ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions, ConvertReport, Converted,
-    CreateOptions, CreateReport, DescribeOptions, DescribeReport, ExtractOptions, ExtractReport,
-    Form, GetOptions, GetReport, Intact, InvalidPattern, Listed, ListedArray, Listing, MemberInfo,
-    Pack, PackInfo, PackedArray, Patterns, Reinterpret, UnknownForm, UpdateReport, ValidateOptions,
+    ArrayDiff, ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions, ConvertReport, Converted,
+    CreateOptions, CreateReport, DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance,
+    ElementsDiff, ExtractOptions, ExtractReport, FieldDifference, Form, GetOptions, GetReport,
+    Intact, InvalidPattern, Listed, ListedArray, Listing, MemberInfo, Pack, PackInfo, PackedArray,
+    Patterns, Reinterpret, ReshapeReport, UnknownForm, UpdateReport, ValidateOptions,
     ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info, convert, create,
-    describe_target, extract, get, get_to, is_array_file, list, pack_info, update_descriptions,
-    validate, validate_text, verify, write_descriptions,
+    describe_target, diff_arrays, extract, get, get_to, is_array_file, list, pack_info, reshape,
+    update_descriptions, validate, validate_text, verify, write_descriptions,
 };
 pub use crate::pack::{Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
