@@ -306,7 +306,8 @@ Examples:
   ra-pack get exp.zip run1/temperature.ra -o temperature.ra
   ra-pack get exp.zip run1/temperature.ra --slice '0:10,:,3' -o part.ra
   ra-pack get exp.zip notes.txt
-  ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8")]
+  ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
+  ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
 pub(crate) struct Get {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
@@ -324,7 +325,8 @@ pub(crate) struct Get {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     pub(crate) slice: Option<String>,
 
-    /// How to write an array: ra, or raw for its elements alone (little-endian, in file order).
+    /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
+    /// lists); raw for its elements alone (little-endian, in file order).
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatArg>,
 
@@ -518,6 +520,14 @@ pub(crate) enum FormatArg {
     Ra,
     /// The elements alone.
     Raw,
+    /// An array of numpy.
+    Npy,
+    /// A picture.
+    Png,
+    /// Numbers, a line for each first index.
+    Csv,
+    /// Numbers in nested lists.
+    Json,
 }
 
 /// More threads than this help nobody, and each takes memory.

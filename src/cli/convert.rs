@@ -77,9 +77,12 @@ fn tell_losses(report: &ConvertReport, output: &Output) {
     for loss in &report.losses {
         output.message(&format!("warning: {}", escape(loss)));
     }
-    for array in &report.arrays {
-        for loss in &array.losses {
-            output.message(&format!("warning: {}: {}", escape(&array.from), escape(loss)));
-        }
+    let losing: Vec<_> = report.arrays.iter().filter(|array| !array.losses.is_empty()).collect();
+    for array in losing.iter().take(MAX_TOLD) {
+        let losses = array.losses.join("; ");
+        output.message(&format!("warning: {}: {}", escape(&array.from), escape(&losses)));
+    }
+    if let Some(more) = losing.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
+        output.message(&format!("warning: {more} more lose something; --json lists it"));
     }
 }

@@ -14,6 +14,10 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
         format: args.format.map(|format| match format {
             FormatArg::Ra => ArrayFormat::Ra,
             FormatArg::Raw => ArrayFormat::Raw,
+            FormatArg::Npy => ArrayFormat::Npy,
+            FormatArg::Png => ArrayFormat::Png,
+            FormatArg::Csv => ArrayFormat::Csv,
+            FormatArg::Json => ArrayFormat::Json,
         }),
         unverified: args.no_check,
         force: args.force,
@@ -23,10 +27,11 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
-            let binary = args.slice.is_some()
+            let is_text = matches!(args.format, Some(FormatArg::Csv | FormatArg::Json));
+            let is_array = args.slice.is_some()
                 || args.format.is_some()
                 || Path::new(&args.member).extension().is_some_and(|extension| extension == "ra");
-            if binary && output.is_terminal() {
+            if is_array && !is_text && output.is_terminal() {
                 return Err(ra_pack::Error::Unsupported(
                     "an array is not shown on a terminal; give --output FILE, or pipe it on"
                         .to_owned(),
@@ -38,6 +43,9 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     };
     for leftover in &report.leftovers {
         output.message(&diagnostics::leftover(leftover));
+    }
+    for loss in &report.losses {
+        output.message(&format!("warning: {}", ra_pack::escape(loss)));
     }
     if args.json {
         output.json(&report)?;

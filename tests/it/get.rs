@@ -307,3 +307,47 @@ fn no_more_is_written_than_allowed() {
         }
     }
 }
+
+#[test]
+fn an_array_is_got_in_other_formats() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let text = |member: &str, options: &[&str]| {
+        let ran = get(&archive, member, options).exits(0);
+        String::from_utf8(ran.out).unwrap()
+    };
+    // Rows are first indices, however the elements lie: one by columns, one by rows.
+    assert_eq!(
+        text("run1/temperature.ra", &["--format", "csv"]),
+        "0.0,3.0,6.0,9.0,12.0\n1.0,4.0,7.0,10.0,13.0\n2.0,5.0,8.0,11.0,14.0\n"
+    );
+    assert_eq!(text("run2/counts.ra", &["--format", "csv", "--slice", "1:3,:"]), "3,4,5\n6,7,8\n");
+    assert_eq!(text("run1/gain.ra", &["--format", "json"]), "-7\n");
+    assert_eq!(
+        text("run1/image.ra", &["--format", "json", "--slice", ":2,:,3"]),
+        "[[18,21],[19,22]]\n"
+    );
+    assert_eq!(text("run2/half.ra", &["--format", "json"]), "[0.5,0.5,0.5,0.5]\n");
+    assert_eq!(text("run2/none.ra", &["--format", "json"]), "[[],[],[],[]]\n");
+    get(&archive, "run1/image.ra", &["--format", "csv"]).exits(2).says(&["--slice", "json"]);
+    get(&archive, "run2/spectrum.ra", &["--format", "csv"]).exits(2).says(&["npy"]);
+    get(&archive, "time.ra", &["--format", "png"]).exits(2);
+
+    let out = scratch.path().join("t.npy");
+    let to = ["-o", out.to_str().unwrap(), "--force", "--format"];
+    let options = [&to[..], &["npy"]].concat();
+    get(&archive, "run2/counts.ra", &options).exits(0);
+    let file = fs::read(&out).unwrap();
+    let header = "{'descr': '<i2', 'fortran_order': False, 'shape': (5, 3), }";
+    assert_eq!(&file[10..10 + header.len()], header.as_bytes());
+    assert_eq!(&file[128..], le(i16::to_le_bytes, 0..15));
+    let sliced = [&options[..], &["--slice", ":,1", "--json"]].concat();
+    let report = get(&archive, "run2/counts.ra", &sliced).exits(0).json();
+    assert_eq!(report["verified"], true);
+    assert_eq!(&fs::read(&out).unwrap()[128..], le(i16::to_le_bytes, [1, 4, 7, 10, 13]));
+    let ran = get(&archive, "run2/quality.ra", &[&to[..], &["npy"]].concat()).exits(0);
+    ran.says(&["warning: the names"]);
+    let options = [&to[..], &["png", "--slice", ":,:,0"]].concat();
+    get(&archive, "run1/image.ra", &options).exits(0);
+    assert!(fs::read(&out).unwrap().starts_with(b"\x89PNG"));
+}

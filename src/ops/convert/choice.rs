@@ -58,7 +58,7 @@ pub(super) fn none_of_that_name<'n>(
 }
 
 /// The name of an array as it is asked for: `run1/x.ra` and `/run1/x` are `run1/x`.
-pub(super) fn member_name(member: &str) -> &str {
+pub(in super::super) fn member_name(member: &str) -> &str {
     let name = member.trim_start_matches('/');
     let end = name.strip_suffix(ARRAY_EXTENSION);
     end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)

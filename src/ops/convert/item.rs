@@ -8,25 +8,25 @@ use crate::ra::{ElementType, Encoding, Flags, Header};
 
 /// One array of a source.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(in super::super) struct Item {
     /// What it is called there: `a/b/x` for the array `x` of the group `/a/b`.
-    pub(super) name: String,
+    pub(in super::super) name: String,
     /// The header of its elements as they are given: decoded, in the order that the description states. None of
     /// an array whose elements are all in the description.
-    pub(super) header: Option<Header>,
+    pub(in super::super) header: Option<Header>,
     /// Its order is column or row.
-    pub(super) description: Ndarray,
+    pub(in super::super) description: Ndarray,
     /// Whether others may name it in their shapes.
-    pub(super) is_coordinate: bool,
+    pub(in super::super) is_coordinate: bool,
     /// What is said of everything in the same group.
-    pub(super) shared: Vec<Attribute>,
+    pub(in super::super) shared: Vec<Attribute>,
     /// What the source says and nothing else here does, one sentence each.
-    pub(super) losses: Vec<String>,
+    pub(in super::super) losses: Vec<String>,
 }
 
 impl Item {
     /// An array of another format.
-    pub(super) fn foreign(name: String, variable: Variable) -> Self {
+    pub(in super::super) fn foreign(name: String, variable: Variable) -> Self {
         Self {
             name,
             header: Some(variable.header),
@@ -39,7 +39,7 @@ impl Item {
 
     /// A RawArray with the header of its file. Whatever encodes its elements is taken away on the way; with
     /// `keep_endian` big-endian ones stay so.
-    pub(super) fn rawarray(
+    pub(in super::super) fn rawarray(
         name: String,
         stored: &Header,
         described: Option<Described>,
@@ -88,12 +88,16 @@ impl Item {
     }
 
     /// An array whose elements are all in its description.
-    pub(super) fn inline(name: String, description: Ndarray, shared: Vec<Attribute>) -> Self {
+    pub(in super::super) fn inline(
+        name: String,
+        description: Ndarray,
+        shared: Vec<Attribute>,
+    ) -> Self {
         Self { name, header: None, description, is_coordinate: false, shared, losses: Vec::new() }
     }
 
     /// The extents in the order of indices.
-    pub(super) fn extents(&self) -> Vec<u64> {
+    pub(in super::super) fn extents(&self) -> Vec<u64> {
         match &self.header {
             Some(header) => pack::shape_of(header.dims(), self.description.order()),
             None => self.description.shape.iter().map(fixed).collect(),
@@ -102,7 +106,7 @@ impl Item {
 
     /// The array with its axes in `order`: its header and description say so. Whether elements have to move is
     /// the answer.
-    pub(super) fn put_in(&mut self, order: Order) -> bool {
+    pub(in super::super) fn put_in(&mut self, order: Order) -> bool {
         let Some(header) = &mut self.header else { return false };
         if header.ndims() < 2 || self.description.order() == order {
             return false;
@@ -118,7 +122,7 @@ impl Item {
     }
 
     /// As a format takes it.
-    pub(super) fn to_variable(&self) -> Result<Variable> {
+    pub(in super::super) fn to_variable(&self) -> Result<Variable> {
         let Some(header) = self.header.clone() else {
             let source = interchange::Error::no_counterpart(
                 "its elements are texts of different lengths, which stand in its description",
@@ -145,14 +149,14 @@ impl Item {
 
 /// What a document says of an array.
 #[derive(Debug)]
-pub(super) struct Described {
-    pub(super) description: Ndarray,
-    pub(super) is_coordinate: bool,
-    pub(super) shared: Vec<Attribute>,
+pub(in super::super) struct Described {
+    pub(in super::super) description: Ndarray,
+    pub(in super::super) is_coordinate: bool,
+    pub(in super::super) shared: Vec<Attribute>,
 }
 
 impl Described {
-    pub(super) fn new(described: &pack::Described<'_>, name: &str) -> Self {
+    pub(in super::super) fn new(described: &pack::Described<'_>, name: &str) -> Self {
         let (ndarray, is_coordinate) = match described.entity {
             pack::Entity::Ndarray(ndarray) => (ndarray.clone(), false),
             pack::Entity::DimCoord(dimcoord) => (pack::as_ndarray(dimcoord), true),

@@ -22,6 +22,9 @@ pub use self::form::{Form, UnknownForm};
 pub use self::options::{ConvertOptions, Reinterpret};
 pub use self::report::{ConvertReport, Converted};
 
+pub(super) use self::choice::member_name;
+pub(super) use self::item::{Described, Item};
+
 use self::data::Arranged;
 use self::plan::Planned;
 use self::sink::Sink;

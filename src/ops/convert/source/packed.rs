@@ -47,7 +47,8 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let items = items(&contents, options.keep_endian)?;
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
     let names: HashSet<&str> = files.filter_map(|member| placement.payload(&member.name)).collect();
-    let losses = left_behind(&names, &contents).into_iter().collect();
+    let left = left_behind(&names, &contents);
+    let losses = left.filter(|_| options.member.is_none()).into_iter().collect();
     let is_directory =
         archive.container() == Container::Directory && placement.layout == Layout::Plain;
     let files = PackedFiles {

@@ -1,10 +1,14 @@
 //! One array or file out of a pack.
 
+mod format;
+mod text;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::format::Part;
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
@@ -25,6 +29,16 @@ pub enum ArrayFormat {
     Ra,
     /// The elements alone, little-endian, first index of the file fastest.
     Raw,
+    /// An `.npy` file of numpy.
+    Npy,
+    /// A picture.
+    Png,
+    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
+    /// are `nan`, `inf` and `-inf`.
+    Csv,
+    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
+    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings.
+    Json,
 }
 
 /// What to get, and how.
@@ -53,6 +67,8 @@ pub struct GetReport {
     pub bytes: u64,
     /// Whether the manifest vouches for the content.
     pub verified: bool,
+    /// What the array says and the output does not, one sentence each.
+    pub losses: Vec<String>,
     /// Files beside the output that an interrupted run left.
     pub leftovers: Vec<PathBuf>,
 }
@@ -71,10 +87,12 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
         member: member.to_owned(),
         bytes: 0,
         verified: false,
+        losses: Vec::new(),
         leftovers: Vec::new(),
     };
     let mut out = Counting::new(pending.writer()?, options.max_size);
-    report.verified = out.judge(|out| write(&pack, member, options, output, out))?;
+    let written = out.judge(|out| write(&pack, member, options, output, out))?;
+    (report.verified, report.losses) = (written.verified, written.losses);
     report.bytes = out.count;
     drop(out);
     pending.sync()?;
@@ -100,23 +118,25 @@ pub fn get_to(
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
     let whole = options.slice.is_none() && options.format.is_none();
     let mut out = Counting::new(out, options.max_size);
-    let verified = if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
-        let mut kept = Counting::new(Vec::new(), options.max_size);
-        let verified = kept.judge(write_to)?;
-        out.write_all(&kept.inner).map_err(Error::io("write what was read from", archive))?;
-        verified
-    } else {
-        if whole && !options.unverified {
-            Counting::new(std::io::sink(), options.max_size).judge(write_to)?;
-        }
-        out.judge(write_to)?
-    };
+    let Written { verified, losses } =
+        if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
+            let mut kept = Counting::new(Vec::new(), options.max_size);
+            let written = kept.judge(write_to)?;
+            out.write_all(&kept.inner).map_err(Error::io("write what was read from", archive))?;
+            written
+        } else {
+            if whole && !options.unverified {
+                Counting::new(std::io::sink(), options.max_size).judge(write_to)?;
+            }
+            out.judge(write_to)?
+        };
     let bytes = out.count;
     Ok(GetReport {
         archive: archive.to_owned(),
         member: member.to_owned(),
         bytes,
         verified,
+        losses,
         leftovers: Vec::new(),
     })
 }
@@ -127,7 +147,7 @@ fn write(
     options: &GetOptions,
     output: &Path,
     out: &mut dyn Write,
-) -> Result<bool> {
+) -> Result<Written> {
     if let Some(limit) = options.max_size
         && options.slice.is_none()
         && pack.array(member)?.file_size() > limit
@@ -136,9 +156,10 @@ fn write(
     }
     if options.slice.is_none() && options.format.is_none() {
         if options.unverified {
-            return pack.copy_unverified_to(member, out).map(|_| false);
+            return pack.copy_unverified_to(member, out).map(|_| Written::default());
         }
-        return pack.copy_to(member, out).map(|(_, vouched)| vouched);
+        let (_, verified) = pack.copy_to(member, out)?;
+        return Ok(Written { verified, losses: Vec::new() });
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -148,18 +169,21 @@ fn write(
         None => (array.read_any()?, !options.unverified),
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
-    let failed = |source| Error::io("write", output)(source);
-    match options.format.unwrap_or_default() {
-        ArrayFormat::Ra => part.write_to(&mut *out).map_err(failed)?,
-        ArrayFormat::Raw => {
-            let mut bytes = Vec::new();
-            part.write_to(&mut bytes).map_err(failed)?;
-            let header = crate::ra::Header::parse(&bytes).map_or(0, |header| header.header_len());
-            let start = usize::try_from(header).unwrap_or(0);
-            out.write_all(bytes.get(start..).unwrap_or_default()).map_err(failed)?;
-        }
-    }
-    Ok(verified)
+    let format = options.format.unwrap_or_default();
+    let description = match format {
+        ArrayFormat::Ra | ArrayFormat::Raw => None,
+        _ => pack.description(member)?,
+    };
+    let part = Part { array: part, member, description };
+    let losses = format::write(part, format, output, out)?;
+    Ok(Written { verified, losses })
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+struct Written {
+    verified: bool,
+    losses: Vec<String>,
 }
 
 /// A slice reads its own bytes only, so the member is checked as a whole beforehand.
@@ -194,7 +218,7 @@ impl<W: Write> Counting<W> {
     }
 
     /// Writes by `write`; when that failed for the limit, says so.
-    fn judge(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<bool>) -> Result<bool> {
+    fn judge<T>(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let result = write(self);
         match self.limit.filter(|_| self.is_full) {
             Some(limit) => Err(too_large(limit)),
