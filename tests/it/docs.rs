@@ -75,6 +75,12 @@ fn what_the_ra_tools_did_is_done() {
 }
 
 #[test]
+#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
+fn the_page_about_converting_shows_what_happens() {
+    assert!(Home::with_sample().run_all("docs/converting.md") > 10);
+}
+
+#[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {

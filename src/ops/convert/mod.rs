@@ -81,6 +81,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
         report.add(converted);
     }
     report.bytes = sink.finish(&mut report.losses)?;
-    report.leftovers = fs::leftovers(output);
+    report.leftovers =
+        sink::places(output, to, options).flat_map(|path| fs::leftovers(&path)).collect();
     Ok(report)
 }

@@ -86,9 +86,7 @@ pub(super) fn plan(
             let names = item.fix_extents();
             if !names.is_empty() {
                 let names = names.join(", ");
-                converted
-                    .losses
-                    .push(format!("the names of its axes ({names}) stand for arrays elsewhere"));
+                converted.losses.push(format!("the names of its axes ({names}) are left out"));
             }
         }
         for extent in &mut item.description.shape {

@@ -12,8 +12,13 @@ use super::strace::{self, Call, Ended, Fault};
 use crate::page;
 
 /// What the page about reliability promises: at least as many points of each command.
-const POINTS: [(&str, usize, usize); 4] =
-    [("create", 400, 500), ("extract", 250, 350), ("get", 120, 200), ("describe", 40, 50)];
+const POINTS: [(&str, usize, usize); 5] = [
+    ("create", 400, 500),
+    ("extract", 250, 350),
+    ("get", 120, 200),
+    ("describe", 40, 50),
+    ("convert", 250, 450),
+];
 
 /// Calls that a full disk refuses.
 const NEED_ROOM: [&str; 11] = [
@@ -187,6 +192,23 @@ fn get_survives_a_fault_at_every_call() {
                 get(".tar", "README.txt", true),
                 get(".tar.gz", "run1/a.ra", true),
                 get(".tar.zst", "b.ra", false),
+            ],
+        );
+    }
+}
+
+#[test]
+fn convert_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        let convert = Scenario::convert;
+        survive(
+            "convert",
+            &[
+                convert("{archive} --member run1/a --order row", "x.ra", false),
+                convert("{source}/b.ra", "x.npy", true),
+                convert("{archive}", "x.npz", false),
+                convert("{archive}", "x.ds", true),
+                convert("{archive}", "dir/", false),
             ],
         );
     }

@@ -51,6 +51,12 @@ fn write_tree(directory: &Path, tree: &Tree) {
     }
 }
 
+/// The unfinished file or directory that a file is, or lies in.
+fn unfinished(name: &str) -> Option<&str> {
+    let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+    ends.filter_map(|end| name.get(..end)).find(|name| is_unfinished(name))
+}
+
 /// Whether a file beside an archive says what the archive has to be.
 fn vouches(name: &str) -> bool {
     [".manifest-sha256.txt", ".sha256"].iter().any(|ending| name.ends_with(ending))
@@ -120,6 +126,16 @@ impl Scenario {
         Self::new(&format!("get x{ending} {what}{force}"), &line, ending, before)
     }
 
+    pub(super) fn convert(what: &str, output: &str, replaces: bool) -> Self {
+        let force = if replaces { " --force" } else { "" };
+        let mut before = Tree::new();
+        if replaces {
+            before.insert(output.to_owned(), b"an earlier file".to_vec());
+        }
+        let line = format!("convert {what} {{place}}/{output} -j1{force}");
+        Self::new(&format!("convert {what} {output}{force}"), &line, ".zip", before)
+    }
+
     pub(super) fn describe() -> Self {
         let mut tree = read_tree(small().path());
         tree.retain(|name, _| name.strip_suffix(".yaml").is_none());
@@ -174,8 +190,8 @@ impl Scenario {
         for (name, bytes) in found.iter().filter(|(name, _)| !name.ends_with('/')) {
             let whole =
                 [&self.before, &self.after].iter().any(|tree| tree.get(name) == Some(bytes));
-            if is_unfinished(name) && code.is_none() {
-                left.push(self.place().join(name));
+            if let (Some(unfinished), None) = (unfinished(name), code) {
+                left.push(self.place().join(unfinished));
             } else if !whole {
                 object(format!("`{name}` is not whole, or not meant to be there"));
             }
@@ -200,6 +216,7 @@ impl Scenario {
                 }
             }
         }
+        left.dedup();
         if !left.is_empty() {
             wrong.extend(self.objections_to_next_run(&left));
         }
@@ -220,7 +237,7 @@ impl Scenario {
             }
         }
         let mut found = read_tree(&self.place());
-        found.retain(|name, _| !is_unfinished(name));
+        found.retain(|name, _| unfinished(name).is_none());
         if found != self.after {
             wrong.push("the next run does not come to the same result".to_owned());
         }

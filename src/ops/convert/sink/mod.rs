@@ -7,7 +7,7 @@ mod npz;
 mod packed;
 mod png;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::data::Arranged;
 use super::form::Form;
@@ -16,11 +16,12 @@ use super::options::ConvertOptions;
 use super::plan::Planned;
 use super::rawarray::Metadata;
 use super::report::Converted;
+use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile};
 use crate::interchange;
 use crate::ndl::Document;
-use crate::pack;
+use crate::pack::{self, DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::parallel;
 
 /// An output that is being written.
@@ -123,6 +124,29 @@ impl<'o> Sink<'o> {
         }
         self.writes.finish(losses)
     }
+}
+
+/// Everything that is written for an output.
+pub(super) fn places(
+    output: &Path,
+    to: Form,
+    options: &ConvertOptions,
+) -> impl Iterator<Item = PathBuf> {
+    let mut places = vec![output.to_owned()];
+    match to {
+        Form::Ra => {
+            let extensions = DESCRIPTION_EXTENSIONS.into_iter();
+            places.extend(extensions.map(|extension| output.with_extension(extension)));
+        }
+        Form::Pack(container) if container != Container::Directory => {
+            let mut manifest = output.as_os_str().to_owned();
+            manifest.push(EXTERNAL_MANIFEST_SUFFIX);
+            places.push(manifest.into());
+        }
+        _ => {}
+    }
+    places.extend(options.keep_metadata.clone());
+    places.into_iter()
 }
 
 /// How elements get where they are written.

@@ -25,6 +25,8 @@ const MAX_LISTED: usize = 5;
 
 /// The files of a pack.
 pub(super) struct PackedFiles {
+    /// The whole of it.
+    path: PathBuf,
     pack: Pack,
     /// The directory in which they lie by their names, if that is so.
     directory: Option<PathBuf>,
@@ -52,6 +54,7 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let is_directory =
         archive.container() == Container::Directory && placement.layout == Layout::Plain;
     let files = PackedFiles {
+        path: path.to_owned(),
         pack: Pack::open(path)?,
         directory: is_directory.then(|| path.to_owned()),
         keep_big: options.keep_endian,
@@ -125,7 +128,7 @@ impl ReadElements for PackedFiles {
         let member = format!("{}.{ARRAY_EXTENSION}", item.name);
         let damaged = |error| match error {
             ReadError::Decode(source) => Error::Array { name: member.clone(), source },
-            ReadError::Io(error) => super::super::data::failed(error, "read", member.as_ref()),
+            ReadError::Io(error) => super::super::data::failed(error, "read", &self.path),
             ReadError::Slice(error) => {
                 Error::Mismatch { name: member.clone(), reason: error.to_string() }
             }
