@@ -29,6 +29,7 @@
 mod check; // whether a result is right
 mod commands; // who competes in create, verify, get, extract, and compressed archives
 mod contestant; // a competitor: its commands and what they must leave behind
+mod convert; // arrays of numpy into RawArray
 mod in_process; // readers of zips as programs of their own
 mod library; // arrays read in one process: the library against other crates and Python
 mod limit; // the bare work: what the machine can do
@@ -94,6 +95,7 @@ fn measured(options: &Options) -> Vec<(String, String)> {
         match operation {
             Operation::Library => library::run(&bench),
             Operation::Slices => slices::run(&bench),
+            Operation::Convert => convert::run(&bench),
             Operation::Scaling => scaling::run(&bench),
             Operation::Memory => memory::run(&bench),
             Operation::StartUp => commands::start_up(&bench),

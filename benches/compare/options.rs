@@ -11,8 +11,8 @@ Measures ra-pack against the bare work and against other tools, and prints table
 given: all that can be measured takes hours. What is not installed is left out, with a note.
 
   --workload LIST   W1 to W7, tiny, or all                        [W1,W2,W3,W4,W5,W6,W7]
-  --ops LIST        create, verify, get, extract, compressed, jobs, library, slices, scaling,
-                    memory, startup, all; none makes the tables again    [create,verify,get,extract]
+  --ops LIST        create, verify, get, extract, compressed, jobs, library, slices, convert,
+                    scaling, memory, startup, all; none makes the tables again    [create,verify,get,extract]
   --rounds N        counted rounds, after one that is not         [7]
   --peers WHO       all, or none: the bare work alone is the rival  [all]
   --members LIST    the sizes for scaling                         [1000,10000,100000,1000000]
@@ -35,13 +35,14 @@ pub(crate) enum Operation {
     Jobs,
     Library,
     Slices,
+    Convert,
     Scaling,
     Memory,
     StartUp,
 }
 
 impl Operation {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Create,
         Self::Verify,
         Self::Get,
@@ -50,6 +51,7 @@ impl Operation {
         Self::Jobs,
         Self::Library,
         Self::Slices,
+        Self::Convert,
         Self::Scaling,
         Self::Memory,
         Self::StartUp,
@@ -65,6 +67,7 @@ impl Operation {
             Self::Jobs => "jobs",
             Self::Library => "library",
             Self::Slices => "slices",
+            Self::Convert => "convert",
             Self::Scaling => "scaling",
             Self::Memory => "memory",
             Self::StartUp => "startup",

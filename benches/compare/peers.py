@@ -171,6 +171,12 @@ def slices(h5, name, raw, offset, side):
                 print(f"{tool}\t{part}\t{time.perf_counter() - start:.9f}")
 
 
+def fortran(path, out):
+    import numpy
+
+    numpy.save(out, numpy.asfortranarray(numpy.load(path)))
+
+
 def timed(read, path):
     """Seconds that a read takes once the modules are there."""
     job = globals()[read]

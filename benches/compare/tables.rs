@@ -24,7 +24,7 @@ pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
         tables.push((operation.to_owned(), against_limit(&of(operation))));
     }
     for operation in
-        ["compressed", "library_one", "library_all", "library_view", "slices", "startup"]
+        ["compressed", "library_one", "library_all", "library_view", "slices", "convert", "startup"]
     {
         tables.push((operation.to_owned(), one_by_one(&of(operation))));
     }
