@@ -310,6 +310,15 @@ pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, dig
     text.push(b'\n');
 }
 
+/// The length of one line.
+pub(crate) fn line_len(names: NameEncoding, path: &str, digest: &Digest) -> usize {
+    let name = encode_name(names, path);
+    let is_marked = names == NameEncoding::Gnu && matches!(name, Cow::Owned(_));
+    let digits = digest.as_bytes().len().saturating_mul(2);
+    let rest = usize::from(is_marked).saturating_add("  \n".len());
+    digits.saturating_add(name.len()).saturating_add(rest)
+}
+
 /// The lines of a text with LF or CRLF ends; a last line end starts no further line.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;

@@ -26,10 +26,8 @@ const STEP: usize = 64;
 pub(super) const BLOCK: usize = 8 * 1024;
 /// Longest file that is kept.
 const SMALL: u64 = 4 * 1024;
-/// Most bytes that are kept of all files together, with what it takes to keep each.
+/// Most bytes that are kept of all files together.
 const MAX_KEPT: u64 = 24 * 1024 * 1024;
-/// What it takes to keep a file, beside its bytes.
-const PER_FILE: u64 = 48;
 
 /// What lies in a source directory, by name.
 #[derive(Debug)]
@@ -45,6 +43,7 @@ pub(super) struct Names {
 pub(super) struct Survey {
     /// Files and directories, sorted by name.
     pub(super) entries: Vec<SourceEntry>,
+    pub(super) kept: Kept,
     pub(super) contents: Contents,
     /// What is wrong with the names and kinds of files.
     pub(super) findings: Vec<Finding>,
@@ -59,6 +58,26 @@ pub(super) struct SourceEntry {
     pub(super) state: State,
 }
 
+/// The bytes of files that were read whole, those of neighbours in one block: a block for each would take
+/// as much room as what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Vec<Box<[u8]>>);
+
+/// Where the bytes of one file are kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeptAt {
+    block: u32,
+    at: u32,
+}
+
+impl Kept {
+    /// The bytes of a file of that length.
+    pub(super) fn get(&self, place: KeptAt, len: u64) -> Option<&[u8]> {
+        let block = self.0.get(usize::try_from(place.block).ok()?)?;
+        block.get(usize::try_from(place.at).ok()?..)?.get(..usize::try_from(len).ok()?)
+    }
+}
+
 /// How far a file or directory of the source is packed.
 #[derive(Debug)]
 pub(super) enum State {
@@ -67,8 +86,8 @@ pub(super) enum State {
     Unseen,
     /// A file that was looked at, and what it looked like.
     Seen(Stamp),
-    /// A file that was read whole, and its bytes.
-    Kept(Stamp, Box<[u8]>),
+    /// A file that was read whole, and where its bytes are kept.
+    Kept(Stamp, KeptAt),
     /// A file that was looked at, and its place in the archive.
     Reserved(Stamp, u64),
     /// A member of the archive; its length and time of modification.
@@ -158,19 +177,23 @@ pub(super) fn survey(root: &Path, names: Names, follow: bool, jobs: usize) -> Re
         jobs,
         &mut entries,
         STEP,
-        || (Below::new(root, follow), vec![0; BLOCK], Alike::default()),
-        |(below, buffer, alike), _, entries| {
-            entries
+        || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Alike::default()),
+        |(below, buffer, room, alike), start, entries| {
+            room.clear();
+            let mut look = Look { below, buffer, room, block: start / STEP, budget: &budget };
+            let seen = entries
                 .iter_mut()
                 .map(|entry| {
-                    let mut what = look_at(below, entry, &budget, buffer)?;
+                    let mut what = look.at(entry)?;
                     alike.share(&mut what);
                     Ok(what)
                 })
-                .collect::<Result<Vec<_>>>()
+                .collect::<Result<Vec<_>>>()?;
+            Ok::<_, Error>((seen, Box::from(room.as_slice())))
         },
     )?;
-    Ok(Survey::collect(entries, looked, findings))
+    let (looked, kept): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+    Ok(Survey { kept: Kept(kept), ..Survey::collect(entries, looked, findings) })
 }
 
 impl Survey {
@@ -186,7 +209,7 @@ impl Survey {
                 header_of(&what).and_then(|header| NonZeroU64::new(header.header_len()));
             (!matches!(what, Content::Other)).then(|| (entry.path.clone(), what))
         }));
-        Self { entries, contents, findings }
+        Self { entries, kept: Kept::default(), contents, findings }
     }
 }
 
@@ -198,34 +221,45 @@ pub(super) fn header_of(what: &Content) -> Option<&Header> {
     }
 }
 
-fn look_at(
-    below: &mut Below,
-    entry: &mut SourceEntry,
-    budget: &AtomicU64,
-    buffer: &mut [u8],
-) -> Result<Content> {
-    let SourceEntry { path, state, .. } = entry;
-    if !matches!(state, State::Unseen) {
-        return Ok(Content::Other);
-    }
-    let mut file = below.open(path)?;
-    let stamp = file.stamp()?;
-    if stamp.len() <= SMALL && takes_room(budget, stamp.len()) {
-        let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(buffer.len());
-        let (what, content) = read_whole(&mut file, path, &stamp, buffer.get_mut(..len))?;
-        *state = State::Kept(stamp, content.into());
-        return Ok(what);
-    }
-    let what = read_beginning(&mut file, path, &stamp, buffer)?;
-    *state = State::Seen(stamp);
-    Ok(what)
+/// What looks at one file after the other.
+struct Look<'a> {
+    below: &'a mut Below,
+    buffer: &'a mut [u8],
+    /// The bytes that are kept of these files, and the number of the block that they will be.
+    room: &'a mut Vec<u8>,
+    block: usize,
+    budget: &'a AtomicU64,
 }
 
-/// Takes room for a file, if there is any.
-fn takes_room(budget: &AtomicU64, len: u64) -> bool {
-    let wanted = len.saturating_add(PER_FILE);
-    let take = |room: u64| room.checked_sub(wanted);
-    budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+impl Look<'_> {
+    fn at(&mut self, entry: &mut SourceEntry) -> Result<Content> {
+        let SourceEntry { path, state, .. } = entry;
+        if !matches!(state, State::Unseen) {
+            return Ok(Content::Other);
+        }
+        let mut file = self.below.open(path)?;
+        let stamp = file.stamp()?;
+        if stamp.len() <= SMALL
+            && let Some(place) = self.take_room(stamp.len())
+        {
+            let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(self.buffer.len());
+            let (what, content) = read_whole(&mut file, path, &stamp, self.buffer.get_mut(..len))?;
+            self.room.extend_from_slice(content);
+            *state = State::Kept(stamp, place);
+            return Ok(what);
+        }
+        let what = read_beginning(&mut file, path, &stamp, self.buffer)?;
+        *state = State::Seen(stamp);
+        Ok(what)
+    }
+
+    /// Takes room for a file, if there is any.
+    fn take_room(&self, len: u64) -> Option<KeptAt> {
+        let take = |room: u64| room.checked_sub(len);
+        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        let block = u32::try_from(self.block).ok()?;
+        Some(KeptAt { block, at: u32::try_from(self.room.len()).ok()? })
+    }
 }
 
 /// Reads as much of a file as tells what it is.

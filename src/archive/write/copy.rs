@@ -50,6 +50,16 @@ pub(super) fn copy(
             sink(bytes)?;
             return Ok(Copied::of(algorithms, bytes));
         }
+        Content::Pieces(pieces) => {
+            let mut hasher = Hashers::new(algorithms);
+            let mut crc = crc32fast::Hasher::new();
+            pieces(&mut |piece| {
+                hasher.update(piece);
+                crc.update(piece);
+                sink(piece)
+            })?;
+            return Ok(Copied { digests: hasher.finish(), crc: crc.finalize() });
+        }
     };
     let stamp = &stamp;
     let copied = if hashing == Hashing::Beside && stamp.len() >= OWN_HASH_THREAD {
@@ -159,6 +169,14 @@ pub(super) fn append(
         Content::Bytes(bytes) => {
             out.extend_from_slice(bytes);
             return Ok(Copied::of(algorithms, bytes));
+        }
+        Content::Pieces(pieces) => {
+            let start = out.len();
+            pieces(&mut |piece| {
+                out.extend_from_slice(piece);
+                Ok(())
+            })?;
+            return Ok(Copied::of(algorithms, out.get(start..).unwrap_or_default()));
         }
     };
     let stamp = &stamp;

@@ -12,13 +12,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
+use self::copy::Copied;
 pub(crate) use self::copy::Hashing;
 use self::packer::Packer;
 pub(crate) use self::positional::{Buffers, RunMember, StoredMembers};
 use self::streamed::TarStream;
 use super::stream::StreamCompression;
 use super::tar::{self, EntryKind, NewEntry};
-use super::zip::write::{Record, ZipLayout};
+pub(crate) use super::zip::write::Record;
+use super::zip::write::ZipLayout;
 use super::zip::{self};
 use super::{Container, MemberKind};
 use crate::digest::{Algorithm, Digests};
@@ -64,7 +66,15 @@ pub(crate) enum Content<'a> {
     File(File, Stamp),
     /// Bytes that were made for the archive.
     Bytes(&'a [u8]),
+    /// The same, made as they are written.
+    Pieces(&'a Pieces<'a>),
 }
+
+/// Gives a content piece by piece.
+pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
+
+/// Gives the records of members from the first one on.
+pub(crate) type AllRecords<'a, 'm> = dyn Fn() -> Records<'a, 'm> + Sync + 'a;
 
 /// The content of each member by its number; never asked for a directory's.
 pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
@@ -98,11 +108,61 @@ impl<'m> NewMembers<'_, '_, 'm> {
 }
 
 /// What was written of a member.
-#[derive(Debug, Clone)]
-pub(super) struct Written {
-    pub(super) digests: Digests,
-    pub(super) record: Record,
+#[derive(Debug)]
+pub(super) struct WrittenMember {
+    digests: Digests,
+    record: Record,
 }
+
+/// What was written of members, in their order.
+#[derive(Debug)]
+pub(crate) struct Written(Members);
+
+/// What each format needs to know later. What jobs gave is not copied into one list.
+#[derive(Debug)]
+enum Members {
+    Zip(Vec<Vec<WrittenMember>>),
+    Stored(Vec<Vec<Placed>>),
+    Stream(Vec<Digests>),
+}
+
+impl Written {
+    /// The digests of each member.
+    pub(crate) fn digests(&self) -> Box<dyn Iterator<Item = &Digests> + '_> {
+        match &self.0 {
+            Members::Zip(written) => {
+                Box::new(written.iter().flatten().map(|written| &written.digests))
+            }
+            Members::Stored(placed) => {
+                Box::new(placed.iter().flatten().map(|placed| &placed.digests))
+            }
+            Members::Stream(digests) => Box::new(digests.iter()),
+        }
+    }
+
+    /// What the directory of the archive says of the `members`, where it has one.
+    pub(crate) fn records<'a, 'm: 'a>(
+        &'a self,
+        members: impl Iterator<Item = NewMember<'m>> + 'a,
+    ) -> Records<'a, 'm> {
+        match &self.0 {
+            Members::Zip(written) => {
+                let records = written.iter().flatten().map(|written| written.record);
+                Box::new(members.zip(records))
+            }
+            Members::Stored(placed) => {
+                Box::new(members.zip(placed.iter().flatten()).map(|(member, placed)| {
+                    let record = placed.record(&member);
+                    (member, record)
+                }))
+            }
+            Members::Stream(_) => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+/// Members, and what the directory of an archive says of each.
+pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
 /// Where a stored member lies, and what was written of it.
 #[derive(Debug)]
@@ -111,6 +171,13 @@ pub(crate) struct Placed {
     pub(crate) at: u64,
     pub(crate) crc: u32,
     pub(crate) digests: Digests,
+}
+
+impl Placed {
+    /// What the directory of the archive says of the member.
+    pub(crate) fn record(&self, member: &NewMember<'_>) -> Record {
+        Record::stored(member, self.at, self.crc)
+    }
 }
 
 /// Writes one archive into a file that has no name yet.
@@ -164,8 +231,8 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
-    /// What writes the members as they come from several jobs, when they are stored as they are; what was
-    /// written so is told to [`Self::add_stored`] in its order.
+    /// What writes the members as they come from several jobs, when they are stored as they are.
+    /// [`Self::go_on_behind`] has to be called once all have their places.
     pub(crate) fn stored<'s>(&self, algorithms: &'s [Algorithm]) -> Option<StoredMembers<'s>>
     where
         'a: 's,
@@ -178,44 +245,73 @@ impl<'a> ArchiveWriter<'a> {
         Some(StoredMembers::new(self.pending.file(), headers, self.at, algorithms))
     }
 
-    /// Takes note of stored members, with which the archive goes on to `end`.
-    pub(crate) fn add_stored<'m, 'p>(
-        &mut self,
-        members: impl Iterator<Item = (NewMember<'m>, &'p Placed)>,
-        stored: &StoredMembers<'_>,
-    ) {
-        if let Format::Zip { layout, .. } = &mut self.format {
-            for (member, placed) in members {
-                layout.add(&member, &Record::stored(&member, placed.at, placed.crc));
-            }
-        }
+    /// Lets the archive go on behind members that were written so.
+    pub(crate) fn go_on_behind(&mut self, stored: &StoredMembers<'_>) {
         self.at = stored.end();
     }
 
-    /// Writes the members in their order and gives the digests of each.
-    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Digests>> {
+    /// Writes the members in their order; what was written has to be told to [`Self::finish`].
+    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Written> {
         if let Some(stored) = self.stored(new.algorithms) {
             let placed = positional::write(&stored, self.jobs, new)?;
-            self.add_stored(new.all().zip(&placed), &stored);
-            return Ok(placed.into_iter().map(|placed| placed.digests).collect());
+            self.go_on_behind(&stored);
+            return Ok(Written(Members::Stored(placed)));
         }
         let file = self.pending.file();
-        match &mut self.format {
-            Format::Stream(stream) => stream.write(new),
-            Format::Zip { layout, compression } => {
+        Ok(Written(match &mut self.format {
+            Format::Stream(stream) => Members::Stream(stream.write(new)?),
+            Format::Zip { compression, .. } => {
                 let (written, end) =
                     ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
                 self.at = end;
-                let mut digests = Vec::with_capacity(new.count);
-                for (member, written) in new.all().zip(written.into_iter().flatten()) {
-                    layout.add(&member, &written.record);
-                    digests.push(written.digests);
-                }
-                Ok(digests)
+                Members::Zip(written)
             }
             // It is written as it is.
-            Format::Tar => Ok(Vec::new()),
-        }
+            Format::Tar => Members::Stored(Vec::new()),
+        }))
+    }
+
+    /// Writes a member that `content` gives piece by piece, and gives its digests. It has to be as long as
+    /// `member` says.
+    pub(crate) fn write_pieces(
+        &mut self,
+        member: &NewMember<'_>,
+        algorithms: &[Algorithm],
+        content: &Pieces<'_>,
+    ) -> Result<Digests> {
+        let placed = match self.stored(algorithms) {
+            Some(stored) => {
+                let content = Content::Pieces(content);
+                let buffers = &mut Buffers::default();
+                stored.write_later(member, self.at, content, Hashing::Here, buffers)?
+            }
+            None => {
+                if let Format::Stream(stream) = &mut self.format {
+                    let mut block = Vec::new();
+                    return stream.write_member(
+                        member,
+                        Content::Pieces(content),
+                        algorithms,
+                        &mut block,
+                    );
+                }
+                // It is compressed as a whole.
+                let mut whole = Vec::with_capacity(usize::try_from(member.size).unwrap_or(0));
+                let Copied { digests, .. } =
+                    copy::append(Content::Pieces(content), algorithms, &mut whole)?;
+                self.write_bytes(member, &whole)?;
+                return Ok(digests);
+            }
+        };
+        let record = placed.record(member);
+        self.at = match &mut self.format {
+            Format::Zip { layout, .. } => {
+                layout.add(member, &record);
+                zip::write::end_of(member, &record)
+            }
+            _ => positional::end_of_tar(member, self.at)?,
+        };
+        Ok(placed.digests)
     }
 
     /// Writes one member whose content is in memory.
@@ -229,7 +325,7 @@ impl<'a> ArchiveWriter<'a> {
                 let header = tar_header(member)?;
                 self.at = positional::end_of_tar(member, self.at)?;
                 let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-                write_pieces(file, record.at, &[&header, content, &vec![0; padding]])
+                write_in_pieces(file, record.at, &[&header, content, &vec![0; padding]])
             }
             Format::Zip { layout, compression } => {
                 let packed = Packer::new(*compression)
@@ -245,19 +341,21 @@ impl<'a> ArchiveWriter<'a> {
                 zip::write::header(&mut header, member, &record);
                 self.at = zip::write::end_of(member, &record);
                 layout.add(member, &record);
-                write_pieces(file, record.at, &[&header, content])
+                write_in_pieces(file, record.at, &[&header, content])
             }
         }
     }
 
-    /// Writes what ends the archive, and reads back what can be checked against it.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Writes what ends the archive, and reads back what can be checked against it. `records` are those of
+    /// all members but the ones whose content was in memory; they are asked for more than once, since a
+    /// directory of hundreds of thousands of members would take as much room as what is known of them.
+    pub(crate) fn finish(self, records: &AllRecords<'_, '_>) -> Result<()> {
         let file = self.pending.file();
         match self.format {
             Format::Zip { layout, .. } => {
-                let end = layout.finish(file, self.at)?;
+                let end = layout.finish(file, self.at, records)?;
                 self.pending.set_len(end)?;
-                zip::read_back::check(&file.try_clone()?, &layout, self.at)
+                zip::read_back::check(&file.try_clone()?, &layout, self.at, records)
             }
             Format::Tar => {
                 file.write_all_at(&tar::end_mark(), self.at)?;
@@ -270,7 +368,7 @@ impl<'a> ArchiveWriter<'a> {
 }
 
 /// Writes pieces one behind the other: a manifest is long, and need not be copied to stand behind its header.
-fn write_pieces(file: &File, mut at: u64, pieces: &[&[u8]]) -> Result<()> {
+fn write_in_pieces(file: &File, mut at: u64, pieces: &[&[u8]]) -> Result<()> {
     for piece in pieces {
         file.write_all_at(piece, at)?;
         at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));

@@ -9,7 +9,7 @@ use super::copy::{self, BLOCK, Copied, Hashing};
 use super::helpers::Helpers;
 use super::packer::{self, Packer};
 use super::turns::Turns;
-use super::{Compression, NewMember, NewMembers, Written};
+use super::{Compression, NewMember, NewMembers, WrittenMember};
 use crate::archive::{MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
@@ -30,7 +30,7 @@ pub(super) fn write(
     start: u64,
     compression: Compression,
     new: NewMembers<'_, '_, '_>,
-) -> Result<(Vec<Vec<Written>>, u64)> {
+) -> Result<(Vec<Vec<WrittenMember>>, u64)> {
     let turns = Turns::new(start);
     let helpers = Helpers::new(jobs, new.all().map(|member| member.size));
     let job = || Job {
@@ -50,7 +50,7 @@ pub(super) fn write(
                 .collect::<Result<_>>()?;
             // Only the offsets are found in turn; the bytes are written side by side.
             let written = turns.take(turn, |mut at| {
-                let written: Vec<Written> = members
+                let written: Vec<WrittenMember> = members
                     .iter()
                     .zip(&packed)
                     .map(|((_, member), packed)| {
@@ -86,8 +86,8 @@ struct Packed {
 }
 
 impl Packed {
-    fn at(&self, at: u64) -> Written {
-        Written {
+    fn at(&self, at: u64) -> WrittenMember {
+        WrittenMember {
             digests: self.copied.digests.clone(),
             record: Record {
                 at,

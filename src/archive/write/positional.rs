@@ -197,7 +197,7 @@ pub(super) fn write(
     stored: &StoredMembers<'_>,
     jobs: usize,
     new: NewMembers<'_, '_, '_>,
-) -> Result<Vec<Placed>> {
+) -> Result<Vec<Vec<Placed>>> {
     let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
         let run = range.start / RUN;
         stored.in_turn(run, || {
@@ -208,7 +208,7 @@ pub(super) fn write(
                     _ => match (new.source)(index)? {
                         Content::Bytes(bytes) => Some(bytes),
                         // Opened again when it is its turn, since a run may hold many.
-                        Content::File(..) => None,
+                        Content::File(..) | Content::Pieces(_) => None,
                     },
                 };
                 members.push(RunMember { member, content });
@@ -229,8 +229,7 @@ pub(super) fn write(
             Ok::<_, Error>(placed)
         })
     };
-    let placed = parallel::map_ranges(jobs, new.count, RUN, Buffers::default, work)?;
-    Ok(placed.into_iter().flatten().collect())
+    parallel::map_ranges(jobs, new.count, RUN, Buffers::default, work)
 }
 
 fn wide(length: usize) -> u64 {

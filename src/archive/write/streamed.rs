@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::copy;
-use super::{NewMember, NewMembers, tar_header};
+use super::{Content, NewMember, NewMembers, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
-use crate::digest::Digests;
+use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::File;
 
@@ -33,22 +33,27 @@ impl TarStream {
         let mut digests = Vec::with_capacity(new.count);
         let mut block = Vec::new();
         for (index, member) in new.of(0..new.count) {
-            self.put(&tar_header(&member)?)?;
-            if member.kind == MemberKind::Directory {
-                digests.push(Digests::of(new.algorithms, b""));
-                continue;
-            }
-            let copied = copy::copy(
-                (new.source)(index)?,
-                new.algorithms,
-                copy::Hashing::Beside,
-                &mut block,
-                |block| self.put(block),
-            )?;
-            self.pad(&member)?;
-            digests.push(copied.digests);
+            let content = match member.kind {
+                MemberKind::Directory => Content::Bytes(b""),
+                _ => (new.source)(index)?,
+            };
+            digests.push(self.write_member(&member, content, new.algorithms, &mut block)?);
         }
         Ok(digests)
+    }
+
+    pub(super) fn write_member(
+        &mut self,
+        member: &NewMember<'_>,
+        content: Content<'_>,
+        algorithms: &[Algorithm],
+        block: &mut Vec<u8>,
+    ) -> Result<Digests> {
+        self.put(&tar_header(member)?)?;
+        let copied =
+            copy::copy(content, algorithms, copy::Hashing::Beside, block, |block| self.put(block))?;
+        self.pad(member)?;
+        Ok(copied.digests)
     }
 
     pub(super) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {

@@ -8,6 +8,7 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
 use super::super::data::moved;
+use super::super::write::AllRecords;
 use super::directory;
 use super::write::ZipLayout;
 use crate::error::{Error, Result};
@@ -18,7 +19,12 @@ const WINDOW: usize = 16 * 1024;
 
 /// Compares every member, as the other implementation reads it from the file, with what was meant:
 /// name, sizes, checksum, offset; and that its local header says the same as the directory.
-pub(in crate::archive) fn check(file: &File, layout: &ZipLayout, directory_at: u64) -> Result<()> {
+pub(in crate::archive) fn check(
+    file: &File,
+    layout: &ZipLayout,
+    directory_at: u64,
+    records: &AllRecords<'_, '_>,
+) -> Result<()> {
     let failed = |what: String| Error::Io {
         action: "read back",
         path: file.path().to_owned(),
@@ -37,24 +43,27 @@ pub(in crate::archive) fn check(file: &File, layout: &ZipLayout, directory_at: u
     let archive = ZipIterable::try_new(Windows::new(file)?, config).map_err(refused)?;
     let mut archive = archive.enforce_header_consistency(true);
     let read = archive.files().map_err(refused)?;
-    for meant in directory::headers(layout.directory(), directory_at) {
-        let meant = meant.map_err(|finding| failed(finding.to_string()))?;
-        let name = || String::from_utf8_lossy(meant.name).into_owned();
-        let entry = match read.next() {
-            Some(Ok(entry)) => entry,
-            Some(Err(error @ ZipError::Io(_))) => return Err(refused(error)),
-            Some(Err(error)) => return Err(failed(format!("`{}`: {error}", name()))),
-            None => return Err(failed(format!("`{}` is not there", name()))),
-        };
-        let same = entry.name_raw() == meant.name
-            && entry.size() == meant.facts.size
-            && entry.compressed_size() == meant.facts.packed_size
-            && entry.crc32() == meant.facts.crc
-            && entry.header_start() == meant.local;
-        if !same {
-            return Err(failed(format!("`{}` is not as it was written", name())));
+    layout.each_block(records, |block| {
+        for meant in directory::headers(block, directory_at) {
+            let meant = meant.map_err(|finding| failed(finding.to_string()))?;
+            let name = || String::from_utf8_lossy(meant.name).into_owned();
+            let entry = match read.next() {
+                Some(Ok(entry)) => entry,
+                Some(Err(error @ ZipError::Io(_))) => return Err(refused(error)),
+                Some(Err(error)) => return Err(failed(format!("`{}`: {error}", name()))),
+                None => return Err(failed(format!("`{}` is not there", name()))),
+            };
+            let same = entry.name_raw() == meant.name
+                && entry.size() == meant.facts.size
+                && entry.compressed_size() == meant.facts.packed_size
+                && entry.crc32() == meant.facts.crc
+                && entry.header_start() == meant.local;
+            if !same {
+                return Err(failed(format!("`{}` is not as it was written", name())));
+            }
         }
-    }
+        Ok(())
+    })?;
     match read.next() {
         None => Ok(()),
         Some(_) => Err(failed("there are more members than were written".to_owned())),

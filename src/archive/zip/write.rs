@@ -1,5 +1,6 @@
 //! The layout of a zip that is being written: headers before the members, the directory at the end.
 
+use super::super::write::AllRecords;
 use super::super::{MemberKind, NewMember};
 use super::method_number;
 use super::record::{
@@ -12,7 +13,7 @@ use crate::fs::File;
 
 /// What the headers of a member say that is known when it is written.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::archive) struct Record {
+pub(crate) struct Record {
     /// Where its header begins.
     pub(in crate::archive) at: u64,
     pub(in crate::archive) crc: u32,
@@ -27,7 +28,10 @@ impl Record {
     }
 }
 
-/// The directory as far as it is known.
+/// Bytes of the directory that are written at once.
+const BLOCK: usize = 64 * 1024;
+
+/// The end of the directory: the members that are written behind those of the payload.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct ZipLayout {
     directory: Vec<u8>,
@@ -44,20 +48,48 @@ impl ZipLayout {
     }
 
     /// Writes the directory at `at` and gives the length of the archive.
-    pub(in crate::archive) fn finish(&self, file: &File, at: u64) -> Result<u64> {
-        file.write_all_at(&self.directory, at)?;
-        let length = u64::try_from(self.directory.len()).unwrap_or(u64::MAX);
+    pub(in crate::archive) fn finish(
+        &self,
+        file: &File,
+        at: u64,
+        records: &AllRecords<'_, '_>,
+    ) -> Result<u64> {
+        let mut end_at = at;
+        let entries = self.each_block(records, |block| {
+            file.write_all_at(block, end_at)?;
+            end_at = end_at.saturating_add(wide(block.len()));
+            Ok(())
+        })?;
         let mut end = Vec::new();
-        write_end(&mut end, self.entries, at, length);
-        let end_at = at.saturating_add(length);
+        write_end(&mut end, entries, at, end_at.saturating_sub(at));
         file.write_all_at(&end, end_at)?;
-        Ok(end_at.saturating_add(u64::try_from(end.len()).unwrap_or(u64::MAX)))
+        Ok(end_at.saturating_add(wide(end.len())))
     }
 
-    /// The records of the directory.
-    pub(super) fn directory(&self) -> &[u8] {
-        &self.directory
+    /// Gives the whole directory to `sink` in blocks, each of whole records, and counts these.
+    pub(super) fn each_block(
+        &self,
+        records: &AllRecords<'_, '_>,
+        mut sink: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<u64> {
+        let mut entries = self.entries;
+        let mut block = Vec::new();
+        for (member, record) in records() {
+            with_header(&member, &record, |header| write_central(&mut block, header, record.at));
+            entries = entries.saturating_add(1);
+            if block.len() >= BLOCK {
+                sink(&block)?;
+                block.clear();
+            }
+        }
+        block.extend_from_slice(&self.directory);
+        sink(&block)?;
+        Ok(entries)
     }
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn with_header<T>(

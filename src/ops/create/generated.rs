@@ -1,12 +1,16 @@
 //! The members that the pack itself needs, written behind the payload: its description, its manifests,
 //! the tag files of a bag.
 
+use std::cell::Cell;
+
 use super::super::bag::write as bag;
+use super::listed::Lists;
 use super::members::Members;
 use super::wide;
 use crate::archive::{ArchiveWriter, MemberKind, NewMember};
 use crate::digest::{Algorithm, Digests};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::fs::File;
 use crate::manifest::NameEncoding;
 use crate::pack;
 use crate::path::MemberPath;
@@ -16,39 +20,68 @@ pub(super) struct Generated<'a, 'p> {
     pub(super) writer: ArchiveWriter<'a>,
     pub(super) members: Members<'p>,
     pub(super) algorithms: &'p [Algorithm],
+    /// The manifest beside the archive.
+    pub(super) external: Option<&'p File>,
     pub(super) bytes: u64,
     pub(super) files: u64,
 }
 
 impl Generated<'_, '_> {
     pub(super) fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digests)> {
-        let path = MemberPath::new(self.members.placement.place_tag(name))?;
-        let member = NewMember {
-            path: path.as_str().into(),
-            kind: MemberKind::File,
-            size: wide(content.len()),
-            modified: self.members.time(),
-            align_at: None,
-        };
+        let (path, member) = self.member(name, wide(content.len()))?;
         self.writer.write_bytes(&member, content)?;
-        self.bytes = self.bytes.saturating_add(member.size);
-        self.files = self.files.saturating_add(1);
         Ok((path, Digests::of(self.algorithms, content)))
     }
 
     /// Adds the manifest of the payload by each algorithm.
     pub(super) fn add_payload_manifests(
         &mut self,
-        texts: Vec<(Algorithm, Vec<u8>)>,
-    ) -> Result<Manifests> {
-        let mut manifests = Manifests { added: Vec::new(), sha256: Vec::new() };
-        for (algorithm, text) in texts {
-            manifests.added.push(self.add(&pack::manifest_name(algorithm), &text)?);
-            if algorithm == Algorithm::Sha256 {
-                manifests.sha256 = text;
-            }
+        lists: &Lists<'_>,
+    ) -> Result<Vec<(MemberPath, Digests)>> {
+        let algorithms = self.algorithms.iter();
+        algorithms.map(|algorithm| self.add_payload_manifest(lists, *algorithm)).collect()
+    }
+
+    /// Adds one of them line by line: it would take more room than what it is made of. The one by SHA-256
+    /// goes beside the archive as well.
+    fn add_payload_manifest(
+        &mut self,
+        lists: &Lists<'_>,
+        algorithm: Algorithm,
+    ) -> Result<(MemberPath, Digests)> {
+        let (path, member) =
+            self.member(&pack::manifest_name(algorithm), lists.len_of(algorithm))?;
+        let external = self.external.filter(|_| algorithm == Algorithm::Sha256);
+        let written = Cell::new(0_u64);
+        let digests = self.writer.write_pieces(&member, self.algorithms, &|sink| {
+            written.set(0);
+            lists.each_block(algorithm, |block| {
+                if let Some(external) = external {
+                    external.write_all_at(block, written.get())?;
+                }
+                written.set(written.get().saturating_add(wide(block.len())));
+                sink(block)
+            })
+        })?;
+        // Its length was counted beforehand, for the header that stands before it.
+        if written.get() != member.size {
+            return Err(Error::Interrupted);
         }
-        Ok(manifests)
+        Ok((path, digests))
+    }
+
+    fn member(&mut self, name: &str, size: u64) -> Result<(MemberPath, NewMember<'static>)> {
+        let path = MemberPath::new(self.members.placement.place_tag(name))?;
+        let member = NewMember {
+            path: path.as_str().to_owned().into(),
+            kind: MemberKind::File,
+            size,
+            modified: self.members.time(),
+            align_at: None,
+        };
+        self.bytes = self.bytes.saturating_add(size);
+        self.files = self.files.saturating_add(1);
+        Ok((path, member))
     }
 
     /// Adds the manifest of the tag files of a bag by each algorithm.
@@ -59,11 +92,4 @@ impl Generated<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Manifests that were written.
-pub(super) struct Manifests {
-    pub(super) added: Vec<(MemberPath, Digests)>,
-    /// The text of the one by SHA-256.
-    pub(super) sha256: Vec<u8>,
 }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::members::Members;
 use super::wide;
-use crate::archive::{MemberKind, NewMember};
-use crate::digest::{Algorithm, Digests};
-use crate::manifest::{NameEncoding, push_line};
+use crate::archive::{MemberKind, NewMember, Records, Written};
+use crate::digest::{Algorithm, Digest, Digests};
+use crate::error::Result;
+use crate::manifest::{NameEncoding, line_len, push_line};
 use crate::ops::survey::{SourceEntry, State};
 use crate::path::MemberPath;
 
@@ -15,7 +16,7 @@ pub(super) enum Payload<'p> {
     /// Written as they were found.
     Found(&'p [SourceEntry]),
     /// Written from a list of them.
-    Listed(Vec<Origin<'p>>, Vec<Digests>),
+    Listed(Vec<Origin<'p>>, Written),
 }
 
 /// Where a member comes from.
@@ -61,66 +62,108 @@ impl Payload<'_> {
                 let name = members.placement.placed(entry.path.as_str());
                 Some((name, *size, &placed.digests))
             })),
-            Self::Listed(origins, digests) => {
+            Self::Listed(origins, written) => {
                 let new = origins.iter().filter_map(move |origin| origin.member(members));
-                let files = new.zip(digests).filter(|(member, _)| member.kind == MemberKind::File);
+                let files = new
+                    .zip(written.digests())
+                    .filter(|(member, _)| member.kind == MemberKind::File);
                 Box::new(files.map(|(member, digests)| (member.path, member.size, digests)))
             }
         }
     }
 
-    /// Makes the manifests of all files.
-    pub(super) fn lists(
-        &self,
-        members: Members<'_>,
-        algorithms: &[Algorithm],
-        names: NameEncoding,
-        own: &str,
-    ) -> Lists {
-        let mut lists = Lists { texts: Vec::new(), bytes: 0, files: 0 };
-        lists.texts = algorithms.iter().map(|algorithm| (*algorithm, Vec::new(), None)).collect();
-        for (name, size, digests) in self.files(members) {
-            lists.bytes = lists.bytes.saturating_add(size);
-            lists.files = lists.files.saturating_add(1);
-            // In a bag, manifests name files relative to its own directory.
-            let name = members.placement.relative(&name).unwrap_or(&name);
-            for (algorithm, text, gap) in &mut lists.texts {
-                if gap.is_none() && name > own {
-                    *gap = Some(text.len());
-                }
-                if let Some(digest) = digests.by(*algorithm) {
-                    push_line(text, names, name, &digest);
-                }
+    /// What the directory of the archive says of each member.
+    pub(super) fn records<'s>(&'s self, members: Members<'s>) -> Records<'s, 's> {
+        match self {
+            Self::Found(entries) => Box::new(entries.iter().filter_map(move |entry| {
+                let State::Written(_, _, _, placed) = &entry.state else { return None };
+                let member = members.of(entry)?;
+                let record = placed.record(&member);
+                Some((member, record))
+            })),
+            Self::Listed(origins, written) => {
+                written.records(origins.iter().filter_map(move |origin| origin.member(members)))
             }
         }
-        lists
     }
 }
 
-/// The manifests of the payload.
-pub(super) struct Lists {
-    /// Each text, and where the line of a file would stand that is not yet in it.
-    texts: Vec<(Algorithm, Vec<u8>, Option<usize>)>,
-    /// Bytes of all files.
+/// Bytes of a manifest that are made at once.
+const BLOCK: usize = 64 * 1024;
+
+/// The manifests of the payload, made as they are written.
+pub(super) struct Lists<'p> {
+    payload: &'p Payload<'p>,
+    members: Members<'p>,
+    names: NameEncoding,
+    /// A file beside the payload that has a line among the others.
+    pub(super) own: Option<(&'p str, Digests)>,
+    /// Bytes of all files of the payload.
     pub(super) bytes: u64,
-    /// How many files there are.
+    /// How many there are.
     pub(super) files: u64,
 }
 
-impl Lists {
-    /// Adds the file that a gap was left for.
-    pub(super) fn add(&mut self, names: NameEncoding, own: &str, digests: &Digests) {
-        for (algorithm, text, gap) in &mut self.texts {
-            let at = gap.unwrap_or(text.len());
-            let mut line = Vec::new();
-            if let Some(digest) = digests.by(*algorithm) {
-                push_line(&mut line, names, own, &digest);
-            }
-            text.splice(at..at, line);
-        }
+impl<'p> Lists<'p> {
+    pub(super) fn new(payload: &'p Payload<'p>, members: Members<'p>, names: NameEncoding) -> Self {
+        let count = |(bytes, files): (u64, u64), size: u64| {
+            (bytes.saturating_add(size), files.saturating_add(1))
+        };
+        let (bytes, files) = payload.files(members).map(|(_, size, _)| size).fold((0, 0), count);
+        Self { payload, members, names, own: None, bytes, files }
     }
 
-    pub(super) fn into_texts(self) -> Vec<(Algorithm, Vec<u8>)> {
-        self.texts.into_iter().map(|(algorithm, text, _)| (algorithm, text)).collect()
+    /// The length of the manifest by one algorithm.
+    pub(super) fn len_of(&self, algorithm: Algorithm) -> u64 {
+        let mut len = 0_u64;
+        let counted = self.each(algorithm, |name, digest| {
+            len = len.saturating_add(wide(line_len(self.names, name, digest)));
+            Ok(())
+        });
+        // To count cannot fail.
+        counted.map_or(0, |()| len)
+    }
+
+    /// Gives the manifest by one algorithm in blocks.
+    pub(super) fn each_block(
+        &self,
+        algorithm: Algorithm,
+        mut sink: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut block = Vec::new();
+        self.each(algorithm, |name, digest| {
+            push_line(&mut block, self.names, name, digest);
+            if block.len() >= BLOCK {
+                sink(&block)?;
+                block.clear();
+            }
+            Ok(())
+        })?;
+        sink(&block)
+    }
+
+    /// Gives each file that is listed, in the order of their names.
+    fn each(
+        &self,
+        algorithm: Algorithm,
+        mut take: impl FnMut(&str, &Digest) -> Result<()>,
+    ) -> Result<()> {
+        let mut take = |name: &str, digests: &Digests| match digests.by(algorithm) {
+            Some(digest) => take(name, &digest),
+            None => Ok(()),
+        };
+        let mut own = self.own.as_ref();
+        for (name, _, digests) in self.payload.files(self.members) {
+            // In a bag, manifests name files relative to its own directory.
+            let name = self.members.placement.relative(&name).unwrap_or(&name);
+            if let Some((own, digests)) = own.take_if(|(own, _)| name > *own) {
+                take(own, digests)?;
+            }
+            take(name, digests)?;
+        }
+        match own {
+            Some((own, digests)) => take(own, digests),
+            None => Ok(()),
+        }
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::gather::gather;
 use self::generated::Generated;
-use self::listed::{Origin, Payload};
+use self::listed::{Lists, Origin, Payload};
 use self::members::Members;
 use self::outputs::{Companions, Outputs};
 use super::bag::write as bag;
@@ -21,7 +21,7 @@ use super::describe::describe_missing;
 use super::manifests;
 use super::select::Patterns;
 use super::signatures;
-use super::survey::{self, SourceEntry, State, Survey};
+use super::survey::{self, Kept, SourceEntry, State, Survey};
 use crate::archive::{
     ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMembers,
     StoredMembers, are_surely_portable, check_portable,
@@ -29,7 +29,7 @@ use crate::archive::{
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs::{self, File};
+use crate::fs::{self, File, PendingFile};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
@@ -176,9 +176,9 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         None => survey::survey(source, names, follow, jobs)?,
     };
     let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
-    let packed = plan.write(writer, stored.as_ref(), jobs)?;
-    let (archive_bytes, archive_sha256) =
-        finish(archive, &packed.manifest, pending, jobs, options)?;
+    let external = pending.manifest.as_ref().map(PendingFile::file);
+    let packed = plan.write(writer, stored.as_ref(), external, jobs)?;
+    let (archive_bytes, archive_sha256) = finish(archive, pending, jobs, options)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
         container,
@@ -200,10 +200,10 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     Ok(report)
 }
 
-/// Writes what lies beside the archive and gives everything its name; the archive's length and digest.
+/// Checks a bag, writes the digest of the archive and gives everything its name; the archive's length and
+/// digest.
 fn finish(
     archive: &Path,
-    manifest: &[u8],
     outputs: Outputs,
     jobs: usize,
     options: &CreateOptions,
@@ -225,9 +225,6 @@ fn finish(
             Err(invalid) => return Err(invalid.into()),
         };
         file.file().write_all_at(&line, 0)?;
-    }
-    if let Some(file) = &outputs.manifest {
-        file.file().write_all_at(manifest, 0)?;
     }
     outputs.persist(&Companions::new(archive), options.force)?;
     Ok((archive_bytes, archive_sha256))
@@ -251,6 +248,8 @@ struct Plan<'a> {
     members: Members<'a>,
     contents: Contents,
     entries: Vec<SourceEntry>,
+    /// The bytes of small files.
+    kept: Kept,
     /// Descriptions made for arrays that have none, by payload name.
     described: BTreeMap<MemberPath, Vec<u8>>,
     /// A hand-written description of the pack.
@@ -267,7 +266,7 @@ impl<'a> Plan<'a> {
     /// Decides what goes in, and refuses what is not sound.
     fn new(source: &'a Path, survey: Survey, members: Members<'a>, jobs: usize) -> Result<Self> {
         let Members { placement, options } = members;
-        let Survey { mut entries, mut contents, mut findings } = survey;
+        let Survey { mut entries, kept, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
             if is_signature {
@@ -341,6 +340,7 @@ impl<'a> Plan<'a> {
             members,
             contents,
             entries,
+            kept,
             described,
             pack_document,
             manifest,
@@ -354,6 +354,7 @@ impl<'a> Plan<'a> {
         mut self,
         mut writer: ArchiveWriter<'_>,
         stored: Option<&StoredMembers<'_>>,
+        external: Option<&File>,
         jobs: usize,
     ) -> Result<Packed> {
         let Members { placement, options } = self.members;
@@ -368,36 +369,27 @@ impl<'a> Plan<'a> {
             document = Some(pack::pack_document(&contents, None));
             contents = Contents::default();
         }
+        let kept = std::mem::take(&mut self.kept);
         let payload = match stored {
-            Some(_) => Payload::Found(&self.entries),
-            None => self.write_listed(&mut writer)?,
+            Some(stored) => {
+                writer.go_on_behind(stored);
+                Payload::Found(&self.entries)
+            }
+            None => self.write_listed(&mut writer, &kept)?,
         };
+        drop(kept);
         self.check_existing_manifest(&payload)?;
-        let (names, own) = match options.layout {
-            Layout::Plain => (NameEncoding::Gnu, PACK_DOCUMENT),
-            // A bag lists what is not payload elsewhere.
-            Layout::BagIt => (NameEncoding::Percent, ""),
+        let names = match options.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => NameEncoding::Percent,
         };
-        let (lists, text) = parallel::join(
-            jobs,
-            || {
-                if let Some(stored) = stored {
-                    let members = self.entries.iter().filter_map(|entry| match &entry.state {
-                        State::Written(_, _, _, placed) => Some((self.members.of(entry)?, placed)),
-                        _ => None,
-                    });
-                    writer.add_stored(members, stored);
-                }
-                payload.lists(self.members, self.algorithms, names, own)
-            },
-            || match (&self.pack_document, document) {
-                (Some(entry), _) => self.read(entry),
-                (None, Some(document)) => Ok(document.into_bytes()),
-                (None, None) => Ok(pack::pack_document(&contents, None).into_bytes()),
-            },
-        );
-        let (text, mut lists) = (text?, lists);
+        let text = match (&self.pack_document, document) {
+            (Some(entry), _) => self.read(entry)?,
+            (None, Some(document)) => document.into_bytes(),
+            (None, None) => pack::pack_document(&contents, None).into_bytes(),
+        };
         drop(contents);
+        let mut lists = Lists::new(&payload, self.members, names);
         let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
         if let Some(directory) =
             self.members.payload_directory().filter(|_| stored.is_some() && is_empty())
@@ -407,12 +399,11 @@ impl<'a> Plan<'a> {
 
         let algorithms = self.algorithms;
         let (members, bytes, files) = (self.members, 0, 0);
-        let mut generated = Generated { writer, members, algorithms, bytes, files };
+        let mut generated = Generated { writer, members, algorithms, external, bytes, files };
         let mut packed = Packed {
             members: lists.files,
             arrays,
             bytes: lists.bytes,
-            manifest: Vec::new(),
             described: self.described.keys().map(|path| path.as_str().to_owned()).collect(),
             findings: Vec::new(),
         };
@@ -420,9 +411,10 @@ impl<'a> Plan<'a> {
             Layout::Plain => {
                 let (_, digests) = generated.add(PACK_DOCUMENT, &text)?;
                 drop(text);
-                lists.add(names, own, &digests);
-                packed.manifest = generated.add_payload_manifests(lists.into_texts())?.sha256;
+                lists.own = Some((PACK_DOCUMENT, digests));
+                generated.add_payload_manifests(&lists)?;
             }
+            // A bag lists what is not payload elsewhere.
             Layout::BagIt => {
                 let relative = |(path, digests): (MemberPath, Digests)| {
                     let name = placement.relative(path.as_str()).unwrap_or(path.as_str());
@@ -435,21 +427,16 @@ impl<'a> Plan<'a> {
                     generated.add(BAG_INFO, info.to_text().as_bytes())?,
                     generated.add(PACK_DOCUMENT, &text)?,
                 ];
-                let manifests = generated.add_payload_manifests(lists.into_texts())?;
-                tags.extend(manifests.added);
+                drop(text);
+                tags.extend(generated.add_payload_manifests(&lists)?);
                 let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
                 generated.add_tag_manifests(&tags)?;
-                packed.manifest = manifests.sha256;
             }
         }
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
         packed.members = packed.members.saturating_add(generated.files);
-        let writer = generated.writer;
-        drop(payload);
+        generated.writer.finish(&|| payload.records(members))?;
         packed.findings = std::mem::take(&mut self.findings);
-        // What is known of a hundred thousand files is given back while the archive is read back.
-        let (finished, ()) = parallel::join(jobs, || writer.finish(), || drop(self));
-        finished?;
         Ok(packed)
     }
 
@@ -500,11 +487,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes everything in its order.
-    fn write_listed(&self, writer: &mut ArchiveWriter<'_>) -> Result<Payload<'_>> {
+    fn write_listed(&self, writer: &mut ArchiveWriter<'_>, kept: &Kept) -> Result<Payload<'_>> {
         let origins = self.listed()?;
-        let digests = {
+        let written = {
             let member = |index: usize| origins.get(index)?.member(self.members);
-            let source = |index: usize| self.content(origins.get(index));
+            let source = |index: usize| self.content(origins.get(index), kept);
             writer.write(NewMembers {
                 count: origins.len(),
                 member: &member,
@@ -512,7 +499,7 @@ impl<'a> Plan<'a> {
                 algorithms: self.algorithms,
             })?
         };
-        Ok(Payload::Listed(origins, digests))
+        Ok(Payload::Listed(origins, written))
     }
 
     /// Where every payload member comes from, in the order of their names.
@@ -552,10 +539,11 @@ impl<'a> Plan<'a> {
         Ok(origins)
     }
 
-    fn content(&self, origin: Option<&Origin<'a>>) -> Result<NewContent<'_>>
-    where
-        Self: 'a,
-    {
+    fn content<'s>(
+        &'s self,
+        origin: Option<&Origin<'s>>,
+        kept: &'s Kept,
+    ) -> Result<NewContent<'s>> {
         let Some(Origin::Source(SourceEntry { path, state, .. })) = origin else {
             return Ok(NewContent::Bytes(match origin {
                 Some(Origin::Made(_, bytes)) => bytes,
@@ -563,7 +551,9 @@ impl<'a> Plan<'a> {
             }));
         };
         match (state, state.stamp()) {
-            (State::Kept(_, bytes), _) => Ok(NewContent::Bytes(bytes)),
+            (State::Kept(stamp, place), _) => {
+                Ok(NewContent::Bytes(kept.get(*place, stamp.len()).unwrap_or_default()))
+            }
             (_, Some(stamp)) => {
                 let file = File::open(self.source.join(path.as_str()))?;
                 Ok(NewContent::File(file, *stamp))
@@ -654,8 +644,6 @@ struct Packed {
     members: u64,
     arrays: u64,
     bytes: u64,
-    /// The manifest by SHA-256.
-    manifest: Vec<u8>,
     described: Vec<String>,
     findings: Vec<Finding>,
 }
