@@ -162,7 +162,7 @@ mod tests {
             };
             writer.write_bytes(&member, content).unwrap();
         }
-        writer.finish().unwrap();
+        writer.finish(&|| Box::new(std::iter::empty())).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
     }

@@ -86,10 +86,11 @@ impl<'t> PlainDescription<'t> {
         lines.0.is_empty().then_some(this)
     }
 
-    /// The text that it was read from, without the name: that of many arrays that differ in nothing else.
-    pub(crate) fn body(&self, text: &str) -> Option<String> {
+    /// What stands before and behind the name in the text that it was read from. Together it is the body,
+    /// which is that of many arrays that differ in nothing else.
+    pub(crate) fn around_name<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
         let (head, rest) = text.split_at_checked(Self::name_at(self.is_dimcoord))?;
-        Some([head, rest.strip_prefix(self.name)?].concat())
+        Some((head, rest.strip_prefix(self.name)?))
     }
 
     /// What [`PlainDescription::read`] gives of the text that has `name` in such a body.
@@ -336,7 +337,8 @@ mod tests {
         prop_assert!(nodes <= most, "{}", written);
         prop_assert_eq!(written, grouped.to_yaml());
         // Apart from its name it says the same.
-        let body = plain.body(text).unwrap();
+        let (head, rest) = plain.around_name(text).unwrap();
+        let body = [head, rest].concat();
         prop_assert_eq!(PlainDescription::of_body(&body, plain.name()), Some(plain.clone()));
         prop_assert_eq!(PlainDescription::text_of(&body, plain.name()), text);
         Ok(true)

@@ -183,11 +183,7 @@ pub(super) fn survey(root: &Path, names: Names, follow: bool, jobs: usize) -> Re
             let mut look = Look { below, buffer, room, block: start / STEP, budget: &budget };
             let seen = entries
                 .iter_mut()
-                .map(|entry| {
-                    let mut what = look.at(entry)?;
-                    alike.share(&mut what);
-                    Ok(what)
-                })
+                .map(|entry| look.at(entry, alike))
                 .collect::<Result<Vec<_>>>()?;
             Ok::<_, Error>((seen, Box::from(room.as_slice())))
         },
@@ -232,7 +228,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&mut self, entry: &mut SourceEntry) -> Result<Content> {
+    fn at(&mut self, entry: &mut SourceEntry, alike: &mut Alike) -> Result<Content> {
         let SourceEntry { path, state, .. } = entry;
         if !matches!(state, State::Unseen) {
             return Ok(Content::Other);
@@ -243,12 +239,13 @@ impl Look<'_> {
             && let Some(place) = self.take_room(stamp.len())
         {
             let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(self.buffer.len());
-            let (what, content) = read_whole(&mut file, path, &stamp, self.buffer.get_mut(..len))?;
+            let room = self.buffer.get_mut(..len);
+            let (what, content) = read_whole(&mut file, path, &stamp, room, alike)?;
             self.room.extend_from_slice(content);
             *state = State::Kept(stamp, place);
             return Ok(what);
         }
-        let what = read_beginning(&mut file, path, &stamp, self.buffer)?;
+        let what = read_beginning(&mut file, path, &stamp, self.buffer, alike)?;
         *state = State::Seen(stamp);
         Ok(what)
     }
@@ -268,6 +265,7 @@ pub(super) fn read_beginning(
     path: &MemberPath,
     stamp: &Stamp,
     buffer: &mut [u8],
+    alike: &mut Alike,
 ) -> Result<Content> {
     let mut inspector = Inspector::new(path.as_str());
     while inspector.wants_more() {
@@ -278,7 +276,7 @@ pub(super) fn read_beginning(
             Err(error) => return Err(Error::io("read", file.path())(error)),
         }
     }
-    Ok(inspector.finish(path.as_str(), stamp.len()))
+    Ok(inspector.finish_among(path.as_str(), stamp.len(), alike))
 }
 
 /// Reads a small file into `content`, which is as long as the file; it has to be what it was from
@@ -288,10 +286,11 @@ pub(super) fn read_whole<'b>(
     path: &MemberPath,
     stamp: &Stamp,
     content: Option<&'b mut [u8]>,
+    alike: &mut Alike,
 ) -> Result<(Content, &'b [u8])> {
     let content = content.unwrap_or_default();
     file.read_unchanged(content, stamp)?;
     let mut inspector = Inspector::new(path.as_str());
     inspector.update(content);
-    Ok((inspector.finish(path.as_str(), stamp.len()), content))
+    Ok((inspector.finish_among(path.as_str(), stamp.len(), alike), content))
 }

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::PACK_DOCUMENT;
-use super::known::Known;
 use super::lookup::Places;
 use crate::finding::Finding;
 use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
@@ -28,9 +27,41 @@ pub(crate) struct DescriptionFacts {
 #[derive(Debug, Clone)]
 struct Plain {
     /// The name of the array in it.
-    name: Box<str>,
+    name: Name,
     /// The text without that name, which is the same for many.
     body: Arc<str>,
+}
+
+/// The name of an array: most are so short that a place in memory of its own would be larger than the name.
+#[derive(Debug, Clone)]
+enum Name {
+    Short(u8, [u8; Self::SHORT]),
+    Long(Box<str>),
+}
+
+impl Name {
+    const SHORT: usize = 22;
+
+    fn new(name: &str) -> Self {
+        let mut bytes = [0; Self::SHORT];
+        match (bytes.get_mut(..name.len()), u8::try_from(name.len())) {
+            (Some(start), Ok(len)) => {
+                start.copy_from_slice(name.as_bytes());
+                Self::Short(len, bytes)
+            }
+            _ => Self::Long(name.into()),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Short(len, bytes) => {
+                let bytes = bytes.get(..usize::from(*len)).unwrap_or_default();
+                std::str::from_utf8(bytes).unwrap_or_default()
+            }
+            Self::Long(name) => name,
+        }
+    }
 }
 
 /// A description with its text in one piece.
@@ -57,20 +88,31 @@ struct Model {
 impl DescriptionFacts {
     /// Takes the text of the description that is called `name`.
     pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Self {
-        let (text, invalid) = match String::from_utf8(text.into()) {
+        Self::parse_among(name, text.into(), |head, rest| [head, rest].concat().into())
+    }
+
+    /// The same, where `body` gives the text but for the name, of the pieces before and behind that, which
+    /// others may have as well.
+    pub(super) fn parse_among(
+        name: &str,
+        bytes: Vec<u8>,
+        body: impl FnOnce(&str, &str) -> Arc<str>,
+    ) -> Self {
+        let plain = std::str::from_utf8(&bytes).ok().and_then(|text| {
+            let plain = PlainDescription::read(text)?;
+            let (head, rest) = plain.around_name(text)?;
+            Some(Plain { name: Name::new(plain.name()), body: body(head, rest) })
+        });
+        if plain.is_some() {
+            return Self { plain, whole: OnceLock::new() };
+        }
+        let (text, invalid) = match String::from_utf8(bytes) {
             Ok(text) => (text, None),
             Err(error) => {
                 let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 (shown, Some(error.into_bytes()))
             }
         };
-        let plain = PlainDescription::read(&text).filter(|_| invalid.is_none());
-        let plain = plain.and_then(|plain| {
-            Some(Plain { name: plain.name().into(), body: plain.body(&text)?.into() })
-        });
-        if plain.is_some() {
-            return Self { plain, whole: OnceLock::new() };
-        }
         let whole = Whole { text: text.into(), name: name.into(), model: OnceLock::new() };
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(name, &bytes, &whole.text)));
@@ -82,17 +124,10 @@ impl DescriptionFacts {
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
-    /// Keeps the text, but for the name, together with others that have the same.
-    pub(super) fn share_body(&mut self, known: &mut Known<Arc<str>>) {
-        if let Some(plain) = &mut self.plain {
-            known.share(&mut plain.body);
-        }
-    }
-
     fn whole(&self) -> &Whole {
         self.whole.get_or_init(|| {
             let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
-                PlainDescription::text_of(body, name)
+                PlainDescription::text_of(body, name.as_str())
             });
             Box::new(Whole { text: text.into(), name: "".into(), model: OnceLock::new() })
         })
@@ -122,7 +157,7 @@ impl DescriptionFacts {
     /// The description by itself, when it is of the plain form.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
         let Plain { name, body } = self.plain.as_ref()?;
-        PlainDescription::of_body(body, name)
+        PlainDescription::of_body(body, name.as_str())
     }
 
     fn model(&self) -> &Model {
@@ -179,7 +214,9 @@ impl DescriptionFacts {
     pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
         let options = ndl::ParseOptions { strict: true };
         let text = match &self.plain {
-            Some(Plain { name, body }) => Cow::Owned(PlainDescription::text_of(body, name)),
+            Some(Plain { name, body }) => {
+                Cow::Owned(PlainDescription::text_of(body, name.as_str()))
+            }
             None => Cow::Borrowed(self.text()),
         };
         ndl::parse_with(text.as_bytes(), &options)
@@ -225,6 +262,19 @@ impl Model {
             unresolved,
             unresolved_targets,
             places: OnceLock::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_it_was_whatever_its_length() {
+        for len in [0, 1, Name::SHORT, Name::SHORT + 1, 255, 256] {
+            let name = "n".repeat(len);
+            assert_eq!(Name::new(&name).as_str(), name);
         }
     }
 }

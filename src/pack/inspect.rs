@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
+use super::known::Alike;
 use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
 use crate::finding::{Code, Finding};
 use crate::ndl;
@@ -113,12 +114,24 @@ impl Inspector {
 
     /// Says what the file is, when it is `len` bytes long.
     pub(crate) fn finish(self, name: &str, len: u64) -> Content {
+        self.finish_among(name, len, &mut Alike::default())
+    }
+
+    /// The same, where what the file says of itself is kept together with what others said before, as far as
+    /// it is the same.
+    pub(crate) fn finish_among(self, name: &str, len: u64, alike: &mut Alike) -> Content {
         match self.wanted {
             Wanted::Nothing => Content::Other,
             Wanted::Everything => {
-                Content::Description(Box::new(DescriptionFacts::parse(name, self.kept)))
+                let body = |head: &str, rest: &str| alike.bodies.of_pieces(head, rest);
+                let facts = DescriptionFacts::parse_among(name, self.kept, body);
+                Content::Description(Box::new(facts))
             }
-            Wanted::Header => Content::Array(Arc::new(self.array(len))),
+            Wanted::Header => {
+                let mut facts = Arc::new(self.array(len));
+                alike.share(&mut facts);
+                Content::Array(facts)
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use super::inspect::{ArrayFacts, Content};
+use super::inspect::{ArrayFacts, Content, Inspector};
 
 /// Most values that are known at a time. When there are more, those after them are compared with each
 /// other: files that are alike lie together.
@@ -46,20 +46,31 @@ impl<P: Clone + Eq + Hash> Known<P> {
     }
 }
 
+impl Known<Arc<str>> {
+    /// The text that is made of two pieces. The last one is known without putting them together.
+    pub(super) fn of_pieces(&mut self, head: &str, rest: &str) -> Arc<str> {
+        let is_it = |last: &&Arc<str>| last.strip_prefix(head) == Some(rest);
+        if let Some(last) = self.last.as_ref().filter(is_it) {
+            return Arc::clone(last);
+        }
+        let mut text = Arc::from([head, rest].concat());
+        self.share(&mut text);
+        text
+    }
+}
+
 /// What one job has met.
 #[derive(Debug, Default)]
 pub(crate) struct Alike {
-    bodies: Known<Arc<str>>,
+    pub(super) bodies: Known<Arc<str>>,
     arrays: Known<Arc<ArrayFacts>>,
 }
 
 impl Alike {
-    /// Keeps what a file says of itself together with what others said before, as far as it is the same.
-    pub(crate) fn share(&mut self, content: &mut Content) {
-        match content {
-            Content::Array(facts) if facts.is_faultless() => self.arrays.share(facts),
-            Content::Description(facts) => facts.share_body(&mut self.bodies),
-            Content::Array(_) | Content::Other => {}
+    /// Keeps the facts of an array together with those of others, when they are the same.
+    pub(super) fn share(&mut self, facts: &mut Arc<ArrayFacts>) {
+        if facts.is_faultless() {
+            self.arrays.share(facts);
         }
     }
 }
@@ -74,11 +85,12 @@ impl AlikeOfJobs {
         Self((0..jobs.max(1)).map(|_| Mutex::default()).collect())
     }
 
-    /// As [`Alike::share`].
-    pub(crate) fn share(&self, content: &mut Content) {
+    /// As [`Inspector::finish_among`].
+    pub(crate) fn finish(&self, inspector: Inspector, name: &str, len: u64) -> Content {
         // While others are at it, there is one that none of them has; what is not shared takes room only.
-        if let Some(mut alike) = self.0.iter().find_map(|alike| alike.try_lock().ok()) {
-            alike.share(content);
+        match self.0.iter().find_map(|alike| alike.try_lock().ok()) {
+            Some(mut alike) => inspector.finish_among(name, len, &mut alike),
+            None => inspector.finish(name, len),
         }
     }
 }
@@ -99,6 +111,18 @@ mod tests {
             assert!(Arc::ptr_eq(&values[0], &values[other]));
         }
         assert!(Arc::ptr_eq(&values[2], &values[4]));
+    }
+
+    #[test]
+    fn a_text_is_known_by_its_pieces() {
+        let mut known = Known::default();
+        let whole = known.of_pieces("ab", "c");
+        assert_eq!(&*whole, "abc");
+        assert!(Arc::ptr_eq(&whole, &known.of_pieces("a", "bc")));
+        for (head, rest) in [("ab", ""), ("a", "c"), ("b", "c"), ("abc", "c")] {
+            assert_eq!(*known.of_pieces(head, rest), *format!("{head}{rest}"));
+        }
+        assert!(Arc::ptr_eq(&whole, &known.of_pieces("", "abc")));
     }
 
     #[test]

@@ -328,14 +328,14 @@ impl<'a> ArchiveWriter<'a> {
                 write_in_pieces(file, record.at, &[&header, content, &vec![0; padding]])
             }
             Format::Zip { layout, compression } => {
-                let packed = Packer::new(*compression)
-                    .pack(content)
-                    .map_err(Error::io("compress for", self.target))?;
+                let mut packed = Vec::new();
                 let mut content = content;
-                if let Some((method, bytes)) = &packed {
-                    content = bytes;
-                    record.method = *method;
-                    record.packed_size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                if *compression != Compression::Stored {
+                    record.method = Packer::new(*compression)
+                        .pack(content, &mut packed)
+                        .map_err(Error::io("compress for", self.target))?;
+                    content = &packed;
+                    record.packed_size = u64::try_from(packed.len()).unwrap_or(u64::MAX);
                 }
                 let mut header = Vec::new();
                 zip::write::header(&mut header, member, &record);

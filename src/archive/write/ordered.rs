@@ -2,6 +2,7 @@
 //! not depend on which job was faster.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use super::super::zip::write::{self as zip, Record};
@@ -39,11 +40,13 @@ pub(super) fn write(
         helpers: &helpers,
         packer: Packer::new(compression),
         buffer: Vec::new(),
+        small: Vec::new(),
     };
-    let work = |job: &mut Job<'_, '_, '_>, range: std::ops::Range<usize>| {
+    let work = |job: &mut Job<'_, '_, '_>, range: Range<usize>| {
         let turn = range.start / BATCH;
         turns.in_turn(turn, || {
             let members: Vec<_> = new.of(range).collect();
+            job.small.clear();
             let packed: Vec<Packed> = members
                 .iter()
                 .map(|(index, member)| job.pack_member(*index, member))
@@ -65,7 +68,15 @@ pub(super) fn write(
                 let mut bytes = Vec::new();
                 zip::header(&mut bytes, member, &written.record);
                 let data = written.record.at.saturating_add(wide(bytes.len()));
-                packed.spool.copy_to(file, data, bytes, written.record.at)?;
+                match &packed.bytes {
+                    PackedBytes::Small(range) => {
+                        bytes.extend_from_slice(job.small.get(range.clone()).unwrap_or_default());
+                        file.write_all_at(&bytes, written.record.at)?;
+                    }
+                    PackedBytes::Large(spool) => {
+                        spool.copy_to(file, data, bytes, written.record.at)?;
+                    }
+                }
             }
             Ok(written)
         })
@@ -82,7 +93,22 @@ fn wide(length: usize) -> u64 {
 struct Packed {
     copied: Copied,
     method: Method,
-    spool: Spool,
+    bytes: PackedBytes,
+}
+
+enum PackedBytes {
+    /// Among the small ones of the job.
+    Small(Range<usize>),
+    Large(Spool),
+}
+
+impl PackedBytes {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Small(range) => wide(range.len()),
+            Self::Large(spool) => spool.len,
+        }
+    }
 }
 
 impl Packed {
@@ -92,7 +118,7 @@ impl Packed {
             record: Record {
                 at,
                 crc: self.copied.crc,
-                packed_size: self.spool.len,
+                packed_size: self.bytes.len(),
                 method: self.method,
             },
         }
@@ -106,28 +132,29 @@ struct Job<'a, 's, 'm> {
     helpers: &'a Helpers,
     packer: Packer,
     buffer: Vec<u8>,
+    /// The packed bytes of the small members that wait for their places.
+    small: Vec<u8>,
 }
 
 impl Job<'_, '_, '_> {
     fn pack_member(&mut self, index: usize, member: &NewMember<'_>) -> Result<Packed> {
-        let mut spool = Spool::new(self.target);
         let algorithms = self.new.algorithms;
         let failed = || Error::io("compress for", self.target);
         let lent = self.helpers.lend(member.size);
         if member.kind == MemberKind::Directory {
             let copied = Copied::of(algorithms, b"");
-            return Ok(Packed { copied, method: Method::Stored, spool });
+            return Ok(Packed { copied, method: Method::Stored, bytes: PackedBytes::Small(0..0) });
         }
         let content = (self.new.source)(index)?;
         if member.size <= SMALL {
             self.buffer.clear();
             let copied = copy::append(content, algorithms, &mut self.buffer)?;
-            let packed = self.packer.pack(&self.buffer).map_err(failed())?;
-            let method = packed.as_ref().map_or(Method::Stored, |(method, _)| *method);
-            spool.memory = packed.map_or_else(|| self.buffer.clone(), |(_, packed)| packed);
-            spool.len = wide(spool.memory.len());
-            return Ok(Packed { copied, method, spool });
+            let start = self.small.len();
+            let method = self.packer.pack(&self.buffer, &mut self.small).map_err(failed())?;
+            let bytes = PackedBytes::Small(start..self.small.len());
+            return Ok(Packed { copied, method, bytes });
         }
+        let mut spool = Spool::new(self.target);
         let compression = self.packer.compression();
         let mut encoder =
             packer::encoder(compression, member.size, lent.count(), &mut spool).map_err(failed())?;
@@ -136,7 +163,8 @@ impl Job<'_, '_, '_> {
             encoder.write_all(block).map_err(Error::io("compress for", self.target))
         })?;
         encoder.finish().map_err(failed())?;
-        Ok(Packed { copied, method: packer::method(compression), spool })
+        let bytes = PackedBytes::Large(spool);
+        Ok(Packed { copied, method: packer::method(compression), bytes })
     }
 }
 

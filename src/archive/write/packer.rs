@@ -61,39 +61,47 @@ impl Packer {
         self.compression
     }
 
-    /// Packs bytes in memory; `None` when they would not become fewer.
-    pub(super) fn pack(&mut self, content: &[u8]) -> io::Result<Option<(Method, Vec<u8>)>> {
-        if content.is_empty() {
-            return Ok(None);
+    /// Appends bytes to `out`, packed unless they would not become fewer. What is packed for many members
+    /// belongs into one place: a compressor is so large that the next one does not fit beside what the last
+    /// one left behind in memory.
+    pub(super) fn pack(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
+        let start = out.len();
+        if !content.is_empty() {
+            match self.compression {
+                Compression::Stored => {}
+                Compression::Deflate { level } => deflate(content, level, out)?,
+                Compression::Zstd { level } => self.zstd(content, level, out)?,
+            }
+            let packed = out.len().saturating_sub(start);
+            if packed > 0 && packed < content.len() {
+                return Ok(method(self.compression));
+            }
         }
-        let packed = match self.compression {
-            Compression::Stored => return Ok(None),
-            Compression::Deflate { level } => deflate(content, level)?,
-            Compression::Zstd { level } => self.zstd(content, level)?,
-        };
-        Ok((packed.len() < content.len()).then_some((method(self.compression), packed)))
+        out.truncate(start);
+        out.extend_from_slice(content);
+        Ok(Method::Stored)
     }
 
-    fn zstd(&mut self, content: &[u8], level: Option<i32>) -> io::Result<Vec<u8>> {
+    fn zstd(&mut self, content: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> io::Result<()> {
         let mut encoder = match self.zstd.take() {
             Some(encoder) => encoder,
             None => raw::Encoder::new(level.unwrap_or(ZSTD_LEVEL))?,
         };
         encoder.reinit()?;
-        let mut writer = zio::Writer::new(Vec::new(), encoder);
+        let mut writer = zio::Writer::new(out, encoder);
         writer.write_all(content)?;
         writer.finish()?;
-        let (packed, encoder) = writer.into_inner();
+        let (_, encoder) = writer.into_inner();
         self.zstd = Some(encoder);
-        Ok(packed)
+        Ok(())
     }
 }
 
-fn deflate(content: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
+fn deflate(content: &[u8], level: Option<u32>, out: &mut Vec<u8>) -> io::Result<()> {
     let level = flate2::Compression::new(level.unwrap_or(DEFLATE_LEVEL));
-    let mut encoder = DeflateEncoder::new(Vec::new(), level);
+    let mut encoder = DeflateEncoder::new(out, level);
     encoder.write_all(content)?;
-    encoder.finish()
+    encoder.finish().map(drop)
 }
 
 #[cfg(test)]
@@ -128,9 +136,14 @@ mod tests {
         fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
             for compression in COMPRESSIONS {
                 let mut kept = Packer::new(compression);
+                let mut all = Vec::new();
                 for content in &contents {
-                    let fresh = Packer::new(compression).pack(content).unwrap();
-                    prop_assert_eq!(kept.pack(content).unwrap(), fresh);
+                    let mut fresh = Vec::new();
+                    let method = Packer::new(compression).pack(content, &mut fresh).unwrap();
+                    let start = all.len();
+                    prop_assert_eq!(kept.pack(content, &mut all).unwrap(), method);
+                    prop_assert_eq!(&all[start..], &fresh);
+                    prop_assert!(fresh.len() <= content.len());
                 }
             }
         }

@@ -104,15 +104,15 @@ fn write_run(
         let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
         let end = end
             .filter(|end| stamp.len() <= SMALL && *end <= room.len() && !is_aside(path.as_str()));
-        let mut what = match end {
+        let what = match end {
             Some(end) => {
-                let (what, _) = read_whole(&mut file, path, &stamp, room.get_mut(filled..end))?;
+                let content = room.get_mut(filled..end);
+                let (what, _) = read_whole(&mut file, path, &stamp, content, alike)?;
                 filled = end;
                 what
             }
-            None => read_beginning(&mut file, path, &stamp, block)?,
+            None => read_beginning(&mut file, path, &stamp, block, alike)?,
         };
-        alike.share(&mut what);
         seen.push(Some(Seen { stamp, end }));
         contents.push(what);
     }

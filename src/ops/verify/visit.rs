@@ -125,8 +125,7 @@ impl Visitor {
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let is_left = is_left && text.is_some();
         text = text.filter(|_| !is_left);
-        let mut content = inspector.finish(&member.name, file_len);
-        self.alike.share(&mut content);
+        let content = self.alike.finish(inspector, &member.name, file_len);
         Visited {
             digests: hashers.map(Hashers::finish),
             content,
