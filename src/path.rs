@@ -57,6 +57,11 @@ impl MemberPath {
         }
     }
 
+    /// The text, which others may share.
+    pub(crate) fn into_text(self) -> Arc<str> {
+        self.0
+    }
+
     /// The whole path.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -40,8 +40,8 @@ impl Directory {
             .into_iter()
             .map(|walked| Member {
                 name: match walked.path {
-                    Ok(path) => path.as_str().to_owned(),
-                    Err(invalid) => invalid.path,
+                    Ok(path) => path.into_text(),
+                    Err(invalid) => invalid.path.into(),
                 },
                 kind: match walked.kind {
                     Kind::File => MemberKind::File,
@@ -73,7 +73,7 @@ impl Directory {
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         let mut members = self.walk(1)?;
         for member in members.iter_mut().filter(|member| member.kind == MemberKind::File) {
-            if MemberPath::new(member.name.as_str()).is_ok() {
+            if MemberPath::new(&*member.name).is_ok() {
                 member.size = self.open_file(&member.name)?.len()?;
                 member.packed_size = member.size;
             }
@@ -113,7 +113,7 @@ impl Directory {
         visit: &Visit<'_, T>,
         findings: &mut Vec<Finding>,
     ) -> Result<(Member, Option<T>)> {
-        if member.kind != MemberKind::File || MemberPath::new(member.name.as_str()).is_err() {
+        if member.kind != MemberKind::File || MemberPath::new(&*member.name).is_err() {
             return Ok((member, None));
         }
         let opened = self.open_file(&member.name).and_then(|file| Ok((file.len()?, file)));
@@ -130,7 +130,7 @@ impl Directory {
             Err(error) => {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
-                        .in_member(member.name.clone())
+                        .in_member(&*member.name)
                         .hint("verify again: it was removed while the directory was looked at");
                 findings.push(finding);
                 Ok((member, None))
@@ -175,7 +175,7 @@ impl Directory {
         let file = self.open_file(path.as_str())?;
         let size = file.len()?;
         Ok(Some(Member {
-            name: name.to_owned(),
+            name: path.into_text(),
             kind: MemberKind::File,
             size,
             packed_size: size,

@@ -146,8 +146,9 @@ impl fmt::Display for Method {
 /// A member as its container tells of it; every number is a claim.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
-    /// The name as found, without the slash that ends a directory's.
-    pub(crate) name: String,
+    /// The name as found, without the slash that ends a directory's. Who knows the member by its name
+    /// shares it.
+    pub(crate) name: Arc<str>,
     pub(crate) kind: MemberKind,
     /// Bytes of the content.
     pub(crate) size: u64,

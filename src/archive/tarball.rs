@@ -228,7 +228,7 @@ impl Tarball {
         }
         let plain = self.compression == StreamCompression::None;
         Some(Member {
-            name: name.to_owned(),
+            name: name.into(),
             kind,
             size: entry.size,
             packed_size: entry.size,
@@ -256,7 +256,7 @@ impl Tarball {
         self.walk(|member| {
             let below = member.name.strip_prefix(name);
             in_it |= below.is_some_and(|below| below.len() > 1 && below.starts_with('/'));
-            if member.name == name {
+            if *member.name == *name {
                 twice = found.is_some();
                 found = Some(member);
             }
@@ -312,7 +312,7 @@ impl Tarball {
                 Ok(None) => {
                     return Err(Error::NoSuchMember {
                         archive: self.path().to_owned(),
-                        member: member.name.clone(),
+                        member: member.name.to_string(),
                         suggestion: None,
                     });
                 }
@@ -330,7 +330,7 @@ fn is_same(one: &Member, other: &Member) -> bool {
 }
 
 fn is_readable(member: &Member) -> bool {
-    member.kind == MemberKind::File && MemberPath::new(member.name.as_str()).is_ok()
+    member.kind == MemberKind::File && MemberPath::new(&*member.name).is_ok()
 }
 
 /// A name that is not UTF-8. Shown with replaced bytes, it could be taken for another member's.

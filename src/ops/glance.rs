@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::BufRead;
+use std::sync::Arc;
 
 use crate::archive::{Archive, Member};
 use crate::error::Result;
@@ -23,11 +24,11 @@ pub(super) struct Glance {
 /// Reads the headers of arrays and the descriptions, nothing else.
 pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let mut scan = archive.scan(jobs, &look)?;
-    let placement = Placement::detect(&scan.members.iter().map(|(member, _)| member.name.as_str()));
+    let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
     let ambiguous = ambiguous(&scan.findings);
     let contents = Contents::collect(scan.members.iter_mut().filter_map(|(member, content)| {
         // What one header says of it would be nonsense by another.
-        let content = content.take().filter(|_| !ambiguous.contains(&member.name))?;
+        let content = content.take().filter(|_| !ambiguous.contains(&*member.name))?;
         Some((placed(&placement, member)?, content))
     }));
     let members = scan.members.into_iter().map(|(member, _)| member).collect();
@@ -53,6 +54,9 @@ fn look(member: &Member, content: &mut dyn BufRead) -> Content {
 /// The name under which a file belongs to the contents of the pack.
 pub(super) fn placed(placement: &Placement, member: &Member) -> Option<MemberPath> {
     let payload = placement.payload(&member.name);
+    if payload == Some(&*member.name) {
+        return MemberPath::new(Arc::clone(&member.name)).ok();
+    }
     // The pack's own description is a tag file in a bag, and a payload file elsewhere.
     let relative =
         || placement.relative(&member.name).filter(|name| *name == crate::pack::PACK_DOCUMENT);

@@ -285,7 +285,7 @@ mod tests {
             names.sort();
             names.extend(rest);
             let member = |(name, size): (&String, u64)| Member {
-                name: name.clone(),
+                name: name.as_str().into(),
                 kind: MemberKind::File,
                 size,
                 packed_size: 0,
@@ -296,7 +296,8 @@ mod tests {
             sort(&mut members);
             let mut expected: Vec<_> = names.iter().zip(0..).collect();
             expected.sort();
-            let found = members.iter().map(|member| (&member.name, member.size));
+            let found = members.iter().map(|member| (&*member.name, member.size));
+            let expected = expected.into_iter().map(|(name, size)| (name.as_str(), size));
             prop_assert!(found.eq(expected));
         }
     }

@@ -151,7 +151,7 @@ mod tests {
         let members: Vec<Member> = names
             .iter()
             .map(|(name, kind)| Member {
-                name: (*name).to_owned(),
+                name: (*name).into(),
                 kind: *kind,
                 size: 0,
                 packed_size: 0,

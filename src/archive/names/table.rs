@@ -114,7 +114,7 @@ mod tests {
         let late = ["b", "c", "d", "a", "b"].map(str::to_owned).to_vec();
         for names in [Vec::new(), late, many] {
             let member = |name: &String| Member {
-                name: name.clone(),
+                name: name.as_str().into(),
                 kind: MemberKind::File,
                 size: 0,
                 packed_size: 0,

@@ -18,7 +18,7 @@ pub(super) fn check_central(
     entry: &Entry,
     findings: &mut Vec<Finding>,
 ) {
-    let name = || entry.member.name.clone();
+    let name = || &*entry.member.name;
     if header.disk != 0 && header.disk != u16::MAX {
         findings.push(
             Finding::new(Code::SplitArchive, "the member lies in another file of a split archive")
@@ -59,7 +59,7 @@ pub(super) fn check_central(
 }
 
 fn odd(entry: &Entry, message: &str) -> Finding {
-    Finding::new(Code::OddContainer, message).in_member(entry.member.name.clone())
+    Finding::new(Code::OddContainer, message).in_member(&*entry.member.name)
 }
 
 fn zip64_differs(entry: &Entry, place: &str) -> Finding {
@@ -67,14 +67,14 @@ fn zip64_differs(entry: &Entry, place: &str) -> Finding {
         Code::Zip64Mismatch,
         format!("the zip64 field in the {place} does not say what the ordinary fields say"),
     )
-    .in_member(entry.member.name.clone())
+    .in_member(&*entry.member.name)
     .hint("make the archive anew; programs with and without zip64 would read different things")
 }
 
 /// Compares a local header with the directory; gives the header's length when it is one.
 pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<u64> {
     let finding = |code, message: &str| {
-        Finding::new(code, message).in_member(entry.member.name.clone()).at_byte(entry.local)
+        Finding::new(code, message).in_member(&*entry.member.name).at_byte(entry.local)
     };
     let Some(header) = LocalHeader::read(bytes) else {
         findings.push(finding(
@@ -97,7 +97,7 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
     if !entry.is_named(header.name) {
         differ(
             "name",
-            entry.member.name.clone(),
+            entry.member.name.to_string(),
             String::from_utf8_lossy(header.name).into_owned(),
         );
     }

@@ -29,7 +29,7 @@ impl Entry {
         let ends_in_slash = name.ends_with('/');
         let Facts { size, packed_size, .. } = header.facts;
         let member = Member {
-            name: without_slash(name).into_owned(),
+            name: without_slash(name).into(),
             kind: kind(ends_in_slash, header.version_made_by, header.external_attributes),
             size,
             packed_size,

@@ -201,9 +201,7 @@ pub(super) struct Span<'a> {
 
 impl Span<'_> {
     fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
-        Finding::new(code, message)
-            .in_member(self.entry.member.name.clone())
-            .at_byte(self.entry.local)
+        Finding::new(code, message).in_member(&*self.entry.member.name).at_byte(self.entry.local)
     }
 
     /// Checks the span, and shows the member to `visit` when it is a file that can be read; gives where
@@ -381,7 +379,7 @@ impl Span<'_> {
             };
             findings.push(
                 Finding::new(code, message)
-                    .in_member(self.entry.member.name.clone())
+                    .in_member(&*self.entry.member.name)
                     .at_byte(at)
                     .hint("make the archive anew; nobody checks what stands there"),
             );

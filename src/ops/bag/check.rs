@@ -81,7 +81,7 @@ impl<'a> Bag<'a> {
                 (None, _) if placement.is_top(&member.name) => {}
                 (None, _) => findings.push(
                     Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
-                        .in_member(member.name.clone())
+                        .in_member(&*member.name)
                         .hint("take it out: an archive holds one bag and nothing else"),
                 ),
             }

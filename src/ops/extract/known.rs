@@ -114,7 +114,7 @@ mod tests {
 
     fn member(name: String) -> Member {
         Member {
-            name,
+            name: name.into(),
             kind: MemberKind::File,
             size: 0,
             packed_size: 0,

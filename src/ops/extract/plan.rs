@@ -53,7 +53,7 @@ impl Plan {
             }
         }
         let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
-        let placement = Placement::detect(&members.iter().map(|member| member.name.as_str()));
+        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
         let kept = Kept { archive: &archive_path, placement: &placement, texts };
         let known = Known::find(&archive_path, &kept, &placement, &members, &mut findings)?;
         drop(kept);
@@ -66,7 +66,7 @@ impl Plan {
         let ambiguous = ambiguous(&findings);
         let is_wanted = |member: &Member| {
             (options.patterns.is_empty() || options.patterns.matches(&member.name))
-                && !ambiguous.contains(&member.name)
+                && !ambiguous.contains(&*member.name)
         };
         let is_named = |member: &Member| path::is_sound(&member.name);
         let of_kind = |number: &usize, kind: MemberKind| {
@@ -104,7 +104,7 @@ impl Plan {
         if fs::is_empty_directory(target)? {
             return Ok(());
         }
-        let paths = self.members(&self.files).map(|member| target.join(&member.name));
+        let paths = self.members(&self.files).map(|member| target.join(&*member.name));
         match paths.filter(|path| fs::exists(path)).min() {
             Some(path) => Err(Error::AlreadyExists { path }),
             None => Ok(()),
@@ -117,7 +117,7 @@ type Text = Option<Box<io::Result<Vec<u8>>>>;
 
 fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
     // At the top, or in the one directory that may hold everything.
-    let last = member.name.split_once('/').map_or(member.name.as_str(), |(_, last)| last);
+    let last = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
     if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
         return None;
     }
@@ -145,7 +145,7 @@ impl KeptText {
             Ok(text) => Ok(text),
             Err(error) => Err(Box::new(manifests::unreadable(&member.name, error)?)),
         };
-        Ok(Self { name: member.name.clone(), text })
+        Ok(Self { name: member.name.to_string(), text })
     }
 }
 

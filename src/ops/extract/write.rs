@@ -49,7 +49,7 @@ impl<'a> Extraction<'a> {
                 Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
                     let hint = "move what is there out of the way, or unpack elsewhere";
-                    findings.push(finding.in_member(member.name.as_str()).hint(hint));
+                    findings.push(finding.in_member(&*member.name).hint(hint));
                 }
                 other => other?,
             }

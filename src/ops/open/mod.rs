@@ -129,7 +129,7 @@ impl Pack {
         Ok(members
             .into_iter()
             .map(|member| MemberInfo {
-                name: member.name,
+                name: member.name.to_string(),
                 kind: member.kind,
                 size: member.size,
                 packed_size: member.packed_size,
@@ -272,7 +272,7 @@ impl Pack {
             return Ok(placement);
         }
         let members = self.archive.members()?;
-        let placement = Placement::detect(&members.iter().map(|member| member.name.as_str()));
+        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
         Ok(self.placement.get_or_init(|| placement))
     }
 

@@ -89,28 +89,32 @@ impl<'a> Verification<'a> {
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;
         report.findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
-        // What files say of themselves is judged beside what manifests say of them.
-        let says = |visited: &&Visited| !matches!(visited.content, Content::Other);
-        let visited = scan.members.iter().filter_map(|(_, visited)| visited.as_ref());
-        let mut said = Vec::with_capacity(visited.filter(says).count());
-        for (at, (_, visited)) in scan.members.iter_mut().enumerate() {
-            let Some(visited) = visited else { continue };
-            if let Some(refused) = visited.rare.as_mut().and_then(|rare| rare.refused.take()) {
-                return Err(refused);
-            }
-            match std::mem::replace(&mut visited.content, Content::Other) {
-                Content::Other => {}
-                content => said.push((at, content)),
-            }
+        let rare =
+            scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut()?.rare.as_mut());
+        if let Some(refused) = rare.filter_map(|rare| rare.refused.take()).next() {
+            return Err(refused);
         }
-        let members = &scan.members[..];
-        let names = NameTable::new(members.iter().map(|(member, _)| member));
+        let names = NameTable::new(scan.members.iter().map(|(member, _)| member));
         let placement = Placement::detect(&names.names());
         report.layout = placement.layout;
+        let said =
+            scan.members.iter_mut().filter_map(|(member, visited)| {
+                match std::mem::replace(&mut visited.as_mut()?.content, Content::Other) {
+                    Content::Other => None,
+                    content => Some((placed(&placement, member)?, content)),
+                }
+            });
+        let mut contents = Contents::collect(said);
+        let members = &scan.members[..];
+        // What files say of themselves is judged beside what manifests say of them.
         let (proved, (contents, mut of_contents)) = parallel::join(
             self.jobs,
             || self.prove(members, &names, &placement, report),
-            || check_contents(members, &placement, said),
+            || {
+                contents.forget_repetition();
+                let findings = contents.findings();
+                (contents, findings)
+            },
         );
         proved?;
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
@@ -166,7 +170,7 @@ impl<'a> Verification<'a> {
                         Code::UnlistedMember,
                         "the file lies outside of the pack's directory",
                     )
-                    .in_member(member.name.clone()),
+                    .in_member(&*member.name),
                 );
             }
         }
@@ -241,21 +245,6 @@ impl<'a> Verification<'a> {
         }
         algorithms.into_iter().collect()
     }
-}
-
-/// What the files of a pack say of themselves, and what is wrong with that.
-fn check_contents(
-    members: &Members,
-    placement: &Placement,
-    said: Vec<(usize, Content)>,
-) -> (Contents, Vec<Finding>) {
-    let mut contents = Contents::collect(said.into_iter().filter_map(|(at, content)| {
-        let (member, _) = members.get(at)?;
-        Some((placed(placement, member)?, content))
-    }));
-    contents.forget_repetition();
-    let findings = contents.findings();
-    (contents, findings)
 }
 
 /// Names the array that each finding concerns, where it concerns one.
