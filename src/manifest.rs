@@ -609,6 +609,8 @@ mod tests {
                 paths.iter().map(|path| (path.clone(), Digest::sha256(path.as_str().as_bytes()))),
             );
             let text = manifest.to_text(names);
+            let length = |entry: &ManifestEntry| line_len(names, entry.path.as_str(), &entry.digest);
+            prop_assert_eq!(manifest.entries().iter().map(length).sum::<usize>(), text.len());
             let (again, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
             prop_assert_eq!(faults, []);
             prop_assert_eq!(again.entries().len(), paths.len());

@@ -62,8 +62,7 @@ impl Packer {
     }
 
     /// Appends bytes to `out`, packed unless they would not become fewer. What is packed for many members
-    /// belongs into one place: a compressor is so large that the next one does not fit beside what the last
-    /// one left behind in memory.
+    /// then lies in one place.
     pub(super) fn pack(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
         let start = out.len();
         if !content.is_empty() {

@@ -89,9 +89,9 @@ impl<'a> Verification<'a> {
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;
         report.findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
-        let rare =
+        let mut rare =
             scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut()?.rare.as_mut());
-        if let Some(refused) = rare.filter_map(|rare| rare.refused.take()).next() {
+        if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
             return Err(refused);
         }
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member));
