@@ -8,11 +8,13 @@
 //! read and written anywhere.
 
 pub mod ds;
+mod element;
 mod error;
 pub mod npy;
 pub mod npz;
 pub mod png;
 mod variable;
 
+pub(crate) use element::element_of_word;
 pub use error::Error;
 pub use variable::Variable;

@@ -1,5 +1,6 @@
 //! Element types of RawArray and datatypes of the Ndarray Data Language: which describes which.
 
+use crate::interchange::element_of_word;
 use crate::ndl::{Datatype, Integer};
 use crate::ra::{ElementKind, ElementType};
 
@@ -38,30 +39,6 @@ pub(super) fn fit(datatype: &Datatype, element: ElementType) -> Fit {
             "`{datatype}` has no RawArray form; give the values inline as `value`, without a file"
         ))),
     }
-}
-
-/// The element type that a word stands for by itself.
-fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
-    Some(match datatype {
-        Datatype::Int8 => ElementType::INT8,
-        Datatype::Int16 => ElementType::INT16,
-        Datatype::Int32 => ElementType::INT32,
-        Datatype::Int64 => ElementType::INT64,
-        Datatype::Int128 => ElementType::INT128,
-        Datatype::UInt8 => ElementType::UINT8,
-        Datatype::UInt16 => ElementType::UINT16,
-        Datatype::UInt32 => ElementType::UINT32,
-        Datatype::UInt64 => ElementType::UINT64,
-        Datatype::UInt128 => ElementType::UINT128,
-        Datatype::Float16 => ElementType::FLOAT16,
-        Datatype::Float32 => ElementType::FLOAT32,
-        Datatype::Float64 => ElementType::FLOAT64,
-        Datatype::Float128 => ElementType::FLOAT128,
-        Datatype::BFloat16 => ElementType::BFLOAT16,
-        Datatype::Complex64 => ElementType::COMPLEX64,
-        Datatype::Complex128 => ElementType::COMPLEX128,
-        _ => return None,
-    })
 }
 
 fn is_user(element: ElementType, size: u64) -> bool {

@@ -4,7 +4,7 @@ use super::descr::{ByteOrder, Descr, Field, Kind, MAX_ITEM, Scalar};
 use super::from_npy::{BYTES_TAG, NOT_A_TIME, TEXT_TAG, join, padding_number, units_name};
 use super::literal::quoted;
 use super::time::TimeUnit;
-use crate::interchange::{Error, Variable};
+use crate::interchange::{Error, Variable, element_of_word};
 use crate::ndl::{Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
 
@@ -175,13 +175,13 @@ impl Mapper<'_> {
             }
             Datatype::Enum { members, .. } => {
                 let base = datatype.resolved_base().map(Integer::datatype);
-                let kind = base.and_then(|base| element_of(&base));
+                let kind = base.and_then(|base| element_of_word(&base));
                 let names: Vec<_> = members.iter().map(|(name, _)| quoted(name)).collect();
                 self.losses
                     .push(format!("the names {} of the enum are not kept", names.join(", ")));
                 kind == Some(element)
             }
-            word => element_of(word) == Some(element),
+            word => element_of_word(word) == Some(element),
         };
         if !fits {
             return Err(contradicts());
@@ -276,7 +276,7 @@ impl Mapper<'_> {
                 }
             }
             Datatype::Int64 => Ok(self.time(path).unwrap_or_else(|| Descr::scalar(Kind::Int, 8))),
-            _ => match element_of(datatype).and_then(number) {
+            _ => match element_of_word(datatype).and_then(number) {
                 Some(descr) => Ok(descr),
                 None => {
                     let reason = format!("the member {} is `{datatype}`", quoted(path));
@@ -293,28 +293,4 @@ fn opaque(size: u64, tag: Option<&str>) -> Descr {
         Some(TEXT_TAG) if size.is_multiple_of(4) => Descr::scalar(Kind::Text, size),
         _ => Descr::scalar(Kind::Void, size),
     }
-}
-
-/// The element type that a word stands for.
-fn element_of(datatype: &Datatype) -> Option<ElementType> {
-    Some(match datatype {
-        Datatype::Int8 => ElementType::INT8,
-        Datatype::Int16 => ElementType::INT16,
-        Datatype::Int32 => ElementType::INT32,
-        Datatype::Int64 => ElementType::INT64,
-        Datatype::Int128 => ElementType::INT128,
-        Datatype::UInt8 => ElementType::UINT8,
-        Datatype::UInt16 => ElementType::UINT16,
-        Datatype::UInt32 => ElementType::UINT32,
-        Datatype::UInt64 => ElementType::UINT64,
-        Datatype::UInt128 => ElementType::UINT128,
-        Datatype::Float16 => ElementType::FLOAT16,
-        Datatype::Float32 => ElementType::FLOAT32,
-        Datatype::Float64 => ElementType::FLOAT64,
-        Datatype::Float128 => ElementType::FLOAT128,
-        Datatype::BFloat16 => ElementType::BFLOAT16,
-        Datatype::Complex64 => ElementType::COMPLEX64,
-        Datatype::Complex128 => ElementType::COMPLEX128,
-        _ => return None,
-    })
 }
