@@ -128,6 +128,11 @@ impl Data<'_> {
     pub(super) fn read_by<T>(self, len: u64, write: impl FnOnce(&mut dyn Read) -> T) -> T {
         match self {
             Self::Placed(placed) => write(&mut placed.into_reader(len)),
+            Self::Passing(mut reader, name) if len == 0 => {
+                // Even nothing may have a sum that is wrong, which is told at the end.
+                let end = io::copy(&mut (&mut reader).take(1), &mut io::sink()).err();
+                write(&mut Named { reader: Ended(end), name })
+            }
             Self::Passing(reader, name) => write(&mut Named { reader: reader.take(len), name }),
         }
     }
@@ -156,6 +161,15 @@ impl Read for Positional {
         }
         self.at = self.at.saturating_add(wide(count));
         Ok(count)
+    }
+}
+
+/// Nothing, or an error instead.
+struct Ended(Option<io::Error>);
+
+impl Read for Ended {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 

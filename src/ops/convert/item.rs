@@ -134,7 +134,7 @@ impl Item {
     }
 
     /// Names the extents along its axes by numbers, and answers with the names.
-    pub(super) fn fix_extents(&mut self) -> Vec<String> {
+    pub(in super::super) fn fix_extents(&mut self) -> Vec<String> {
         let extents = self.extents();
         let mut names = Vec::new();
         for (extent, length) in self.description.shape.iter_mut().zip(extents) {

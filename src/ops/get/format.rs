@@ -42,14 +42,15 @@ pub(super) fn write(
         out.write_all(data).map_err(failed)?;
         return Ok(Vec::new());
     }
-    let mut item = item(member, &header, description)?;
+    let (mut item, mut losses) = item(member, &header, description)?;
     let refused = |source| match source {
         interchange::Error::Io(error) => Error::io("write", output)(error),
         source => Error::Interchange { name: member.to_owned(), source },
     };
     if format == ArrayFormat::Npy {
         let plan = npy::write(out, &item.to_variable()?, data, &npy::WriteOptions::new());
-        return Ok(plan.map_err(refused)?.losses);
+        losses.extend(plan.map_err(refused)?.losses);
+        return Ok(losses);
     }
     // Everything else has the last index fastest.
     let before = item.to_variable()?.header;
@@ -63,7 +64,11 @@ pub(super) fn write(
         data
     };
     match format {
-        ArrayFormat::Png => png::write(&item.to_variable()?, data, out).map_err(refused),
+        ArrayFormat::Png => {
+            let written = png::write(&item.to_variable()?, data, out);
+            losses.extend(written.map_err(refused)?);
+            Ok(losses)
+        }
         ArrayFormat::Csv => {
             let (element, shape) = (before.element(), item.extents());
             let table = Numbers::new(element, &shape, data, Style::Plain)?;
@@ -90,8 +95,12 @@ fn write_json(
     Ok(Numbers::new(header.element(), &shape, data, Style::Json)?.write_json(out))
 }
 
-/// The array with the description of what it is a part of.
-fn item(member: &str, header: &Header, description: Option<Ndarray>) -> Result<Item> {
+/// The array with the description of what it is a part of, and what that loses.
+fn item(
+    member: &str,
+    header: &Header,
+    description: Option<Ndarray>,
+) -> Result<(Item, Vec<String>)> {
     let name = member_name(member).to_owned();
     let described = description.map(|description| Described {
         description,
@@ -99,6 +108,9 @@ fn item(member: &str, header: &Header, description: Option<Ndarray>) -> Result<I
         shared: Vec::new(),
     });
     let mut item = Item::rawarray(name, header, described, false)?;
+    let names = item.fix_extents();
+    let lost = format!("the names of its axes ({}) are left out", names.join(", "));
+    let losses = if names.is_empty() { Vec::new() } else { vec![lost] };
     let is_text = item.description.datatype == Datatype::String;
     if !(is_text && item.description.shape.is_empty()) {
         item.description.shape = item.extents().into_iter().map(Extent::Fixed).collect();
@@ -106,5 +118,5 @@ fn item(member: &str, header: &Header, description: Option<Ndarray>) -> Result<I
             storage.shape = None;
         }
     }
-    Ok(item)
+    Ok((item, losses))
 }

@@ -191,7 +191,7 @@ fn numpy_reads_what_hundreds_of_arrays_became() {
 }
 
 #[test]
-fn both_readers_of_ds_see_what_a_pack_holds() {
+fn ds_format_sees_what_a_pack_holds() {
     let Some(python) = Python::with(&["numpy", "ds_format"]) else { return };
     let experiment = Experiment::new()
         .array("t.ra", FLOAT32, &[2, 3], &floats(0..6))
