@@ -6,6 +6,7 @@
 
 mod names;
 mod read;
+mod unfailing;
 mod write;
 
 pub use names::{Named, paths};

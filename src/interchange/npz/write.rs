@@ -9,6 +9,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::SUFFIX;
+use super::unfailing::{Fault, Unfailing};
 use crate::interchange::{Error, Variable, npy};
 use crate::path::{MAX_PATH_BYTES, escape};
 
@@ -34,7 +35,8 @@ const LARGE: u64 = 0xfff0_0000;
 ///
 /// See [`Reader`](super::Reader) for an example.
 pub struct Writer<W: Write + Seek> {
-    zip: ZipWriter<W>,
+    zip: ZipWriter<Unfailing<W>>,
+    fault: Fault,
     compression: Compression,
     keys: HashSet<String>,
 }
@@ -48,7 +50,9 @@ impl<W: Write + Seek> fmt::Debug for Writer<W> {
 impl<W: Write + Seek> Writer<W> {
     /// An `.npz` file without arrays. `out` is written from where it stands, which is to be its beginning.
     pub fn new(out: W, compression: Compression) -> Self {
-        Self { zip: ZipWriter::new(out), compression, keys: HashSet::new() }
+        let fault = Fault::default();
+        let zip = ZipWriter::new(Unfailing::new(out, fault.clone()));
+        Self { zip, fault, compression, keys: HashSet::new() }
     }
 
     /// Adds an array. `key` is what numpy calls it; slashes in it make no difference to numpy.
@@ -92,6 +96,7 @@ impl<W: Write + Seek> Writer<W> {
             .large_file(plan.file_len() >= LARGE);
         self.zip.start_file(name, file).map_err(failed)?;
         plan.write(&mut self.zip, data)?;
+        self.fault.check()?;
         Ok(plan)
     }
 
@@ -101,7 +106,9 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// When writing fails.
     pub fn finish(self) -> Result<W, Error> {
-        self.zip.finish().map_err(failed)
+        let out = self.zip.finish().map_err(failed)?;
+        self.fault.check()?;
+        Ok(out.into_inner())
     }
 }
 

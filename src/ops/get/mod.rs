@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::format::Part;
+use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
@@ -20,6 +21,10 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// Members up to this size are kept in memory until they are known to be whole; larger ones are read
 /// twice.
 const KEPT: u64 = 4 * 1024 * 1024;
+
+/// Whole arrays up to this size are converted in memory, since one is found at once; larger ones from file
+/// to file, after a look at all headers.
+const IN_MEMORY: u64 = 16 * 1024 * 1024;
 
 /// How to write an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +86,9 @@ pub struct GetReport {
 /// When there is no such member, it is damaged, or the file is there already.
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
     let pack = Pack::open(archive)?;
+    if let Some(form) = streamed(&pack, member, options)? {
+        return convert_member(archive, member, output, form, options);
+    }
     let pending = PendingFile::create(output, options.force)?;
     let mut report = GetReport {
         archive: archive.to_owned(),
@@ -99,6 +107,48 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     pending.persist()?;
     report.leftovers = fs::leftovers(output);
     Ok(report)
+}
+
+/// The form that a whole array is converted into from file to file, because it is too large for memory.
+fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<Form>> {
+    let form = match options.format {
+        Some(ArrayFormat::Npy) => Form::Npy,
+        Some(ArrayFormat::Png) => Form::Png,
+        _ => return Ok(None),
+    };
+    if options.slice.is_some() || options.unverified {
+        return Ok(None);
+    }
+    let size = pack.array(member)?.file_size();
+    match options.max_size {
+        Some(limit) if size > limit => Err(too_large(limit)),
+        _ => Ok(Some(form).filter(|_| size > IN_MEMORY)),
+    }
+}
+
+/// The same as [`get`] of a whole array, without memory for all of it.
+fn convert_member(
+    archive: &Path,
+    member: &str,
+    output: &Path,
+    form: Form,
+    options: &GetOptions,
+) -> Result<GetReport> {
+    let options = ConvertOptions {
+        to: Some(form),
+        member: Some(member.to_owned()),
+        force: options.force,
+        ..ConvertOptions::default()
+    };
+    let report = convert(archive, output, &options)?;
+    Ok(GetReport {
+        archive: archive.to_owned(),
+        member: member.to_owned(),
+        bytes: report.bytes,
+        verified: report.arrays.iter().all(|array| array.verified),
+        losses: report.arrays.into_iter().flat_map(|array| array.losses).collect(),
+        leftovers: report.leftovers,
+    })
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the

@@ -1,6 +1,7 @@
 //! `ra-pack convert`: every form into every other, what each option does, and what is refused.
 
 mod forms; // each pair of forms
+mod get_large; // `get` by the same way, for what is too large for memory
 mod many; // forms that hold several arrays: packs, .npz, .ds
 mod numpy; // what numpy makes of what we write
 mod options; // each option
