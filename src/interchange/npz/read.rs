@@ -149,11 +149,7 @@ impl<R: Read + Seek> Reader<R> {
         let opened = self.raw(index)?;
         match npy::Reader::with_options(opened, options) {
             Ok(reader) => Ok(reader.checked_to_the_end()),
-            Err(Error::Malformed { offset, reason }) if !reason.starts_with(IN_MEMBER) => {
-                let name = name.unwrap_or_default();
-                Err(Error::malformed(offset, format!("{IN_MEMBER}`{name}`: {reason}")))
-            }
-            Err(error) => Err(error),
+            Err(error) => Err(in_member(&name.unwrap_or_default(), error)),
         }
     }
 
@@ -197,6 +193,19 @@ impl<R: Read + Seek> Reader<R> {
 
 /// How the reason begins of a fault that is not counted from the beginning of the file.
 const IN_MEMBER: &str = "in the member ";
+
+/// The error with the member that it is about.
+fn in_member(name: &str, error: Error) -> Error {
+    match error {
+        Error::Malformed { offset, reason } if !reason.starts_with(IN_MEMBER) => {
+            Error::malformed(offset, format!("{IN_MEMBER}`{name}`: {reason}"))
+        }
+        Error::NoCounterpart { reason, instead } => {
+            Error::no_counterpart(format!("{IN_MEMBER}`{name}`: {reason}"), instead)
+        }
+        error => error,
+    }
+}
 
 /// What the zip crate says, at a place that it does not tell.
 fn fault(offset: u64, expected: &str, error: ZipError) -> Error {

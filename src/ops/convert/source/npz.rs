@@ -12,7 +12,7 @@ use super::npy::read_options;
 use super::{Elements, ReadElements, Source, refused};
 use crate::error::Result;
 use crate::fs::File;
-use crate::interchange::{npy, npz};
+use crate::interchange::{self, npy, npz};
 use crate::path::escape;
 
 /// Bytes that are read at once.
@@ -47,7 +47,9 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
             "" => "unnamed",
             name => name,
         };
-        let array = reader.open(index, &read).map_err(|source| refused(path, source))?;
+        let opened = reader.open(index, &read);
+        let is_one_of_many = keys.len() > 1 && options.member.is_none();
+        let array = opened.map_err(|error| refused(path, way_round(error, is_one_of_many)))?;
         let variable = array.variable(name).map_err(|source| refused(path, source))?;
         drop(array);
         items.push(Item::foreign(key.clone(), variable));
@@ -58,6 +60,17 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     }
     let reads = Box::new(NpzFile { path: path.to_owned(), reader, options: read, members });
     Ok(Source { items, losses, reads })
+}
+
+/// The error with the way to the other arrays, which one that has no counterpart keeps back.
+fn way_round(error: interchange::Error, is_one_of_many: bool) -> interchange::Error {
+    match error {
+        interchange::Error::NoCounterpart { reason, instead } if is_one_of_many => {
+            let others = "the other arrays can be converted one by one with --member NAME";
+            interchange::Error::no_counterpart(reason, format!("{instead}; {others}"))
+        }
+        error => error,
+    }
 }
 
 impl ReadElements for NpzFile {
