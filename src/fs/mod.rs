@@ -111,6 +111,11 @@ pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
     directory(one).is_some_and(|home| directory(other) == Some(home))
 }
 
+/// Whether both are the same name in the same directory, of a file that need not be there.
+pub(crate) fn is_same_name(one: &Path, other: &Path) -> bool {
+    one.file_name() == other.file_name() && are_neighbours(one, other)
+}
+
 /// Writes the names in the directory of `path` to the disk, so that a rename survives a power cut.
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     if cfg!(unix) {

@@ -168,8 +168,16 @@ impl PendingFile {
         if !replace && exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
         }
-        if fs::symlink_metadata(target).is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(Error::io("write", target)(io::ErrorKind::IsADirectory.into()));
+        if let Ok(metadata) = fs::symlink_metadata(target) {
+            if metadata.is_dir() {
+                return Err(Error::io("write", target)(io::ErrorKind::IsADirectory.into()));
+            }
+            // In the place of `/dev/null` or of a pipe that others use, a file would be a fault of theirs.
+            if !metadata.is_file() && !metadata.is_symlink() {
+                let reason = "it is a device, a pipe or a socket, which no file takes the place of";
+                let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
+                return Err(Error::io("write", target)(error));
+            }
         }
         let directory = parent_of(target);
         let mut builder = tempfile::Builder::new();

@@ -210,7 +210,9 @@ impl ArrayFacts {
                 )
                 .in_member(path.as_str())
                 .at_byte(8)
-                .hint("store it little-endian: read it with the library and write it again"),
+                .hint(
+                    "`ra-pack convert` stores it little-endian, as it does without --keep-endian",
+                ),
             );
         }
         if header.is_encoded() {
@@ -222,7 +224,7 @@ impl ArrayFacts {
                 )
                 .in_member(path.as_str())
                 .at_byte(8)
-                .hint("store it plainly: read it with the library and write it again"),
+                .hint("`ra-pack convert` stores it plainly"),
             );
         }
     }

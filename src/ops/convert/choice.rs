@@ -31,12 +31,12 @@ pub(super) fn choose(
     if to.holds_many() || items.len() == 1 {
         return Ok((0..items.len()).collect());
     }
+    if items.is_empty() {
+        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
+    }
     Err(Error::Unsupported(format!(
-        "a .{to} holds one array, and `{path}` {}; give --member NAME{}",
-        match items.len() {
-            0 => "none".to_owned(),
-            count => format!("has {count}"),
-        },
+        "a .{to} holds one array, and `{path}` has {}; give --member NAME{}",
+        items.len(),
         listed(items.iter().map(|item| &item.name))
     )))
 }

@@ -69,6 +69,7 @@ impl Form {
 
     /// The form of what is at `path`.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
         if fs::is_directory(path)? {
             return Ok(Self::Pack(Container::Directory));
         }
@@ -77,6 +78,7 @@ impl Form {
 
     /// The form of what shall be at `path`: a directory when it ends in a slash or has no extension.
     pub(super) fn of_output(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
         let ends_in_slash = path.as_os_str().as_encoded_bytes().last().is_some_and(|last| {
             let last = char::from(*last);
             std::path::is_separator(last)
@@ -96,6 +98,16 @@ impl Form {
     pub(super) fn holds_many(self) -> bool {
         matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
     }
+}
+
+/// Whoever says `-` means the standard input or output, where nobody can go back.
+fn refuse_stream(path: &Path) -> Result<()> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Error::Unsupported(
+        "arrays are converted from file to file, and `-` is none; give a path, or `./-` for a file that is called so".to_owned(),
+    ))
 }
 
 fn unknown(path: &Path, option: &str) -> Error {
@@ -155,6 +167,9 @@ mod tests {
             assert_eq!(output(path), form.parse().ok(), "{path}");
         }
         assert_eq!(output("a.jpeg"), None);
+        assert_eq!(output("-"), None);
+        assert_eq!(output("./-"), "directory".parse().ok());
+        assert!(Form::of_input("-".as_ref()).is_err());
         assert!("zap".parse::<Form>().is_err());
     }
 }

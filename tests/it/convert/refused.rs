@@ -1,6 +1,7 @@
 //! What is not done, and what is left when it is not.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -74,7 +75,7 @@ fn of_several_arrays_one_has_to_be_chosen() {
     refused(&archive, &out, &[], 2).says(&["--member", "run1/temperature", "time"]);
     refused(&archive, &out, &["--member", "temperature"], 2).says(&["run1/temperature"]);
     let empty = TempDir::new().unwrap();
-    refused(empty.path(), &out, &[], 2).says(&["none"]);
+    refused(empty.path(), &out, &[], 2).says(&["no arrays"]);
     refused(empty.path(), &home.path().join("dir"), &[], 2).says(&["no arrays"]);
 }
 
@@ -94,6 +95,9 @@ fn nothing_is_replaced_unless_it_may_be() {
     refused(&path("x.npy"), &path("full"), &["--force"], 2).says(&["something in it"]);
     fs::write(path("file"), "mine").unwrap();
     refused(&path("x.npy"), &path("file"), &["--force", "--to", "directory"], 2);
+    fs::write(path("z.yml"), "mine").unwrap();
+    refused(&path("x.npy"), &path("z.ra"), &["--force"], 2).says(&["z.yaml", "z.yml"]);
+    fs::remove_file(path("z.yml")).unwrap();
     for out in ["y.ra", "z.ra", "u.ra", "empty"] {
         convert(&path("x.npy"), &path(out), &["--force"]).exits(0);
     }
@@ -163,4 +167,53 @@ fn options_that_mean_nothing_are_refused() {
     ] {
         refused(&path("x.npy"), &path(out), options, 2);
     }
+}
+
+#[test]
+#[cfg(unix)] // sockets
+fn no_file_takes_the_place_of_what_is_none() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("s.ra")).unwrap();
+    for form in ["ra", "npy", "npz", "ds", "zip"] {
+        refused(&path("x.npy"), &path("s.ra"), &["--force", "--to", form], 2).says(&["a socket"]);
+    }
+    refused(&path("s.ra"), &path("o.ra"), &["--from", "npy"], 2);
+    convert(&path("x.npy"), Path::new("-"), &[]).exits(2).says(&["./-"]);
+    convert(Path::new("-"), &path("o.ra"), &[]).exits(2).says(&["./-"]);
+}
+
+#[test]
+fn what_follows_the_elements_gets_a_file_of_its_own() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let array = [raw_array(UINT8, &[1], &[5]), b"more".to_vec()].concat();
+    fs::write(path("x.ra"), array).unwrap();
+    for (out, more) in [("o.npy", "o.npy"), ("o.ra", "o.yaml"), ("o.npy", "./o.npy")] {
+        let more = path(more);
+        for force in [None, Some("--force")] {
+            let mut options = vec!["--keep-metadata", more.to_str().unwrap()];
+            options.extend(force);
+            refused(&path("x.ra"), &path(out), &options, 2).says(&["--keep-metadata"]);
+        }
+    }
+}
+
+#[test]
+fn an_array_that_is_refused_is_named_and_leaves_a_way_to_the_others() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let object = npy("'|O'", false, "(1,)", b"cos\nsystem\n.");
+    let good = npy("'|u1'", false, "(1,)", &[5]);
+    let mut zip = zip::ZipWriter::new(fs::File::create(path("x.npz")).unwrap());
+    for (name, bytes) in [("good.npy", good), ("bad.npy", object)] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(&bytes).unwrap();
+    }
+    zip.finish().unwrap();
+    refused(&path("x.npz"), &path("o"), &[], 2).says(&["`bad.npy`", "pickle", "--member"]);
+    let ran = refused(&path("x.npz"), &path("o"), &["--member", "bad"], 2).says(&["`bad.npy`"]);
+    assert!(!ran.err.contains("--member"), "{}", ran.err);
+    convert(&path("x.npz"), &path("o"), &["--member", "good"]).exits(0);
 }

@@ -9,6 +9,7 @@ use super::{Way, WriteArrays, description, write_rawarray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::pack::DESCRIPTION_EXTENSIONS;
+use crate::path::escape;
 
 /// A RawArray file and its description, both being written.
 pub(super) struct RawArraySink {
@@ -30,6 +31,12 @@ impl RawArraySink {
             first
         } else if force && !fs::exists(&first) {
             second
+        } else if force {
+            let [first, second] =
+                [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
+            return Err(Error::Unsupported(format!(
+                "`{first}` and `{second}` both describe what would be replaced; remove one of them"
+            )));
         } else {
             return Err(Error::AlreadyExists { path: second });
         };

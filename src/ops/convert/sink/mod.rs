@@ -18,11 +18,12 @@ use super::rawarray::Metadata;
 use super::report::Converted;
 use crate::archive::Container;
 use crate::error::{Error, Result};
-use crate::fs::{File, PendingFile};
+use crate::fs::{self, File, PendingFile};
 use crate::interchange;
 use crate::ndl::Document;
 use crate::pack::{self, DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::parallel;
+use crate::path::escape;
 
 /// An output that is being written.
 pub(super) struct Sink<'o> {
@@ -72,6 +73,12 @@ impl<'o> Sink<'o> {
                 return Err(Error::Unsupported(
                     "--keep-metadata is for one array; choose it by --member".to_owned(),
                 ));
+            }
+            Some(path) if outputs(output, to).iter().any(|other| fs::is_same_name(path, other)) => {
+                return Err(Error::Unsupported(format!(
+                    "`{}` cannot be both what is converted to and the file of --keep-metadata",
+                    escape(&path.to_string_lossy())
+                )));
             }
             Some(path) => Some(PendingFile::create(path, options.force)?),
         };
@@ -132,6 +139,11 @@ pub(super) fn places(
     to: Form,
     options: &ConvertOptions,
 ) -> impl Iterator<Item = PathBuf> {
+    outputs(output, to).into_iter().chain(options.keep_metadata.clone())
+}
+
+/// The output and the files beside it that belong to it.
+fn outputs(output: &Path, to: Form) -> Vec<PathBuf> {
     let mut places = vec![output.to_owned()];
     match to {
         Form::Ra => {
@@ -145,8 +157,7 @@ pub(super) fn places(
         }
         _ => {}
     }
-    places.extend(options.keep_metadata.clone());
-    places.into_iter()
+    places
 }
 
 /// How elements get where they are written.
