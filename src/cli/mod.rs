@@ -94,7 +94,11 @@ pub(crate) fn run() -> Ending {
     };
     match result {
         Ok(ending) => ending,
-        Err(failure) => report(&failure, &output),
+        Err(failure) => match (&cli.command, report(&failure, &output)) {
+            // Otherwise an array that cannot be read would look like one that differs.
+            (Command::Diff(_), Ending::Findings) => Ending::Failed,
+            (_, ending) => ending,
+        },
     }
 }
 

@@ -152,8 +152,8 @@ fn what_cannot_be_read_is_not_a_difference() {
         .array("a.ra", UINT8, &[2], &[1, 2])
         .file("cut.ra", &raw_array(UINT8, &[9], &[0; 9])[..60])
         .file("no.ra", "no array");
-    diff(&home, "a.ra", "cut.ra", &[]).exits(1).says(&["byte 60", "cut.ra"]);
-    diff(&home, "no.ra", "a.ra", &[]).exits(1).says(&["no.ra"]);
+    diff(&home, "a.ra", "cut.ra", &[]).exits(2).says(&["byte 60", "cut.ra"]);
+    diff(&home, "no.ra", "a.ra", &[]).exits(2).says(&["no.ra"]);
     diff(&home, "a.ra", "nowhere.ra", &[]).exits(2).says(&["nowhere.ra"]);
     ra("diff", &[Path::new("a.ra")], &[]).exits(2).says(&["<B>"]);
 }

@@ -351,3 +351,15 @@ fn an_array_is_got_in_other_formats() {
     get(&archive, "run1/image.ra", &options).exits(0);
     assert!(fs::read(&out).unwrap().starts_with(b"\x89PNG"));
 }
+
+#[test]
+fn nothing_vouches_for_a_member_without_a_manifest() {
+    let experiment = Experiment::new().array("a.ra", UINT8, &[2], &[1, 2]);
+    let home = TempDir::new().unwrap();
+    let out = home.path().join("a.npy");
+    for options in [["--format", "npy"].as_slice(), &["--slice", "0:1"], &[]] {
+        let mut options = options.to_vec();
+        options.extend(["--force", "-o", out.to_str().unwrap()]);
+        get(experiment.path(), "a.ra", &options).exits(0).says(&["not held against a manifest"]);
+    }
+}

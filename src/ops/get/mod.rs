@@ -216,7 +216,7 @@ fn write(
         array = array.unverified();
     }
     let (part, verified) = match &options.slice {
-        None => (array.read_any()?, !options.unverified),
+        None => (array.read_any()?, !options.unverified && pack.has_manifest()?),
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
     let format = options.format.unwrap_or_default();

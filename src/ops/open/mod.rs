@@ -345,6 +345,11 @@ impl Pack {
     }
 
     /// The manifest, found once.
+    /// Whether there is anything that could vouch for members.
+    pub(super) fn has_manifest(&self) -> Result<bool> {
+        Ok(self.manifest()?.is_some())
+    }
+
     fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.manifest.get() {
             return Ok(manifest.as_ref());
