@@ -372,6 +372,12 @@ impl<'a> Writer<'a> {
         // The byte order of single bytes and of bits is said to be big.
         planned.endian = if numbers.width == 1 { Endian::Big } else { endian };
         if truth.is_some() {
+            if present % 8 != 0 {
+                self.losses.push(format!(
+                    "{name:?} has {present} truth values, and ds-format reads no file in which that is no \
+                     multiple of 8; ra-pack reads it"
+                ));
+            }
             planned.word = Element::Bool.word();
             planned.len = mask.saturating_add(packed_len(present));
             planned.data = Plan::Bools(open, numbers);

@@ -67,7 +67,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
 
     let mut report = ConvertReport::new(input, output, from, to);
     report.losses.append(&mut source.losses);
-    let mut sink = Sink::begin(output, to, &planned, options)?;
+    let mut sink = Sink::begin(output, from, to, &planned, options)?;
     for Planned { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             let elements = source.elements(index, output)?;

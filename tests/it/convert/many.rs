@@ -228,6 +228,22 @@ fn masks_go_both_ways_when_they_are_asked_for() {
 }
 
 #[test]
+fn what_is_missing_in_one_ds_is_missing_in_the_next() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    // Of the four elements the second is missing; of the truth values none.
+    let head = "ds-1.0\n{\"x\": {\".dims\": [\"n\"], \".size\": [4], \".offset\": 0, \".len\": 4, \".type\": \"uint8\", \
+                \".missing\": true, \".endian\": \"b\"}, \"t\": {\".dims\": [\"n\"], \".size\": [4], \".offset\": 4, \
+                \".len\": 1, \".type\": \"bool\", \".missing\": false}, \".\": {}}\n";
+    let body = [0x40, 7, 8, 9, 0xa0];
+    fs::write(path("x.ds"), [head.as_bytes(), &body].concat()).unwrap();
+    let ran = convert(&path("x.ds"), &path("y.ds"), &[]).exits(0);
+    assert!(fs::read(path("y.ds")).unwrap().ends_with(&body));
+    // Whoever uses ds-format has to know that it cannot read the file.
+    ran.says(&["\"t\" has 4 truth values", "multiple of 8"]);
+}
+
+#[test]
 fn pictures_are_arrays_of_rows_and_channels() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);

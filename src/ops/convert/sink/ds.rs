@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::data::Arranged;
+use super::super::form::Form;
 use super::super::item::Item;
 use super::super::options::ConvertOptions;
 use super::super::rawarray::Metadata;
@@ -34,8 +35,9 @@ pub(super) struct DsSink {
 }
 
 impl DsSink {
-    pub(super) fn begin(output: &Path, options: &ConvertOptions) -> Result<Self> {
-        let write = ds::WriteOptions { mask_fill: options.masks };
+    pub(super) fn begin(output: &Path, from: Form, options: &ConvertOptions) -> Result<Self> {
+        // What is missing in such a file stays missing: the fill was made up on the way.
+        let write = ds::WriteOptions { mask_fill: options.masks || from == Form::Ds };
         Ok(Self {
             file: PendingFile::create(output, options.force)?,
             writer: ds::Writer::new(write),

@@ -63,6 +63,7 @@ impl<'o> Sink<'o> {
     /// Begins an output that will hold everything that is planned.
     pub(super) fn begin(
         output: &'o Path,
+        from: Form,
         to: Form,
         planned: &[Planned],
         options: &'o ConvertOptions,
@@ -86,7 +87,7 @@ impl<'o> Sink<'o> {
             Form::Ra => Box::new(file::RawArraySink::begin(output, options.force)?),
             Form::Npy => Box::new(npy::NpySink::begin(output, options)?),
             Form::Npz => Box::new(npz::NpzSink::begin(output, options)?),
-            Form::Ds => Box::new(ds::DsSink::begin(output, options)?),
+            Form::Ds => Box::new(ds::DsSink::begin(output, from, options)?),
             Form::Png => Box::new(png::PngSink::begin(output, options.force)?),
             Form::Pack(container) => Box::new(packed::PackSink::begin(output, container, options)?),
         };
