@@ -111,6 +111,16 @@ pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
     directory(one).is_some_and(|home| directory(other) == Some(home))
 }
 
+/// Whether `path` itself is a link.
+pub(crate) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// The path without links.
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).map_err(Error::io("open", path))
+}
+
 /// Whether both are the same name in the same directory, of a file that need not be there.
 pub(crate) fn is_same_name(one: &Path, other: &Path) -> bool {
     one.file_name() == other.file_name() && are_neighbours(one, other)

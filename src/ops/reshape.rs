@@ -10,7 +10,7 @@ use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, Stamp};
 use crate::ndl::Order;
 use crate::pack::{Contents, Described, Update, Updated, shape_of};
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape};
 use crate::ra::{Encoding, Header};
 
 /// Bytes that are copied at once.
@@ -50,7 +50,8 @@ struct Revised {
 pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let file = File::open_regular(path)?;
     let stamp = file.stamp()?;
-    let lone::Lone { root, subject, contents, .. } = lone::gather(path, None)?;
+    let place = described_place(path)?;
+    let lone::Lone { root, subject, contents, .. } = lone::gather(&place, None)?;
     let Some((subject, facts)) = contents.arrays.entry(subject.as_str()) else {
         return Err(Error::Unsupported(format!("`{}` is no array (.ra)", path.display())));
     };
@@ -98,6 +99,24 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
         documents.push(document);
     }
     Ok(ReshapeReport { array: path.to_owned(), from, to, documents })
+}
+
+/// Where the array lies that its description is beside: for a link, that is where it leads to.
+fn described_place(path: &Path) -> Result<PathBuf> {
+    if !fs::is_link(path) {
+        return Ok(path.to_owned());
+    }
+    let lone::Lone { subject, contents, .. } = lone::gather(path, None)?;
+    let place = fs::real_path(path)?;
+    if contents.description(&subject, &mut Vec::new()).is_some() {
+        return Err(Error::Unsupported(format!(
+            "`{}` is a link to `{}`, but is described where the link lies; reshape the array itself, and then \
+             see to that description",
+            escape(&path.to_string_lossy()),
+            escape(&place.to_string_lossy())
+        )));
+    }
+    Ok(place)
 }
 
 /// The shape with the extent that follows from the others.

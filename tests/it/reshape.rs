@@ -127,3 +127,21 @@ fn a_link_stays_one_and_permissions_stay() {
     assert_eq!(fs::metadata(&array).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!(bytes(&home, "data/a.ra"), raw_array(UINT8, &[12], &DATA));
 }
+
+#[test]
+#[cfg(unix)] // links
+fn what_describes_the_array_behind_a_link_follows() {
+    let home = Experiment::new().array("data/a.ra", UINT8, &[3, 4], &DATA).describe(
+        "data/a.yaml",
+        "[3, 4]",
+        "uint8",
+    );
+    std::os::unix::fs::symlink("data/a.ra", home.path().join("link.ra")).unwrap();
+    reshape(&home, "link.ra", &["12"]).exits(0);
+    assert!(String::from_utf8_lossy(&bytes(&home, "data/a.yaml")).contains("shape: [12]"));
+    // One that the link has for itself would not.
+    let own = "ndarrays:\n  link:\n    shape: [12]\n    type: uint8\n";
+    fs::write(home.path().join("link.yaml"), own).unwrap();
+    reshape(&home, "link.ra", &["4", "3"]).exits(2).says(&["is a link"]);
+    assert_eq!(bytes(&home, "data/a.ra"), raw_array(UINT8, &[12], &DATA));
+}
