@@ -203,7 +203,10 @@ impl Mapper<'_> {
             return Ok(Descr::scalar(Kind::Void, size));
         }
         let reason = format!("{reason}, for which numpy has no dtype");
-        Err(Error::no_counterpart(reason, format!("{instead}, or ask for the bytes as `|V{size}`")))
+        Err(Error::no_counterpart(
+            reason,
+            format!("{instead}, or ask for the bytes as `|V{size}`, by `convert --as void`"),
+        ))
     }
 
     /// The dtype that the attribute with the unit of an `int64` says.

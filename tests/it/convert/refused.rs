@@ -42,6 +42,7 @@ fn bad_input_is_one_error_with_the_byte() {
         ("g.ra", with(&array, 0, b'x'), "byte 0"),
         ("h.ra", with(&array, 8, 8), "byte 8"),
         ("i.ra", array[..40].to_vec(), "byte 40"),
+        ("k.ra", with(&array[..70], 8, 2), "byte 64"),
         ("j.ra", with(&array, 63, 0xff), "byte 48"),
     ] {
         fs::write(path(name), bytes).unwrap();
@@ -62,7 +63,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
     refused(&path("l.npy"), &path("x.ra"), &[], 2);
     let wide = raw_array(crate::experiment::Element(1, 16), &[1], &[7; 16]);
     fs::write(path("w.ra"), wide).unwrap();
-    refused(&path("w.ra"), &path("x.npy"), &[], 2).says(&["int128"]);
+    refused(&path("w.ra"), &path("x.npy"), &[], 2).says(&["int128", "--as void"]);
     convert(&path("w.ra"), &path("x.npy"), &["--as", "void"]).exits(0);
     assert_eq!(fs::read(path("x.npy")).unwrap(), npy("'|V16'", false, "(1,)", &[7; 16]));
 }

@@ -58,14 +58,16 @@ fn description(path: &Path) -> Result<Option<Described>> {
     Ok(described.map(|described| Described::new(&described, lone.subject.stem())))
 }
 
-/// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere.
+/// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be
+/// decoded are told of when they are.
 fn is_in_the_way(finding: &Finding) -> bool {
-    let is_about_others = matches!(
+    let is_said_elsewhere = matches!(
         finding.code,
-        Code::Undescribed
+        Code::BadData
+            | Code::Undescribed
             | Code::UnknownCoordinate
             | Code::CoordinateLength
             | Code::Ndl(ndl::Code::UnresolvedCoord | ndl::Code::UnresolvedTarget)
     );
-    finding.is_error() && !is_about_others
+    finding.is_error() && !is_said_elsewhere
 }
