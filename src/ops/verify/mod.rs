@@ -181,12 +181,14 @@ impl<'a> Verification<'a> {
         report.signatures = outside.signatures(of_pack);
         outside.check_archive_digest(findings)?;
         let found = Found { outside, members, names, placement, texts: &texts, left: &left };
-        if let Some(name) = found.is_listed_exactly()? {
-            report.manifests.push(name);
+        let exact = found.is_listed_exactly()?;
+        if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
+            report.manifests.push(name.clone());
             report.contents_read = true;
             return Ok(());
         }
-        let read = left.iter().map(|(name, member)| Ok((*name, self.reread(member)?)));
+        let read = left.iter().filter(|(name, _)| exact.as_deref() != Some(name));
+        let read = read.map(|(name, member)| Ok((*name, self.reread(member)?)));
         let read = read.collect::<Result<Vec<_>>>()?;
         texts.extend(read.iter().map(|(name, text)| (*name, text.as_slice())));
         let mut present = Present::new(names.iter().filter_map(|named| {
@@ -198,7 +200,8 @@ impl<'a> Verification<'a> {
             let members = members.iter().map(|(member, _)| member);
             Bag::new(placement, self.archive.container(), members, &texts, findings)
         });
-        let proof = Proof { outside, jobs: self.jobs, placement, bag: bag.as_ref(), texts: &texts };
+        let (jobs, exact) = (self.jobs, exact.as_deref());
+        let proof = Proof { outside, jobs, placement, bag: bag.as_ref(), texts: &texts, exact };
         proof.check(&mut present, report)?;
         report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();

@@ -8,6 +8,7 @@ use super::super::manifests::{self, MAX_MANIFEST, NamedManifest};
 use super::super::present::Present;
 use super::VerifyReport;
 use super::outside::Outside;
+use crate::digest::Algorithm;
 use crate::error::Result;
 use crate::finding::{Code, Finding};
 use crate::fs;
@@ -22,6 +23,8 @@ pub(super) struct Proof<'a> {
     pub(super) bag: Option<&'a Bag<'a>>,
     /// The texts of manifests and tag files by their names in the pack.
     pub(super) texts: &'a BTreeMap<&'a str, &'a [u8]>,
+    /// The only manifest of the payload, by SHA-256, when it is known already to say exactly what was found.
+    pub(super) exact: Option<&'a str>,
 }
 
 impl Proof<'_> {
@@ -31,7 +34,7 @@ impl Proof<'_> {
         let mut payload = Vec::new();
         let mut tags = Vec::new();
         let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
-        for (name, text) in texts {
+        for (name, text) in texts.iter().filter(|(name, _)| self.exact != Some(**name)) {
             let findings = &mut report.findings;
             let mut parse = |algorithm| match bag {
                 Some(bag) => bag.manifest(name, algorithm, text, findings),
@@ -48,13 +51,16 @@ impl Proof<'_> {
                 tags.extend(parse(algorithm));
             }
         }
-        payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
+        if self.exact.is_none() {
+            payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
+        }
         // The manifest stands at the end.
         let is_cut_off = report
             .findings
             .iter()
             .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
-        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max();
+        let exact = self.exact.map(|_| Algorithm::Sha256);
+        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(exact);
         match strongest {
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
@@ -88,6 +94,7 @@ impl Proof<'_> {
         }
         let lists = payload.iter().chain(&tags);
         self.add_digests(lists, present, &mut report.findings)?;
+        report.manifests.extend(self.exact.map(str::to_owned));
         for named in payload.iter().chain(&tags) {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
