@@ -82,24 +82,24 @@ impl Tarball {
         let mut findings = Vec::new();
         while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
             findings.extend(unreadable_name(&entry));
-            members.extend(self.member(&entry));
+            members.extend(self.member(&entry).map(|member| (member, None)));
         }
         let faults = reader.finish().map_err(Error::io("read", self.path()))?;
         findings.extend(faults.iter().map(finding));
-        let chunks = parallel::map_ranges(
+        let visited = parallel::fill(
             jobs,
-            members.len(),
+            &mut members,
             STEP,
             || (),
-            |(), range| {
-                let members = members.get(range).unwrap_or_default();
-                let results = members.iter().map(|member| {
-                    is_readable(member).then(|| visit(member, &mut self.stretch(member)))
-                });
-                Ok::<Vec<_>, Error>(results.collect())
+            |(), _, members| {
+                for (member, result) in members.iter_mut().filter(|(member, _)| is_readable(member))
+                {
+                    *result = Some(visit(member, &mut self.stretch(member)));
+                }
+                Ok::<_, Error>(())
             },
-        )?;
-        let members = members.into_iter().zip(chunks.into_iter().flatten()).collect();
+        );
+        visited?;
         Ok(Scan { members, findings })
     }
 

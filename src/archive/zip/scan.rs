@@ -90,7 +90,12 @@ pub(super) fn scan<T: Send>(
         by_record.sort_by_key(|(record, _)| *record);
         scanned = by_record.into_iter().map(|(_, scanned)| scanned).collect();
     }
-    Ok(Scan { members: scanned.into_iter().flatten().collect(), findings })
+    drop(places);
+    // Unlike what is flattened, what is filtered stays where it is: a copy of all of it would be the most that
+    // there is in memory at any time.
+    #[expect(clippy::filter_map_identity, reason = "to flatten them takes a copy")]
+    let members = scanned.into_iter().filter_map(|scanned| scanned).collect();
+    Ok(Scan { members, findings })
 }
 
 /// Where a member stands: its record in the directory, by the bytes before it there, and its local
