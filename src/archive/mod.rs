@@ -25,8 +25,8 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::Revisit;
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    ArchiveWriter, Buffers, Content as NewContent, Hashing, NewMember, NewMembers, Placed, Records,
-    RunMember, StoredMembers, Written,
+    ArchiveWriter, Buffers, Content as NewContent, Hashing, NewMember, NewMembers, Pieces, Placed,
+    Records, RunMember, StoredMembers, Written,
 };
 
 use self::data::Stretch;

@@ -28,18 +28,52 @@ const HEAD: &str = "\
 # manifest-sha256.txt holds the SHA-256 digest of every other file: sha256sum -c manifest-sha256.txt
 ";
 
-/// Describes every array of a pack in one document: a directory is a group, a file's stem a name.
-///
-/// Arrays without a description are described by their headers. Coordinates that shapes refer to
-/// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
-/// those that have no description and the name of a coordinate.
+/// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();
-    write_pack_document(contents, convention, &mut |piece| {
+    PackDocument::new(contents, convention).each_piece(&mut |piece| {
         text.push_str(piece);
         true
     });
     text
+}
+
+/// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
+/// is made piece by piece: of hundreds of thousands of arrays it is long.
+pub(crate) struct PackDocument<'a> {
+    groups: BTreeMap<String, Parts<'a>>,
+}
+
+impl<'a> PackDocument<'a> {
+    /// Arrays without a description are described by their headers. Coordinates that shapes refer to
+    /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
+    /// those that have no description and the name of a coordinate.
+    pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
+        let mut builder = Builder::new(contents, convention);
+        for (path, facts) in &contents.arrays {
+            if let Ok(header) = &facts.header {
+                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
+            }
+        }
+        Self { groups: builder.finish() }
+    }
+
+    /// Gives the text piece by piece to `sink`, until that has had enough.
+    pub(crate) fn each_piece(&self, sink: &mut dyn FnMut(&str) -> bool) {
+        if sink(HEAD) {
+            write_groups(&self.groups, sink);
+        }
+    }
+
+    /// The length of the text in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        let mut len = 0_u64;
+        self.each_piece(&mut |piece| {
+            len = len.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+            true
+        });
+        len
+    }
 }
 
 impl Contents {
@@ -57,7 +91,7 @@ impl Contents {
     pub(super) fn makes(&self, document: &str) -> bool {
         let mut rest = Some(document);
         if self.undescribed().next().is_none() {
-            write_pack_document(self, None, &mut |piece| {
+            PackDocument::new(self, None).each_piece(&mut |piece| {
                 rest = rest.and_then(|rest| rest.strip_prefix(piece));
                 rest.is_some()
             });
@@ -66,25 +100,8 @@ impl Contents {
     }
 }
 
-/// Gives the document piece by piece to `sink`, until that has had enough.
-fn write_pack_document(
-    contents: &Contents,
-    convention: Option<&Convention<'_>>,
-    sink: &mut dyn FnMut(&str) -> bool,
-) {
-    let mut builder = Builder::new(contents, convention);
-    for (path, facts) in &contents.arrays {
-        if let Ok(header) = &facts.header {
-            builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
-        }
-    }
-    if sink(HEAD) {
-        write_groups(builder.finish(), sink);
-    }
-}
-
 fn write_groups(
-    groups: BTreeMap<String, Parts<'_>>,
+    groups: &BTreeMap<String, Parts<'_>>,
     sink: &mut dyn FnMut(&str) -> bool,
 ) -> Option<()> {
     let mut piece = String::new();
@@ -98,13 +115,13 @@ fn write_groups(
         give(&mut piece)?;
     }
     for (path, group) in groups {
-        grouped::push_group(&mut piece, &path, &group.attributes);
+        grouped::push_group(&mut piece, path, &group.attributes);
         if !group.dimcoords.is_empty() {
             grouped::push_section(&mut piece, Section::DimCoords);
         }
-        for part in group.dimcoords {
+        for part in &group.dimcoords {
             match part {
-                Part::Model(coord) => grouped::push_dimcoord(&mut piece, &coord),
+                Part::Model(coord) => grouped::push_dimcoord(&mut piece, coord),
                 Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
             }
             give(&mut piece)?;
@@ -112,9 +129,9 @@ fn write_groups(
         if !group.ndarrays.is_empty() {
             grouped::push_section(&mut piece, Section::Ndarrays);
         }
-        for part in group.ndarrays {
+        for part in &group.ndarrays {
             match part {
-                Part::Model(ndarray) => grouped::push_ndarray(&mut piece, &ndarray),
+                Part::Model(ndarray) => grouped::push_ndarray(&mut piece, ndarray),
                 Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
             }
             give(&mut piece)?;
@@ -169,17 +186,17 @@ impl Part<'_, Ndarray> {
     }
 }
 
-struct Builder<'a> {
+struct Builder<'a, 'c> {
     contents: &'a Contents,
     near: Near,
-    convention: Option<&'a Convention<'a>>,
+    convention: Option<&'c Convention<'c>>,
     groups: BTreeMap<String, Parts<'a>>,
     /// Paths of the coordinates that shapes refer to.
     referred: BTreeSet<String>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(contents: &'a Contents, convention: Option<&'a Convention<'a>>) -> Self {
+impl<'a, 'c> Builder<'a, 'c> {
+    fn new(contents: &'a Contents, convention: Option<&'c Convention<'c>>) -> Self {
         Self {
             contents,
             near: Near::default(),

@@ -4,15 +4,15 @@
 use std::cell::Cell;
 
 use super::super::bag::write as bag;
-use super::listed::Lists;
+use super::listed::{BLOCK, Lists};
 use super::members::Members;
 use super::wide;
-use crate::archive::{ArchiveWriter, MemberKind, NewMember};
+use crate::archive::{ArchiveWriter, MemberKind, NewMember, Pieces};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::manifest::NameEncoding;
-use crate::pack;
+use crate::pack::{self, PACK_DOCUMENT, PackDocument};
 use crate::path::MemberPath;
 
 /// Writes the members that the pack itself needs.
@@ -49,22 +49,58 @@ impl Generated<'_, '_> {
         lists: &Lists<'_>,
         algorithm: Algorithm,
     ) -> Result<(MemberPath, Digests)> {
-        let (path, member) =
-            self.member(&pack::manifest_name(algorithm), lists.len_of(algorithm))?;
         let external = self.external.filter(|_| algorithm == Algorithm::Sha256);
+        let (name, len) = (pack::manifest_name(algorithm), lists.len_of(algorithm));
+        self.add_pieces(&name, len, &|sink| {
+            let mut at = 0_u64;
+            lists.each_block(algorithm, |block| {
+                if let Some(external) = external {
+                    external.write_all_at(block, at)?;
+                }
+                at = at.saturating_add(wide(block.len()));
+                sink(block)
+            })
+        })
+    }
+
+    /// Adds the description of the pack, which is made as it is written as well.
+    pub(super) fn add_document(
+        &mut self,
+        document: &PackDocument<'_>,
+    ) -> Result<(MemberPath, Digests)> {
+        self.add_pieces(PACK_DOCUMENT, document.len(), &|sink| {
+            let (mut block, mut written) = (Vec::new(), Ok(()));
+            document.each_piece(&mut |piece| {
+                block.extend_from_slice(piece.as_bytes());
+                if block.len() >= BLOCK {
+                    written = sink(&block);
+                    block.clear();
+                }
+                written.is_ok()
+            });
+            written?;
+            sink(&block)
+        })
+    }
+
+    /// Adds a member of `len` bytes.
+    fn add_pieces(
+        &mut self,
+        name: &str,
+        len: u64,
+        pieces: &Pieces<'_>,
+    ) -> Result<(MemberPath, Digests)> {
+        let (path, member) = self.member(name, len)?;
         let written = Cell::new(0_u64);
         let digests = self.writer.write_pieces(&member, self.algorithms, &|sink| {
             written.set(0);
-            lists.each_block(algorithm, |block| {
-                if let Some(external) = external {
-                    external.write_all_at(block, written.get())?;
-                }
+            pieces(&mut |block| {
                 written.set(written.get().saturating_add(wide(block.len())));
                 sink(block)
             })
         })?;
         // Its length was counted beforehand, for the header that stands before it.
-        if written.get() != member.size {
+        if written.get() != len {
             return Err(Error::Interrupted);
         }
         Ok((path, digests))

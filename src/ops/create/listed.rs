@@ -89,7 +89,7 @@ impl Payload<'_> {
 }
 
 /// Bytes of a manifest that are made at once.
-const BLOCK: usize = 64 * 1024;
+pub(super) const BLOCK: usize = 64 * 1024;
 
 /// The manifests of the payload, made as they are written.
 pub(super) struct Lists<'p> {

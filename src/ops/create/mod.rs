@@ -33,7 +33,8 @@ use crate::fs::{self, File, PendingFile};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
+    Placement,
 };
 use crate::parallel;
 use crate::path::MemberPath;
@@ -384,11 +385,10 @@ impl<'a> Plan<'a> {
             Layout::BagIt => NameEncoding::Percent,
         };
         let text = match (&self.pack_document, document) {
-            (Some(entry), _) => self.read(entry)?,
-            (None, Some(document)) => document.into_bytes(),
-            (None, None) => pack::pack_document(&contents, None).into_bytes(),
+            (Some(entry), _) => PackText::Whole(self.read(entry)?),
+            (None, Some(document)) => PackText::Whole(document.into_bytes()),
+            (None, None) => PackText::Made(PackDocument::new(&contents, None)),
         };
-        drop(contents);
         let mut lists = Lists::new(&payload, self.members, names);
         let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
         if let Some(directory) =
@@ -409,8 +409,9 @@ impl<'a> Plan<'a> {
         };
         match options.layout {
             Layout::Plain => {
-                let (_, digests) = generated.add(PACK_DOCUMENT, &text)?;
+                let (_, digests) = text.add_to(&mut generated)?;
                 drop(text);
+                drop(contents);
                 lists.own = Some((PACK_DOCUMENT, digests));
                 generated.add_payload_manifests(&lists)?;
             }
@@ -425,9 +426,10 @@ impl<'a> Plan<'a> {
                 let mut tags = vec![
                     generated.add(BAG_DECLARATION, DECLARATION.as_bytes())?,
                     generated.add(BAG_INFO, info.to_text().as_bytes())?,
-                    generated.add(PACK_DOCUMENT, &text)?,
+                    text.add_to(&mut generated)?,
                 ];
                 drop(text);
+                drop(contents);
                 tags.extend(generated.add_payload_manifests(&lists)?);
                 let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
                 generated.add_tag_manifests(&tags)?;
@@ -637,6 +639,22 @@ fn unportable_names(
         }
     }
     findings
+}
+
+/// The description of the pack.
+enum PackText<'c> {
+    Whole(Vec<u8>),
+    /// Made as it is written.
+    Made(PackDocument<'c>),
+}
+
+impl PackText<'_> {
+    fn add_to(&self, generated: &mut Generated<'_, '_>) -> Result<(MemberPath, Digests)> {
+        match self {
+            Self::Whole(text) => generated.add(PACK_DOCUMENT, text),
+            Self::Made(document) => generated.add_document(document),
+        }
+    }
 }
 
 /// What was packed.
