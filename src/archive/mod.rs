@@ -159,6 +159,11 @@ pub(crate) struct Member {
 }
 
 impl Member {
+    /// Its name and kind.
+    fn named(&self) -> (&str, MemberKind) {
+        (&self.name, self.kind)
+    }
+
     /// Where the content begins in the archive file, when it is stored there.
     pub(crate) fn data_offset(&self) -> Option<u64> {
         match self.location {
@@ -275,7 +280,7 @@ impl Archive {
     /// checked.
     pub(crate) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
         let mut scan = self.scan_files(jobs, visit)?;
-        let names = NameTable::new(scan.members.iter().map(|(member, _)| member));
+        let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
         check_names(&names, &mut scan.findings);
         Ok(scan)
     }

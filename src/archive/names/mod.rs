@@ -160,7 +160,7 @@ mod tests {
             })
             .collect();
         let mut findings = Vec::new();
-        check(&NameTable::new(members.iter()), &mut findings);
+        check(&NameTable::new(members.iter().map(Member::named)), &mut findings);
         findings.into_iter().map(|finding| finding.code).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The names of all members in order, side by side in memory: they are looked at again and again, and each
 //! by itself would be fetched from another place every time.
 
-use super::super::{Member, MemberKind};
+use super::super::MemberKind;
 
 /// How many names at the end may be out of order before all are sorted: what a pack itself needs stands
 /// behind its payload.
@@ -16,10 +16,10 @@ pub(crate) struct NameTable {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// Where the name begins in the text.
-    at: usize,
+    /// Where the name begins in the text, and behind that in two bits the kind: no text in memory is so long
+    /// that they are missing.
+    at_and_kind: u64,
     len: u32,
-    kind: MemberKind,
     /// The number of the member.
     member: u32,
 }
@@ -34,22 +34,22 @@ pub(crate) struct Named<'t> {
 }
 
 impl NameTable {
-    /// Takes the names of `members`, which are numbered as they come.
-    pub(crate) fn new<'m>(members: impl Iterator<Item = &'m Member> + Clone) -> Self {
-        let (count, bytes) = members.clone().fold((0_usize, 0_usize), |(count, bytes), member| {
-            (count.saturating_add(1), bytes.saturating_add(member.name.len()))
-        });
+    /// Takes the names and kinds of members, which are numbered as they come.
+    pub(crate) fn new<'m>(members: impl Iterator<Item = (&'m str, MemberKind)> + Clone) -> Self {
+        let (count, bytes) =
+            members.clone().fold((0_usize, 0_usize), |(count, bytes), (name, _)| {
+                (count.saturating_add(1), bytes.saturating_add(name.len()))
+            });
         let mut text = String::with_capacity(bytes);
         let mut entries = Vec::with_capacity(count);
-        for (member, number) in members.zip(0_u32..) {
+        for ((name, kind), member) in members.zip(0_u32..) {
             entries.push(Entry {
-                at: text.len(),
+                at_and_kind: Entry::at_and_kind(text.len(), kind),
                 // No container has longer names, nor more members than can be numbered so in memory.
-                len: u32::try_from(member.name.len()).unwrap_or(u32::MAX),
-                kind: member.kind,
-                member: number,
+                len: u32::try_from(name.len()).unwrap_or(u32::MAX),
+                member,
             });
-            text.push_str(&member.name);
+            text.push_str(name);
         }
         let mut this = Self { text, entries };
         this.sort();
@@ -92,20 +92,39 @@ impl NameTable {
 
     fn named(&self, entry: &Entry) -> Named<'_> {
         let member = usize::try_from(entry.member).unwrap_or(usize::MAX);
-        Named { name: entry.name(&self.text), kind: entry.kind, member }
+        Named { name: entry.name(&self.text), kind: entry.kind(), member }
     }
 }
 
 impl Entry {
     fn name<'t>(&self, text: &'t str) -> &'t str {
         let len = usize::try_from(self.len).unwrap_or(usize::MAX);
-        text.get(self.at..self.at.saturating_add(len)).unwrap_or_default()
+        let at = usize::try_from(self.at_and_kind >> 2).unwrap_or(usize::MAX);
+        text.get(at..at.saturating_add(len)).unwrap_or_default()
+    }
+
+    fn at_and_kind(at: usize, kind: MemberKind) -> u64 {
+        let kind = match kind {
+            MemberKind::File => 0,
+            MemberKind::Directory => 1,
+            MemberKind::Link => 2,
+            MemberKind::Special => 3,
+        };
+        u64::try_from(at).unwrap_or(u64::MAX) << 2 | kind
+    }
+
+    fn kind(&self) -> MemberKind {
+        match self.at_and_kind & 3 {
+            0 => MemberKind::File,
+            1 => MemberKind::Directory,
+            2 => MemberKind::Link,
+            _ => MemberKind::Special,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Location, Method};
     use super::*;
 
     #[test]
@@ -113,16 +132,13 @@ mod tests {
         let many: Vec<String> = (0..40).map(|number| format!("{:02}", number * 7 % 40)).collect();
         let late = ["b", "c", "d", "a", "b"].map(str::to_owned).to_vec();
         for names in [Vec::new(), late, many] {
-            let member = |name: &String| Member {
-                name: name.as_str().into(),
-                kind: MemberKind::File,
-                size: 0,
-                packed_size: 0,
-                method: Method::Stored,
-                location: Location::Named,
-            };
-            let members: Vec<Member> = names.iter().map(member).collect();
-            let table = NameTable::new(members.iter());
+            let kinds =
+                [MemberKind::File, MemberKind::Directory, MemberKind::Link, MemberKind::Special];
+            let kind = |number: usize| kinds[number % kinds.len()];
+            let members = names.iter().zip(0_usize..);
+            let members = members.map(|(name, number)| (name.as_str(), kind(number)));
+            let table = NameTable::new(members);
+            assert!(table.iter().all(|named| named.kind == kind(named.member)));
             let mut expected: Vec<_> = names.iter().zip(0_usize..).collect();
             expected.sort();
             let found = table.iter().map(|named| (named.name, named.member));

@@ -271,7 +271,7 @@ mod tests {
                 // What a pass over the whole zip says against it forbids it here too.
                 let scan = indexed.scan(1, &|_, _| ()).unwrap();
                 let mut findings = scan.findings;
-                let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member));
+                let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
                 names::check(&table, &mut findings);
                 let forbidden = findings
                     .iter()

@@ -7,7 +7,7 @@ use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
 use super::tags::TagRules;
-use crate::archive::{Container, Member, MemberKind};
+use crate::archive::{Container, MemberKind};
 use crate::finding::{Code, Finding, Severity};
 use crate::ops::manifest_text::ManifestText;
 use crate::ops::manifests::{self, NamedManifest};
@@ -58,7 +58,7 @@ impl<'a> Bag<'a> {
     pub(in crate::ops) fn new(
         placement: &'a Placement,
         container: Container,
-        members: impl Iterator<Item = &'a Member>,
+        members: impl Iterator<Item = (&'a str, MemberKind, u64)>,
         texts: &'a BTreeMap<&'a str, &'a [u8]>,
         findings: &mut Vec<Finding>,
     ) -> Self {
@@ -68,20 +68,20 @@ impl<'a> Bag<'a> {
         let rules = TagRules::declared(&declaration);
         let mut files = BTreeMap::new();
         let mut has_payload_directory = false;
-        for member in members {
-            match (placement.relative(&member.name), member.kind) {
+        for (whole, kind, size) in members {
+            match (placement.relative(whole), kind) {
                 (Some(name), MemberKind::File) => {
                     has_payload_directory |= name.starts_with(PAYLOAD);
-                    files.insert(name, member.size);
+                    files.insert(name, size);
                 }
                 (Some(name), _) => {
                     has_payload_directory |=
                         name == PAYLOAD.trim_end_matches('/') || name.starts_with(PAYLOAD);
                 }
-                (None, _) if placement.is_top(&member.name) => {}
+                (None, _) if placement.is_top(whole) => {}
                 (None, _) => findings.push(
                     Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
-                        .in_member(&*member.name)
+                        .in_member(whole)
                         .hint("take it out: an archive holds one bag and nothing else"),
                 ),
             }

@@ -75,7 +75,7 @@ impl Found<'_> {
         let names = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
         let files = self.names.iter().filter(|named| self.is_payload(named.name));
         let files = files.filter_map(|named| {
-            let (_, visited) = self.members.get(named.member)?;
+            let visited = &self.members.get(named.member)?.visited;
             let name = self.placement.relative(named.name)?;
             match visited {
                 Some(visited) => {

@@ -17,7 +17,7 @@ pub use self::report::{VerifyOptions, VerifyReport};
 use self::exact::Found;
 use self::outside::Outside;
 use self::proof::Proof;
-use self::visit::{Visited, Visitor};
+use self::visit::{Known, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
@@ -74,7 +74,7 @@ struct Verification<'a> {
 }
 
 /// The members of the archive, and what was found out about those that are files.
-type Members = [(Member, Option<Visited>)];
+type Members = [Known];
 
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
@@ -94,8 +94,7 @@ impl<'a> Verification<'a> {
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
             return Err(refused);
         }
-        let names = NameTable::new(scan.members.iter().map(|(member, _)| member));
-        let placement = Placement::detect(&names.names());
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         report.layout = placement.layout;
         let said =
             scan.members.iter_mut().filter_map(|(member, visited)| {
@@ -105,7 +104,12 @@ impl<'a> Verification<'a> {
                 }
             });
         let mut contents = Contents::collect(said);
-        let members = &scan.members[..];
+        // In the place of what is known of them as members, which took more room.
+        let known = scan.members.into_iter().map(|(member, visited)| Known::new(member, visited));
+        let mut members: Vec<Known> = known.collect();
+        members.shrink_to_fit();
+        let members = &members[..];
+        let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         // What files say of themselves is judged beside what manifests say of them.
         let (proved, (contents, mut of_contents)) = parallel::join(
             self.jobs,
@@ -121,8 +125,8 @@ impl<'a> Verification<'a> {
         report.findings.append(&mut of_contents);
         name_arrays(&mut report.findings, &contents);
         if report.contents_read {
-            let files = members.iter().filter(|(member, _)| member.kind == MemberKind::File);
-            let files = files.map(|(member, _)| (placement.shown(&member.name), member.size));
+            let files = members.iter().filter(|member| member.kind == MemberKind::File);
+            let files = files.map(|member| (placement.shown(&member.name), member.size));
             let all =
                 Intact { members: report.members, arrays: report.arrays, bytes: report.bytes };
             report.intact = Some(Intact::count(all, files, &contents, &report.findings));
@@ -148,18 +152,18 @@ impl<'a> Verification<'a> {
         archive::check_names(names, findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         let mut left = Vec::new();
-        for (member, visited) in members {
+        for member in members {
             if member.kind == MemberKind::File {
                 report.members = report.members.saturating_add(1);
                 report.bytes = report.bytes.saturating_add(member.size);
             }
-            let Some(visited) = visited else { continue };
+            let Some(visited) = &member.visited else { continue };
             let name = placement.relative(&member.name);
             if let Some(rare) = &visited.rare {
                 findings.extend(rare.fault.clone());
                 if let (Some(name), Some(text)) = (name, &rare.text) {
                     texts.insert(name, text);
-                } else if let Some(name) = name.filter(|_| rare.is_left) {
+                } else if let (Some(name), Some(member)) = (name, &rare.left) {
                     left.push((name, member));
                 }
             }
@@ -192,12 +196,12 @@ impl<'a> Verification<'a> {
         let read = read.collect::<Result<Vec<_>>>()?;
         texts.extend(read.iter().map(|(name, text)| (*name, text.as_slice())));
         let mut present = Present::new(names.iter().filter_map(|named| {
-            let (_, visited) = members.get(named.member)?;
-            Some((placement.relative(named.name)?, visited.as_ref()?.digests.as_ref()))
+            let visited = members.get(named.member)?.visited.as_ref()?;
+            Some((placement.relative(named.name)?, visited.digests.as_ref()))
         }));
         let before = findings.len();
         let bag = (placement.layout == Layout::BagIt).then(|| {
-            let members = members.iter().map(|(member, _)| member);
+            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
             Bag::new(placement, self.archive.container(), members, &texts, findings)
         });
         let (jobs, exact) = (self.jobs, exact.as_deref());

@@ -1,16 +1,46 @@
 //! One file while its bytes pass: its digests, what it says of itself, and of a manifest its text.
 
 use std::io::{self, BufRead};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
-use crate::archive::{Member, Method};
+use crate::archive::{Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digests, Hashers};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;
+
+/// What is kept of a member when its container was read and its file visited: less than what it takes to
+/// reach its bytes, for of most that is done.
+pub(super) struct Known {
+    pub(super) name: Arc<str>,
+    pub(super) kind: MemberKind,
+    pub(super) size: u64,
+    /// Nothing of what is no file that can be read.
+    pub(super) visited: Option<Outcome>,
+}
+
+/// What was found out about a file beside what it says of itself.
+pub(super) struct Outcome {
+    pub(super) digests: Option<Digests>,
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+impl Known {
+    pub(super) fn new(member: Member, visited: Option<Visited>) -> Self {
+        let (name, kind, size) = (Arc::clone(&member.name), member.kind, member.size);
+        let visited = visited.map(|Visited { digests, mut rare, .. }| {
+            if let Some(rare) = rare.as_mut().filter(|rare| rare.is_left) {
+                rare.left = Some(member);
+            }
+            Outcome { digests, rare }
+        });
+        Self { name, kind, size, visited }
+    }
+}
 
 /// What one file was found to be.
 pub(super) struct Visited {
@@ -27,6 +57,8 @@ pub(super) struct Rare {
     pub(super) text: Option<Vec<u8>>,
     /// Whether it is such a text, left in the archive: it can be read again.
     pub(super) is_left: bool,
+    /// Where it is, then.
+    pub(super) left: Option<Member>,
     pub(super) fault: Option<Finding>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Error>,
@@ -129,7 +161,7 @@ impl Visitor {
         Visited {
             digests: hashers.map(Hashers::finish),
             content,
-            rare: is_rare.then(|| Box::new(Rare { text, is_left, fault, refused })),
+            rare: is_rare.then(|| Box::new(Rare { text, is_left, left: None, fault, refused })),
         }
     }
 }
