@@ -27,7 +27,10 @@ pub(super) const BLOCK: usize = 8 * 1024;
 /// Longest file that is kept.
 const SMALL: u64 = 4 * 1024;
 /// Most bytes that are kept of all files together.
-const MAX_KEPT: u64 = 24 * 1024 * 1024;
+pub(super) const MAX_KEPT: u64 = 24 * 1024 * 1024;
+/// The same where compressors need the memory; what is not kept is read again, which is little beside what
+/// they do.
+pub(super) const MAX_KEPT_BESIDE_COMPRESSORS: u64 = 6 * 1024 * 1024;
 
 /// What lies in a source directory, by name.
 #[derive(Debug)]
@@ -166,13 +169,19 @@ pub(super) fn names(
 
 /// Looks at everything below `root`.
 pub(super) fn survey_all(root: &Path, jobs: usize) -> Result<Survey> {
-    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs)
+    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs, 0)
 }
 
-/// Looks at all of it, and keeps small files as far as there is room for them.
-pub(super) fn survey(root: &Path, names: Names, follow: bool, jobs: usize) -> Result<Survey> {
+/// Looks at all of it, and keeps `keep` bytes of small files.
+pub(super) fn survey(
+    root: &Path,
+    names: Names,
+    follow: bool,
+    jobs: usize,
+    keep: u64,
+) -> Result<Survey> {
     let Names { mut entries, findings } = names;
-    let budget = AtomicU64::new(MAX_KEPT);
+    let budget = AtomicU64::new(keep);
     let looked = parallel::fill(
         jobs,
         &mut entries,

@@ -174,7 +174,15 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         .filter(|_| !options.describe && count_errors(&names.findings) == 0);
     let survey = match &stored {
         Some(stored) => gather(source, names, stored, members, follow, jobs)?,
-        None => survey::survey(source, names, follow, jobs)?,
+        None => {
+            let compresses = match container {
+                Container::Zip => options.compression != Compression::Stored,
+                container => container != Container::Tar,
+            };
+            let keep =
+                if compresses { survey::MAX_KEPT_BESIDE_COMPRESSORS } else { survey::MAX_KEPT };
+            survey::survey(source, names, follow, jobs, keep)?
+        }
     };
     let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
     let external = pending.manifest.as_ref().map(PendingFile::file);
