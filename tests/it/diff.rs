@@ -136,6 +136,16 @@ fn what_stands_behind_the_data_and_what_is_no_number_is_compared_as_bytes() {
 }
 
 #[test]
+fn truth_values_are_the_numbers_that_they_are_read_as() {
+    let home = Experiment::new()
+        .array("julia.ra", Element(5, 1), &[3], &[1, 0, 1])
+        .array("all.ra", UINT8, &[3], &[1, 0, 1])
+        .array("signed.ra", Element(1, 1), &[3], &[1, 0, 1]);
+    assert_eq!(diff(&home, "julia.ra", "all.ra", &[]).exits(0).said(), "");
+    diff(&home, "julia.ra", "signed.ra", &[]).exits(1).says(&["bool | int8"]);
+}
+
+#[test]
 fn arrays_longer_than_a_block_are_compared_to_the_end() {
     let mut bytes = vec![7; 3_000_001];
     let home = Experiment::new().array("a.ra", UINT8, &[3_000_001], &bytes);

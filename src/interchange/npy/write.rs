@@ -47,7 +47,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What [`write`] would make of an array, before any data is there.
+    /// What [`write()`] would make of an array, before any data is there.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`write`].
+    /// As [`write()`].
     pub fn write(&self, out: &mut impl Write, mut data: impl Read) -> Result<(), Error> {
         out.write_all(&self.header.encode())?;
         let copied = copy(&mut Read::by_ref(&mut data).take(self.data_len), out)?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use self::distance::Tally;
 use self::side::Side;
 use crate::error::{Error, Result};
+use crate::ra::ElementType;
 
 /// Elements are compared in blocks of so many bytes, or one element.
 const BLOCK: u64 = 1 << 20;
@@ -153,7 +154,9 @@ pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDif
 
 fn differences(a: &Side, b: &Side) -> Result<Vec<FieldDifference>> {
     let mut fields = Vec::new();
-    if a.element() != b.element() {
+    // A truth value of Julia is read as the number that all others write.
+    let read_as = |element| if element == ElementType::BOOL { ElementType::UINT8 } else { element };
+    if read_as(a.element()) != read_as(b.element()) {
         let (a, b) = (a.element().to_string(), b.element().to_string());
         fields.push(FieldDifference { field: "type", a, b });
     }

@@ -52,6 +52,19 @@ fn a_pack_comes_back_from_an_npz() {
 }
 
 #[test]
+fn what_follows_the_elements_in_a_member_of_an_npz_is_told() {
+    let home = TempDir::new().unwrap();
+    let array = npy("'|u1'", false, "(2,)", &[1, 2]);
+    let members = [("a.npy", array.clone()), ("b.npy", [array, b"more".to_vec()].concat())];
+    let members = members.map(|(name, content)| (name.to_owned(), content));
+    let from = home.path().join("x.npz");
+    fs::write(&from, crate::raw_zip::Zip::of(&members).to_bytes()).unwrap();
+    let ran = convert(&from, &home.path().join("x/"), &[]).exits(0);
+    assert!(ran.err.contains("b: 4 bytes follow its elements"), "{}", ran.err);
+    assert!(!ran.err.contains("warning: a:"), "{}", ran.err);
+}
+
+#[test]
 fn a_pack_comes_back_from_a_ds_with_its_coordinates_and_attributes() {
     let data = floats(0..15);
     let numbers = |count: u16| floats((0..count).map(|number| number * 10));

@@ -51,8 +51,15 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
         let is_one_of_many = keys.len() > 1 && options.member.is_none();
         let array = opened.map_err(|error| refused(path, way_round(error, is_one_of_many)))?;
         let variable = array.variable(name).map_err(|source| refused(path, source))?;
+        let end = array.header().len().saturating_add(variable.header.data_len());
         drop(array);
-        items.push(Item::foreign(key.clone(), variable));
+        let size = reader.members().get(index).map_or(0, npz::Member::size);
+        let mut item = Item::foreign(key.clone(), variable);
+        match size.saturating_sub(end) {
+            0 => {}
+            trailing => item.losses.push(format!("{trailing} bytes follow its elements")),
+        }
+        items.push(item);
         members.push(index);
     }
     if let (true, Some(member)) = (items.is_empty(), &options.member) {
