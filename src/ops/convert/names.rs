@@ -1,6 +1,6 @@
 //! Names of arrays as names of files: those that no file may have are changed, and nothing is lost by it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path::MemberPath;
@@ -15,29 +15,43 @@ const MAX_NAME: usize = 2048;
 /// What a name is that has nothing in it.
 const NAMELESS: &str = "unnamed";
 
+/// The names for the files of arrays that are called so, without extension and in the same order: `a/b/x` for
+/// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name
+/// moves a sound one.
+pub(super) fn give_all(names: &[&str]) -> Vec<String> {
+    let mut given = Names::default();
+    let mut all: Vec<_> =
+        names.iter().map(|name| (sound(name) == *name).then(|| given.give(name))).collect();
+    for (slot, name) in all.iter_mut().zip(names) {
+        slot.get_or_insert_with(|| given.give(name));
+    }
+    all.into_iter().flatten().collect()
+}
+
 /// The names that were given out.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+struct Names {
     files: HashSet<String>,
     /// What the files lie in.
     directories: HashSet<String>,
+    /// The number to try next behind a name that was taken.
+    next: HashMap<String, u64>,
 }
 
 impl Names {
-    /// The name for the file of an array that is called `name`, without extension: `a/b/x` for the
-    /// array `x` of the group `/a/b`. It is `name` wherever that can be.
-    pub(super) fn give(&mut self, name: &str) -> String {
+    fn give(&mut self, name: &str) -> String {
         let mut sound = sound(name);
         if directories(&sound).any(|directory| self.files.contains(directory)) {
             // A file has the name of a directory that it would lie in.
             sound = shortened(&sound.replace('/', "_"));
         }
         let mut given = sound.clone();
-        let mut number = 2_u64;
+        let mut number = self.next.get(&sound).copied().unwrap_or(2);
         while !self.is_free(&given) {
             given = format!("{sound}_{number}");
             number = number.saturating_add(1);
         }
+        self.next.insert(sound, number);
         self.files.extend(files(&given));
         self.directories.extend(directories(&given).map(str::to_owned));
         given
@@ -102,6 +116,14 @@ mod tests {
         for name in ["x", "a/b/x", "a/x", "x.y", "Größe", "a b", "..x", "run1/manifest"] {
             assert_eq!(names.give(name), name);
         }
+    }
+
+    #[test]
+    fn a_sound_name_stays_whatever_comes_before_it() {
+        assert_eq!(
+            give_all(&["a//b", "", "a/b", "unnamed"]),
+            ["a/b_2", "unnamed_2", "a/b", "unnamed"]
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::form::Form;
 use super::item::{Item, stem};
-use super::names::Names;
+use super::names::give_all;
 use super::options::ConvertOptions;
 use super::report::Converted;
 use crate::error::{Error, Result};
@@ -55,13 +55,14 @@ pub(super) fn plan(
     options: &ConvertOptions,
     carries_names: bool,
 ) -> Result<Vec<Planned>> {
-    let mut names = Names::default();
+    let name_of = |index: &usize| items.get(*index).map_or("", |item| item.name.as_str());
+    let given = give_all(&chosen.iter().map(name_of).collect::<Vec<_>>());
     let mut planned = Vec::with_capacity(chosen.len());
     let mut renamed = HashMap::new();
-    for &index in chosen {
+    for (&index, given) in chosen.iter().zip(given) {
         let Some(item) = items.get(index) else { continue };
         let name = match to {
-            Form::Pack(_) => names.give(&item.name),
+            Form::Pack(_) => given,
             Form::Npz | Form::Ds => item.name.clone(),
             Form::Ra | Form::Npy | Form::Png => {
                 output.file_stem().unwrap_or_default().to_string_lossy().into_owned()
