@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::super::data::Arranged;
+use super::super::data::{Arranged, failed};
 use super::super::item::Item;
 use super::super::options::ConvertOptions;
 use super::super::rawarray::Metadata;
@@ -12,7 +12,7 @@ use super::{Way, WriteArrays, refused, settle};
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile};
-use crate::interchange::{npy, npz};
+use crate::interchange::{self, npy, npz};
 
 /// Bytes that are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -53,7 +53,11 @@ impl WriteArrays for NpzSink {
         let data = data.into_passing(way.beside, way.jobs)?;
         let added = data.read_by(len, |data| writer.add(name, &variable, data, &self.options));
         self.writer = Some(writer);
-        losses.extend(added.map_err(|source| refused(item, source))?.losses);
+        let added = added.map_err(|source| match source {
+            interchange::Error::Io(error) => failed(error, "write", self.file.file().path()),
+            source => refused(item, source),
+        })?;
+        losses.extend(added.losses);
         Ok(false)
     }
 
@@ -61,7 +65,7 @@ impl WriteArrays for NpzSink {
         if let Some(writer) = self.writer.take() {
             let path = self.file.file().path();
             let mut out = writer.finish().map_err(|error| match error {
-                crate::interchange::Error::Io(error) => Error::io("write", path)(error),
+                interchange::Error::Io(error) => Error::io("write", path)(error),
                 source => Error::Interchange { name: path.to_string_lossy().into_owned(), source },
             })?;
             out.flush().map_err(Error::io("write", path))?;
