@@ -120,7 +120,11 @@ fn split_record(bytes: &[u8]) -> Result<Record<'_>, PaxFaultKind> {
     let (key, value) = body.split_at_checked(equals).ok_or(PaxFaultKind::Key)?;
     let key = std::str::from_utf8(key).map_err(|_| PaxFaultKind::Key)?;
     let value = value.strip_prefix(b"=").ok_or(PaxFaultKind::Key)?;
-    if key.is_empty() { Err(PaxFaultKind::Key) } else { Ok((key, value, after)) }
+    // Readers that take a line end or a NUL for the end of something see other records.
+    if key.is_empty() || key.contains(['\0', '\n']) {
+        return Err(PaxFaultKind::Key);
+    }
+    Ok((key, value, after))
 }
 
 /// Digits only: `parse` alone would take a sign.
@@ -154,6 +158,15 @@ mod tests {
 
     fn kind(payload: &[u8]) -> PaxFaultKind {
         PaxRecords::parse(payload).unwrap_err().kind
+    }
+
+    #[test]
+    fn a_keyword_holds_no_end_of_a_line() {
+        for key in ["a\nb", "\0", "%\0%\n\n"] {
+            let mut payload = Vec::new();
+            push_record(&mut payload, key, b"value");
+            assert_eq!(kind(&payload), PaxFaultKind::Key, "{key:?}");
+        }
     }
 
     #[test]
