@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
 use crate::path::{InvalidPath, escape};
-use crate::ra::DecodeError;
+use crate::ra::{DecodeError, ReadError};
 
 /// The result of everything that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -124,6 +124,16 @@ impl Error {
         path: impl AsRef<Path>,
     ) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.as_ref().to_owned(), source }
+    }
+
+    /// Why the array in the file at `path` cannot be read.
+    pub(crate) fn array_file(path: &Path, error: ReadError) -> Self {
+        let name = path.to_string_lossy().into_owned();
+        match error {
+            ReadError::Decode(source) => Self::Array { name, source },
+            ReadError::Io(source) => Self::io("read", path)(source),
+            ReadError::Slice(error) => Self::Mismatch { name, reason: error.to_string() },
+        }
     }
 
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {

@@ -16,7 +16,7 @@ use crate::fs::{self, File};
 use crate::ndl::{Document, Order};
 use crate::pack::{self, Layout, shape_of};
 use crate::parallel;
-use crate::ra::{Flags, Header, ReadError};
+use crate::ra::{Flags, Header};
 
 /// One array.
 #[derive(Debug, Clone, Serialize)]
@@ -97,13 +97,9 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
     let mut file = File::open(path)?;
     let len = file.len()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let damaged = |source| Error::Array { name: path.to_string_lossy().into_owned(), source };
-    let header = Header::read(&mut file).map_err(|error| match error {
-        ReadError::Decode(source) => damaged(source),
-        ReadError::Io(source) => Error::io("read", path)(source),
-        ReadError::Slice(error) => Error::Unsupported(error.to_string()),
-    })?;
-    header.check_file_len(len).map_err(damaged)?;
+    let unreadable = |error| Error::array_file(path, error);
+    let header = Header::read(&mut file).map_err(unreadable)?;
+    header.check_file_len(len).map_err(|error| unreadable(error.into()))?;
     let mut info = ArrayInfo::new(name, &header, len);
     let order = lone::order_beside(path)?;
     info.shape = Some(shape_of(header.dims(), order.unwrap_or_default()));

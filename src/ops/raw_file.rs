@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile};
-use crate::ra::{RawArray, ReadError};
+use crate::ra::RawArray;
 
 impl<T: Pod> RawArray<T> {
     /// Reads the file at `path`.
@@ -35,13 +35,7 @@ impl<T: Pod> RawArray<T> {
         let path = path.as_ref();
         let file = File::open(path)?;
         let len = file.len()?;
-        Self::read_sized(file, len).map_err(|error| match error {
-            ReadError::Decode(source) => {
-                Error::Array { name: path.to_string_lossy().into_owned(), source }
-            }
-            ReadError::Io(source) => Error::io("read", path)(source),
-            ReadError::Slice(error) => Error::io("read", path)(io::Error::other(error)),
-        })
+        Self::read_sized(file, len).map_err(|error| Error::array_file(path, error))
     }
 
     /// Writes the file at `path`, in the place of what may be there: the new file is complete before

@@ -7,7 +7,7 @@ use crate::fs::{self, File};
 use crate::ndl::Order;
 use crate::ops::lone;
 use crate::pack::shape_of;
-use crate::ra::{self, DecodeError, ElementType, Header, ReadError, Reversal};
+use crate::ra::{self, DecodeError, ElementType, Header, Reversal};
 
 /// Bytes of metadata that are compared at once.
 const BLOCK: u64 = 1 << 16;
@@ -37,14 +37,11 @@ enum Data {
 impl Side {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
-        let damaged = |source: DecodeError| Error::Array { name: name.clone(), source };
+        let unreadable = |error| Error::array_file(path, error);
+        let damaged = |error: DecodeError| unreadable(error.into());
         let mut file = File::open_regular(path)?;
         let len = file.len()?;
-        let stored = Header::read(&mut file).map_err(|error| match error {
-            ReadError::Decode(source) => damaged(source),
-            ReadError::Io(source) => Error::io("read", path)(source),
-            ReadError::Slice(error) => Error::Unsupported(error.to_string()),
-        })?;
+        let stored = Header::read(&mut file).map_err(unreadable)?;
         let trailing = stored.check_file_len(len).map_err(damaged)?;
         let order = lone::order_beside(path)?.unwrap_or_default();
         let header = stored.decoded();
