@@ -1,13 +1,110 @@
 //! `ra-pack convert`
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use ra_pack::{ConvertOptions, ConvertReport, Converted, Reinterpret, escape, ndl};
 
-use super::args::{AsArg, Convert, OrderArg};
+use super::args::{Common, compression};
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 /// Arrays that are told of one by one; of more, only those with something to tell.
 const MAX_TOLD: usize = 20;
+
+/// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
+///
+/// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
+/// extension. One array becomes several by being the only one; of several, --member chooses.
+///
+/// The same index gives the same element before and after. What is stored with the last index fastest, as
+/// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
+/// order and says so in the description. What has no counterpart is refused; what is lost is told.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack convert temperature.npy temperature.ra
+  ra-pack convert --order row big.npy big.ra
+  ra-pack convert results.npz results/
+  ra-pack convert results.npz results.zip
+  ra-pack convert exp.zip exp.npz --compression deflate
+  ra-pack convert exp.zip t.npy --member run1/temperature
+  ra-pack convert lz4.ra plain.ra")]
+pub(crate) struct Convert {
+    /// What to read.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+
+    /// What to write.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
+    #[arg(long, value_name = "FORM")]
+    from: Option<ra_pack::Form>,
+
+    /// The form of OUT.
+    #[arg(long, value_name = "FORM")]
+    to: Option<ra_pack::Form>,
+
+    /// The one array to convert, such as run1/temperature.
+    #[arg(long, value_name = "NAME")]
+    member: Option<String>,
+
+    /// How OUT holds its arrays. Formats of others become column in RawArray; otherwise everything stays as
+    /// it is where OUT allows.
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderArg>,
+
+    /// Leave big-endian numbers as they are and say so, instead of swapping them.
+    #[arg(long)]
+    keep_endian: bool,
+
+    /// Leave out what follows the elements of a .ra, which otherwise stays in another .ra.
+    #[arg(long)]
+    drop_metadata: bool,
+
+    /// Write what follows the elements of a .ra to this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "drop_metadata")]
+    keep_metadata: Option<PathBuf>,
+
+    /// What elements without a counterpart are: bfloat16 takes two bytes without a type in .npy for brain
+    /// floats; void writes what numpy has no type for as bytes.
+    #[arg(long = "as", value_name = "TYPE")]
+    reinterpret: Option<AsArg>,
+
+    /// Also give the masks of a .ds, as NAME.mask; to .ds, make masks of the elements that stand for none.
+    #[arg(long)]
+    masks: bool,
+
+    /// How members of an .npz or a zip are compressed: stored, deflate[:LEVEL]; of a zip also
+    /// zstd[:LEVEL].
+    #[arg(long, value_name = "METHOD", value_parser = compression)]
+    compression: Option<ra_pack::Compression>,
+
+    /// Replace what is there already, but never a directory with something in it.
+    #[arg(short, long)]
+    force: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrderArg {
+    /// The first index runs fastest, as RawArray has it.
+    Column,
+    /// The last index runs fastest, as most other formats have it.
+    Row,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AsArg {
+    /// Brain floats.
+    Bfloat16,
+    /// Bytes without a type.
+    Void,
+}
 
 pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
     let options = ConvertOptions {

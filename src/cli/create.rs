@@ -1,10 +1,116 @@
 //! `ra-pack create`
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use ra_pack::{CreateOptions, Layout, Patterns};
 
-use super::args::{Create, LayoutArg};
+use super::args::{Common, compression};
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
+
+/// Check every description, pack, and write both manifests.
+///
+/// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
+/// manifest.yaml. Each is compared with the header of its array, and no archive is made when one
+/// is wrong. The archive gets its name when it is complete; the directory is never changed.
+///
+/// The same content gives the same bytes, whatever the number of jobs.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack create exp -o exp.zip
+  ra-pack create exp -o exp.tar.zst --exclude '*.tmp' --exclude scratch
+  ra-pack create exp -o exp.zip --describe --compression zstd:9
+  ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
+  ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
+
+Environment:
+  SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
+pub(crate) struct Create {
+    /// The directory to pack.
+    #[arg(value_name = "DIR")]
+    source: PathBuf,
+
+    /// The archive to make: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
+    #[arg(short, long, value_name = "ARCHIVE")]
+    output: PathBuf,
+
+    /// How to lay out the pack.
+    #[arg(long, value_name = "LAYOUT", default_value = "plain")]
+    layout: LayoutArg,
+
+    /// Say this in bag-info.txt of a bag, such as 'Contact-Name=A. Scientist'. Repeatable.
+    #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
+    bag_info: Vec<(String, String)>,
+
+    /// The digests of the manifests, sha256 among them: sha256, sha512.
+    #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
+    digest: Vec<ra_pack::Algorithm>,
+
+    /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
+    /// (2-9), zstd[:LEVEL] (1-19).
+    #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
+    compression: ra_pack::Compression,
+
+    /// Describe arrays without a description by their headers, in the archive only.
+    #[arg(long)]
+    describe: bool,
+
+    /// Leave out what matches; `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Pack what symbolic links lead to, instead of refusing them.
+    #[arg(long)]
+    dereference: bool,
+
+    /// Replace an archive that is already there.
+    #[arg(short, long)]
+    force: bool,
+
+    /// Refuse warnings, and words that are extensions of the language.
+    #[arg(long)]
+    strict: bool,
+
+    /// Refuse names that Windows, macOS or a common file system cannot write or tells apart otherwise.
+    #[arg(long)]
+    portable: bool,
+
+    /// Write no manifest beside the archive.
+    #[arg(long)]
+    no_external_manifest: bool,
+
+    /// Also write ARCHIVE.sha256, the digest of the archive file itself.
+    #[arg(long)]
+    archive_digest: bool,
+
+    /// Sign the manifest beside the archive: a shell command that takes its path as last argument.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_external_manifest")]
+    sign_with: Option<String>,
+
+    /// Keep the files' times of modification; the archive then depends on them.
+    #[arg(long)]
+    preserve_mtime: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LayoutArg {
+    /// The files as they lie, and the manifests beside them.
+    Plain,
+    /// A BagIt 1.0 bag (RFC 8493).
+    Bagit,
+}
+
+fn bag_info(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((label, value)) => Ok((label.to_owned(), value.to_owned())),
+        None => Err("expected LABEL=VALUE".to_owned()),
+    }
+}
 
 pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
     let options = CreateOptions {

@@ -1,10 +1,49 @@
 //! `ra-pack describe`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ra_pack::{DescribeOptions, Finding, escape};
 
-use super::args::Describe;
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
+
+/// Print the description that headers imply, write the missing ones, or update those that are there.
+///
+/// --update brings the shape and type that descriptions state, and `storage` where they state it, in
+/// line with the headers, and changes no other byte. A document in which that cannot be done safely is
+/// left as it is and reported.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack describe run1/temperature.ra
+  ra-pack describe --write --dimcoords exp
+  ra-pack describe --update exp/run1/temperature.ra
+  ra-pack describe exp.zip")]
+pub(crate) struct Describe {
+    /// An array, a directory or an archive; the last two give one document.
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    /// Write a description beside every array of a directory that has none; touch nothing else.
+    #[arg(long, group = "writing")]
+    write: bool,
+
+    /// Bring the description of an array, or every description of a directory, in line with the
+    /// header.
+    #[arg(long, group = "writing", conflicts_with = "dimcoords")]
+    update: bool,
+
+    /// Turn undescribed 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth,
+    /// frequency, ...) into dimension coordinates, and let other undescribed arrays name them where
+    /// exactly one is as long as the axis.
+    #[arg(long)]
+    dimcoords: bool,
+
+    /// Print what was written or changed as JSON; needs --write or --update.
+    #[arg(long, requires = "writing")]
+    json: bool,
+}
 
 pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     if args.update {

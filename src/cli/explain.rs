@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use ra_pack::Code;
 use ra_pack::ndl::{Example, Explanation};
 use serde::Serialize;
 
-use super::args::Explain;
 use super::output::Output;
 use super::{Ending, Failure};
 
@@ -24,6 +24,22 @@ struct Explained {
     listed: Listed,
     #[serde(flatten)]
     explanation: Explanation,
+}
+
+/// Say what a code of a finding means, with a wrong and a right example.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack explain DESC004
+  ra-pack explain")]
+pub(crate) struct Explain {
+    /// The code, as findings show it in brackets; all codes when there is none.
+    #[arg(value_name = "CODE")]
+    code: Option<Code>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(args: &Explain, output: &Output) -> Result<Ending, Failure> {

@@ -1,10 +1,44 @@
 //! `ra-pack extract`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ra_pack::{ExtractOptions, Patterns};
 
-use super::args::Extract;
+use super::args::{Common, size};
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
+
+/// Unpack safely, checking digests while writing.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack extract exp.zip -C exp
+  ra-pack extract exp.zip 'run1/*'")]
+pub(crate) struct Extract {
+    /// The archive.
+    #[arg(value_name = "ARCHIVE")]
+    archive: PathBuf,
+
+    /// What to unpack; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+
+    /// Where to; made when it is not there.
+    #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+
+    /// Replace files that are already there.
+    #[arg(short, long)]
+    force: bool,
+
+    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    max_size: Option<u64>,
+
+    #[command(flatten)]
+    common: Common,
+}
 
 pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
     let options = ExtractOptions {

@@ -1,12 +1,77 @@
 //! `ra-pack get`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use ra_pack::{ArrayFormat, GetOptions};
 
-use super::args::{FormatArg, Get};
+use super::args::size;
 use super::output::{Output, human_bytes};
 use super::{Ending, Failure, diagnostics};
+
+/// Get one array or file out, checked against the manifest.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack get exp.zip run1/temperature.ra -o temperature.ra
+  ra-pack get exp.zip run1/temperature.ra --slice '0:10,:,3' -o part.ra
+  ra-pack get exp.zip notes.txt
+  ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
+  ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
+pub(crate) struct Get {
+    /// The archive or directory.
+    #[arg(value_name = "ARCHIVE")]
+    archive: PathBuf,
+
+    /// The member, as `list` shows it.
+    #[arg(value_name = "MEMBER")]
+    member: String,
+
+    /// Where to write it; standard output when not given, or `-`.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// A part of an array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
+    slice: Option<String>,
+
+    /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
+    /// lists); raw for its elements alone (little-endian, in file order).
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatArg>,
+
+    /// Do not check the content against the manifest; of a slice, read only its own bytes.
+    #[arg(long)]
+    no_check: bool,
+
+    /// Replace a file that is already there.
+    #[arg(short, long)]
+    force: bool,
+
+    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    max_size: Option<u64>,
+
+    /// Print a report as JSON; needs --output.
+    #[arg(long, requires = "output")]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// A RawArray file.
+    Ra,
+    /// The elements alone.
+    Raw,
+    /// An array of numpy.
+    Npy,
+    /// A picture.
+    Png,
+    /// Numbers, a line for each first index.
+    Csv,
+    /// Numbers in nested lists.
+    Json,
+}
 
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let options = GetOptions {

@@ -1,10 +1,39 @@
 //! `ra-pack info`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde::Serialize;
 
-use super::args::Info;
 use super::output::Output;
 use super::{Ending, Failure};
+
+/// Show everything about one array or one pack.
+///
+/// The text form is YAML. Only the directory, headers and descriptions are read.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack info exp.zip
+  ra-pack info exp.zip run1/temperature.ra
+  ra-pack info temperature.ra --field dims")]
+pub(crate) struct Info {
+    /// An array, an archive or a directory.
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    /// An array of the archive.
+    #[arg(value_name = "MEMBER")]
+    member: Option<String>,
+
+    /// Print the value of one field alone, a list on one line.
+    #[arg(long, value_name = "FIELD")]
+    field: Option<String>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long, conflicts_with = "field")]
+    json: bool,
+}
 
 pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
     match &args.member {

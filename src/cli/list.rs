@@ -2,12 +2,34 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::Args;
 use ra_pack::{Listed, ListedArray, Listing, MemberKind, Patterns, escape};
 
-use super::args::List;
+use super::args::Common;
 use super::output::{Output, human_bytes};
 use super::{Ending, Failure, diagnostics};
+
+/// Show members with type, shape, order, size and description.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack list exp.zip
+  ra-pack list exp.zip 'run1/*.ra'
+  ra-pack list --json exp.zip | jq '.members[].array.shape'")]
+pub(crate) struct List {
+    /// The archive or directory.
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    /// What to show; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+
+    #[command(flatten)]
+    common: Common,
+}
 
 pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
     let patterns = Patterns::new(&args.patterns)?;

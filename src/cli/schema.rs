@@ -1,6 +1,8 @@
 //! `ra-pack schema`
 
-use super::args::Schema;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
 use super::output::Output;
 use super::{Ending, Failure};
 
@@ -26,6 +28,19 @@ const SCHEMAS: [(&str, &str); 15] = [
 /// What the argument can be.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.into_iter().map(|(name, _)| name)
+}
+
+/// Print the JSON Schema of descriptions or of a command's --json, or list the names.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack schema
+  ra-pack schema ndl > ndl.schema.json
+  ra-pack schema verify | jq .properties")]
+pub(crate) struct Schema {
+    /// Which one.
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    name: Option<String>,
 }
 
 pub(super) fn run(args: &Schema, output: &Output) -> Result<Ending, Failure> {

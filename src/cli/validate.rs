@@ -1,13 +1,60 @@
 //! `ra-pack validate`
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ra_pack::{Severity, ValidateOptions, ValidateReport, ndl};
 
-use super::args::Validate;
+use super::args::Common;
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
+
+/// Check descriptions by themselves, and against the arrays beside them; no data is read.
+///
+/// A file that is named is taken for a description, with the array of its name beside it; an array
+/// with its description. Of a directory or archive, everything is checked that `verify` checks
+/// except digests. Coordinates that a single file names are looked for in its directory and in those
+/// above it, up to the working directory.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack validate run1/temperature.yaml
+  ra-pack validate --strict exp exp.zip
+  ra-pack validate --allow DESC001 --allow DESC010 exp
+  ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
+  ra-pack describe temperature.ra | ra-pack validate -")]
+pub(crate) struct Validate {
+    /// Documents, arrays, directories and archives; `-` is standard input.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// Count warnings as errors, and words that are extensions of the language.
+    #[arg(long)]
+    strict: bool,
+
+    /// Drop findings of this code. Repeatable.
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    allow: Vec<ra_pack::Code>,
+
+    /// The top of the pack that single files belong to.
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+fn code(text: &str) -> Result<ra_pack::Code, String> {
+    use ra_pack::Code;
+    let of_language = ndl::Code::ALL.iter().copied().map(Code::Ndl);
+    Code::ALL
+        .iter()
+        .copied()
+        .chain(of_language)
+        .find(|code| code.id().eq_ignore_ascii_case(text))
+        .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
+}
 
 pub(super) fn run(args: &Validate, output: &Output) -> Result<Ending, Failure> {
     let options = ValidateOptions {

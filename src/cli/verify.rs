@@ -1,8 +1,11 @@
 //! `ra-pack verify`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 
-use super::args::Verify;
+use super::args::Common;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
@@ -12,6 +15,34 @@ struct Tally {
     sound: u64,
     unsound: u64,
     unread: u64,
+}
+
+/// Check container, manifests, digests, headers and descriptions, and report everything wrong.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack verify exp.zip
+  ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
+  ra-pack verify exp.zip --manifest /safe/exp.zip.manifest-sha256.txt")]
+pub(crate) struct Verify {
+    /// Archives and directories.
+    #[arg(value_name = "TARGET", required = true)]
+    targets: Vec<PathBuf>,
+
+    /// Do not read the contents: digests are not checked.
+    #[arg(long)]
+    fast: bool,
+
+    /// Count warnings as errors, and words that are extensions of the language.
+    #[arg(long)]
+    strict: bool,
+
+    /// A manifest kept elsewhere; the one inside must agree with it.
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
