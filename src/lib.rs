@@ -22,14 +22,16 @@ pub use crate::error::{Error, Result};
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
 pub use crate::fs::remove_unfinished;
 pub use crate::ops::{
-    ArrayDiff, ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions, ConvertReport, Converted,
-    CreateOptions, CreateReport, DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance,
-    ElementsDiff, ExtractOptions, ExtractReport, FieldDifference, Form, GetOptions, GetReport,
-    Intact, InvalidPattern, Listed, ListedArray, Listing, MemberInfo, Pack, PackInfo, PackedArray,
-    Patterns, Reinterpret, ReshapeReport, UnknownForm, UpdateReport, ValidateOptions,
-    ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info, convert, create,
-    describe_target, diff_arrays, extract, get, get_to, is_array_file, list, pack_info, reshape,
-    update_descriptions, validate, validate_text, verify, write_descriptions,
+    ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column, ConvertOptions,
+    ConvertReport, Converted, Coordinate, CreateOptions, CreateReport, DescribeOptions,
+    DescribeReport, DiffOptions, DiffPlace, Distance, ElementsDiff, ExtractOptions, ExtractReport,
+    FieldDifference, Form, GetOptions, GetReport, Grid, GridMethod, Histogram, Intact,
+    InvalidPattern, Line, Listed, ListedArray, Listing, MemberInfo, NameStatistics, Number,
+    NumberStatistics, Pack, PackInfo, PackedArray, Patterns, Quantity, Reinterpret, ReshapeReport,
+    Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownForm, UpdateReport,
+    ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info,
+    convert, create, describe_target, diff_arrays, extract, get, get_to, is_array_file, list,
+    pack_info, reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
 };
 pub use crate::pack::{Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

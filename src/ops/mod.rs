@@ -13,6 +13,7 @@
 //! | [`update_descriptions`] | headers and descriptions | changed descriptions |
 //! | [`get`] | one member | a file |
 //! | [`diff_arrays`] | two arrays | nothing |
+//! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
@@ -34,11 +35,14 @@ mod open;
 mod present;
 mod raw_file;
 mod reshape;
+mod sample;
 mod select;
 mod signatures;
+mod statistics;
 mod survey;
 mod update;
 mod validate;
+mod values;
 mod verify;
 
 pub use self::bag::BagReport;
@@ -56,9 +60,16 @@ pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
 pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};
-pub use self::open::{MemberInfo, Pack, PackedArray};
+pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::reshape::{ReshapeReport, reshape};
+pub use self::sample::{
+    Column, Grid, GridMethod, Line, Quantity, Sample, SampleOptions, SampledAxis,
+};
 pub use self::select::{InvalidPattern, Patterns};
+pub use self::statistics::{
+    Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
+};
 pub use self::update::{Change, UpdateReport, update_descriptions};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
+pub use self::values::Number;
 pub use self::verify::{VerifyOptions, VerifyReport, verify};

@@ -48,10 +48,11 @@ struct Loop {
 }
 
 /// The positions that a slice takes of one axis: `first`, `first + step`, …
-struct Picked {
-    first: i128,
-    count: i128,
-    step: i128,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Picked {
+    pub(crate) first: i128,
+    pub(crate) count: i128,
+    pub(crate) step: i128,
 }
 
 impl SlicePlan {
@@ -242,7 +243,7 @@ impl Iterator for Starts<'_> {
 }
 
 /// That `slice` fits `dims`, and what it takes of each axis.
-fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picked>, SliceError> {
+pub(crate) fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picked>, SliceError> {
     let entries = slice.iter().filter(|entry| !entry.is_new_axis());
     let found = entries.clone().count();
     if found != dims.len() {

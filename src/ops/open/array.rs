@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifest_text::RootFiles as _;
+use super::super::values::ReadAt;
 use super::Pack;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Digest, Hasher};
@@ -41,6 +42,16 @@ pub struct PackedArray<'a> {
 impl<'a> PackedArray<'a> {
     pub(super) fn new(pack: &'a Pack, name: &str, member: Member) -> Self {
         Self { pack, name: name.to_owned(), member, verify: true, order: Order::Column }
+    }
+
+    /// What it is an array of.
+    pub(in crate::ops) fn pack(&self) -> &'a Pack {
+        self.pack
+    }
+
+    /// Whether a part of it can be read without the rest.
+    pub(in crate::ops) fn is_placed(&self) -> Result<bool> {
+        Ok(self.stored(&self.header()?)?.is_some())
     }
 
     /// The name that it was asked for by.
@@ -298,6 +309,51 @@ impl<'a> PackedArray<'a> {
             slice.reverse();
         }
         slice
+    }
+
+    /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
+    /// them. Of a stored member where not the `whole` is needed, only what is asked for is read and held
+    /// against nothing; everything else passes by to its end, and is. Data whose header says that it is
+    /// encoded is decoded as a whole, in memory.
+    pub(in crate::ops) fn with_data<R>(
+        &self,
+        whole: bool,
+        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+    ) -> Result<(R, bool)> {
+        let header = self.header()?;
+        if !whole && let Some((file, data)) = self.stored(&header)? {
+            let mut read_at =
+                |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
+            let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
+            return Ok((result, false));
+        }
+        let result = self.read_with(|reader, _| {
+            if header.is_encoded() {
+                let mut file = Vec::new();
+                reader.read_to_end(&mut file)?;
+                let decoded = ra::decode(&file)?;
+                let mut read_at = |at: u64, out: &mut [u8]| {
+                    let from = usize::try_from(at).unwrap_or(usize::MAX);
+                    let there = decoded.data.get(from..from.saturating_add(out.len()));
+                    out.copy_from_slice(there.ok_or(io::ErrorKind::UnexpectedEof)?);
+                    Ok(())
+                };
+                return look(&header.decoded(), &mut read_at);
+            }
+            if Header::read(reader)? != header {
+                return Err(io::Error::other("the header changed while it was read").into());
+            }
+            let mut passed = 0;
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                let between = u64::checked_sub(at, passed).ok_or(io::ErrorKind::InvalidInput)?;
+                io::copy(&mut reader.take(between), &mut io::sink())?;
+                reader.read_exact(out)?;
+                passed = at.saturating_add(u64::try_from(out.len()).unwrap_or(u64::MAX));
+                Ok(())
+            };
+            look(&header, &mut read_at)
+        })?;
+        Ok((result, self.verify && self.pack.has_manifest()?))
     }
 
     /// The file that holds the elements as they are, and where the first one lies.

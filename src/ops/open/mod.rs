@@ -1,6 +1,7 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
+mod axes;
 mod manifest;
 
 use std::io::{self, BufRead, Read, Write};
@@ -8,8 +9,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
+pub use self::axes::{Axis, Coordinate};
 
 use self::manifest::{Listing, PackManifest};
+use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
@@ -84,6 +87,23 @@ impl Pack {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open(path.as_ref())?;
         Ok(Self { archive, map: None, placement: OnceLock::new(), manifest: OnceLock::new() })
+    }
+
+    /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
+    ///
+    /// The directory is the nearest one above from which everything is found that the description of
+    /// the array refers to, as for [`validate`](crate::validate); no manifest is looked for in it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no array at `path`, or its name is none that a member can have.
+    pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
+        let lone = lone::gather(path.as_ref(), None)?;
+        let pack = Self::open(&lone.root)?;
+        // Nobody said that the directory is a pack, and it may be a large one.
+        pack.placement.get_or_init(Placement::plain);
+        pack.manifest.get_or_init(|| None);
+        Ok((pack, lone.subject.as_str().to_owned()))
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -219,6 +239,22 @@ impl Pack {
     /// When there is no such array, or its description is at fault.
     pub fn description(&self, name: &str) -> Result<Option<Ndarray>> {
         let path = MemberPath::new(name)?;
+        let contents = self.contents_about(name)?;
+        let mut findings = Vec::new();
+        let ndarray =
+            contents.description(&path, &mut findings).map(|described| match described.entity {
+                Entity::Ndarray(ndarray) => ndarray.clone(),
+                Entity::DimCoord(dimcoord) => pack::as_ndarray(dimcoord),
+            });
+        match findings.into_iter().find(Finding::is_error) {
+            Some(finding) => Err(self.damaged(finding)),
+            None => Ok(ndarray),
+        }
+    }
+
+    /// The header of an array, and the document that describes it.
+    fn contents_about(&self, name: &str) -> Result<Contents> {
+        let path = MemberPath::new(name)?;
         let mut contents = Contents::default();
         let header = self.array(name)?.header()?;
         let facts =
@@ -234,16 +270,7 @@ impl Pack {
         if !found {
             self.add_description(PACK_DOCUMENT, &mut contents)?;
         }
-        let mut findings = Vec::new();
-        let ndarray =
-            contents.description(&path, &mut findings).map(|described| match described.entity {
-                Entity::Ndarray(ndarray) => ndarray.clone(),
-                Entity::DimCoord(dimcoord) => pack::as_ndarray(dimcoord),
-            });
-        match findings.into_iter().find(Finding::is_error) {
-            Some(finding) => Err(self.damaged(finding)),
-            None => Ok(ndarray),
-        }
+        Ok(contents)
     }
 
     /// Adds a description that is there.
