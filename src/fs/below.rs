@@ -16,6 +16,10 @@ pub(crate) struct Below {
 
 impl Below {
     /// With `follow` links are followed; without, none below `root` is.
+    #[cfg_attr(
+        not(unix),
+        expect(unused_variables, reason = "without handles of directories a path is followed")
+    )]
     pub(crate) fn new(root: &Path, follow: bool) -> Self {
         Self {
             root: root.to_owned(),

@@ -46,11 +46,10 @@ fn create_directory(path: &Path) -> Result<()> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))] // links
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn directories_are_never_made_through_a_link() {
         let outside = tempfile::tempdir().unwrap();

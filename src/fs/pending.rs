@@ -16,8 +16,22 @@ type Remover = Option<(super::target::Handle, String)>;
 type Remover = Option<std::convert::Infallible>;
 
 /// Files and directories that are being written under a temporary name.
+#[cfg_attr(
+    not(unix),
+    expect(
+        clippy::zero_sized_map_values,
+        reason = "without handles nothing is removed but by its path"
+    )
+)]
 static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new());
 
+#[cfg_attr(
+    not(unix),
+    expect(
+        clippy::zero_sized_map_values,
+        reason = "without handles nothing is removed but by its path"
+    )
+)]
 pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -109,6 +123,10 @@ enum Temporary {
 
 impl Temporary {
     /// `None` for a file without a name.
+    #[cfg_attr(
+        not(unix),
+        expect(clippy::unnecessary_wraps, reason = "only other systems have files without a name")
+    )]
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Named(path) => Some(path),

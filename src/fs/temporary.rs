@@ -68,6 +68,10 @@ impl Temporary {
     }
 
     /// Gives the file the name `last` in its directory, unless something has it.
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "android")),
+        expect(unused_mut, reason = "only a rename takes the temporary name away")
+    )]
     pub(super) fn keep(mut self, last: &OsStr) -> io::Result<()> {
         let Some(name) = &self.name else { return Ok(()) };
         #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -33,6 +33,7 @@ mod properties; // whole packs: what goes in comes out
 mod python; // support: Python with the libraries whose files are read and written
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
+mod readers; // small readers in other languages, by what the page of the format says
 mod readme; // the shell lines of README do what it shows
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: the binary run, and what it said

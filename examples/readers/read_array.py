@@ -1,0 +1,34 @@
+"""Prints one array of a pack, with nothing but Python: python3 read_array.py exp.zip run1/temperature.ra
+
+The first line has eltype, elbyte and dims, then comes one element a line, the first index of dims fastest.
+"""
+
+import hashlib, struct, sys, tarfile, zipfile
+
+CODES = {(1, 1): "b", (1, 2): "h", (1, 4): "i", (1, 8): "q", (2, 1): "B", (2, 2): "H", (2, 4): "I",
+         (2, 8): "Q", (3, 2): "e", (3, 4): "f", (3, 8): "d", (4, 4): "ee", (4, 8): "ff", (4, 16): "dd"}
+
+
+def read_member(pack, name):
+    if zipfile.is_zipfile(pack):
+        with zipfile.ZipFile(pack) as archive:
+            return archive.read(name)
+    with tarfile.open(pack) as archive:
+        return archive.extractfile(name).read()
+
+
+def read_array(pack, name):
+    content = read_member(pack, name)
+    listed = read_member(pack, "manifest-sha256.txt").decode().splitlines()
+    assert f"{hashlib.sha256(content).hexdigest()}  {name}" in listed, "the content is not what was packed"
+    magic, flags, eltype, elbyte, size, ndims = struct.unpack_from("<8s5Q", content)
+    dims = struct.unpack_from(f"<{ndims}Q", content, 48)
+    assert magic == b"rawarray" and flags == 0, "no RawArray, or big-endian or encoded data"
+    return eltype, elbyte, dims, struct.iter_unpack("<" + CODES[eltype, elbyte], content[48 + 8 * ndims:][:size])
+
+
+if __name__ == "__main__":
+    eltype, elbyte, dims, elements = read_array(*sys.argv[1:])
+    print(eltype, elbyte, *dims)
+    for element in elements:
+        print(*(f"{part:.17g}" if eltype > 2 else part for part in element))
