@@ -1,5 +1,7 @@
 //! A small pool of scoped threads: work on the numbers `0..count`, results in their order.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -120,6 +122,30 @@ pub(crate) fn join<A, B: Send>(
     })
 }
 
+/// Which of the pieces of work of these sizes, begun in their order, last longer than what is there to do for
+/// the other jobs meanwhile; `rest` is what follows them. One job alone has no others.
+pub(crate) fn outlasting(jobs: usize, sizes: &[u64], rest: u64) -> Vec<bool> {
+    let jobs = jobs.min(sizes.len().saturating_add(1));
+    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    if jobs <= 1 {
+        return vec![false; sizes.len()];
+    }
+    // When each job will have done what it has, and all of it together.
+    let mut ends: BinaryHeap<Reverse<u64>> = std::iter::repeat_n(Reverse(0), jobs).collect();
+    let mut given = 0_u64;
+    let mut left = sizes.iter().copied().fold(rest, u64::saturating_add);
+    let outlasts = |size: &u64| {
+        let Reverse(now) = ends.pop().unwrap_or_default();
+        left = left.saturating_sub(*size);
+        let begun = given.saturating_sub(now.saturating_mul(wide(jobs)));
+        let each = begun.saturating_add(left).checked_div(wide(jobs.saturating_sub(1)));
+        given = given.saturating_add(*size);
+        ends.push(Reverse(now.saturating_add(*size)));
+        each.is_some_and(|each| *size > each)
+    };
+    sizes.iter().map(outlasts).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +190,23 @@ mod tests {
             let text = String::from("b");
             assert_eq!(join(jobs, || 1, || text.len()), (1, 1));
         }
+    }
+
+    #[test]
+    fn what_outlasts_all_else_is_known() {
+        let outlasting = |jobs, sizes: &[u64], rest| {
+            let outlast = outlasting(jobs, sizes, rest);
+            outlast.into_iter().map(|outlasts| if outlasts { '!' } else { '.' }).collect::<String>()
+        };
+        assert_eq!(outlasting(2, &[9], 0), "!");
+        assert_eq!(outlasting(2, &[9], 9), ".");
+        assert_eq!(outlasting(1, &[9, 1], 0), "..");
+        assert_eq!(outlasting(2, &[9, 1, 1], 0), "!..");
+        assert_eq!(outlasting(2, &[9, 9, 9, 9], 0), "....");
+        assert_eq!(outlasting(2, &[9, 9, 9], 0), "..!");
+        assert_eq!(outlasting(4, &[9, 9], 1), "!!");
+        assert_eq!(outlasting(usize::MAX, &[u64::MAX, 0], u64::MAX), "!.");
+        assert_eq!(outlasting(2, &[], 9), "");
     }
 
     #[test]

@@ -96,23 +96,45 @@ impl Stretch {
         let ready = u64::try_from(self.ready.len()).unwrap_or(u64::MAX);
         self.end.saturating_sub(self.next).saturating_add(ready)
     }
+
+    /// How much of `room` the bytes not yet read fill.
+    fn at_once(&self, room: usize) -> usize {
+        usize::try_from(self.end.saturating_sub(self.next)).unwrap_or(room).min(room)
+    }
+
+    /// Reads what comes next, of which there has to be some.
+    fn read_next(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(out, self.next)?;
+        if count == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("the archive ends at byte {}, which a member needs", self.next),
+            ));
+        }
+        self.next = self.next.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+
+    /// Reads what comes next to where it is wanted; `None` when less than a block is, or when there is
+    /// something in the buffer.
+    fn read_directly(&mut self, out: &mut [u8]) -> Option<io::Result<usize>> {
+        if !self.ready.is_empty() || out.len() < self.block || self.next >= self.end {
+            return None;
+        }
+        let count = self.at_once(out.len());
+        Some(self.read_next(out.get_mut(..count)?))
+    }
 }
 
 impl BufRead for Stretch {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.ready.is_empty() && self.next < self.end {
-            let left = self.end.saturating_sub(self.next);
-            let length = usize::try_from(left).unwrap_or(self.block).min(self.block);
-            self.buffer.resize(length, 0);
-            let count = self.file.read_at(&mut self.buffer, self.next)?;
-            if count == 0 {
-                return Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    format!("the archive ends at byte {}, which a member needs", self.next),
-                ));
-            }
-            self.next = self.next.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-            self.ready = 0..count;
+            let length = self.at_once(self.block);
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.resize(length, 0);
+            let result = self.read_next(&mut buffer);
+            self.buffer = buffer;
+            self.ready = 0..result?;
         }
         Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
     }
@@ -124,7 +146,10 @@ impl BufRead for Stretch {
 
 impl Read for Stretch {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        read_buffered(self, out)
+        match self.read_directly(out) {
+            Some(result) => result,
+            None => read_buffered(self, out),
+        }
     }
 }
 
@@ -158,6 +183,9 @@ impl<R: Read> BufRead for Blocks<'_, R> {
 
 impl<R: Read> Read for Blocks<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.ready.is_empty() && out.len() >= BLOCK {
+            return self.reader.read(out);
+        }
         read_buffered(self, out)
     }
 }
@@ -456,6 +484,16 @@ impl BufRead for ZipData<'_> {
 
 impl Read for ZipData<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // Content that goes on for longer than it should is noticed where it is buffered.
+        if let Decoder::Stored(Packed::Stretch(stretch)) = &mut self.decoder
+            && stretch.left() <= self.left
+            && let Some(count) = stretch.read_directly(out)
+        {
+            let count = count?;
+            self.checksum.update(out.get(..count).unwrap_or_default());
+            self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+            return Ok(count);
+        }
         read_buffered(self, out)
     }
 }

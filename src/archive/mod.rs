@@ -25,8 +25,8 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::Revisit;
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    ArchiveWriter, Buffers, Content as NewContent, Hashing, NewMember, NewMembers, Pieces, Placed,
-    Records, RunMember, StoredMembers, Written,
+    ArchiveWriter, Buffers, Content as NewContent, NewMember, NewMembers, Pieces, Placed, Records,
+    RunMember, StoredMembers, Written,
 };
 
 use self::data::Stretch;
@@ -398,6 +398,11 @@ enum Places {
 }
 
 impl Contents {
+    /// Whether one job shows all contents, however many there are.
+    pub(crate) fn is_shown_by_one(&self) -> bool {
+        matches!(self.0, Places::Stream(_))
+    }
+
     /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
     /// threads where the container allows it, each with a `state` of its own. `wanted` are the numbers of
     /// readable files among the members, in rising order; the results are in the same.

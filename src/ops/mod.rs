@@ -19,6 +19,7 @@
 
 mod bag;
 mod convert;
+mod copy;
 mod create;
 mod describe;
 mod diff;

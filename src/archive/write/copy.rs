@@ -1,11 +1,9 @@
 //! One source file, read once: hashed, checksummed and handed on as it passes.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 
 use super::Content;
-use crate::digest::{Algorithm, Digests, Hashers};
+use crate::digest::{Algorithm, Digests, Hashers, Hashing, beside};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -16,23 +14,11 @@ pub(super) const BLOCK: usize = 256 * 1024;
 /// thread costs more than it saves.
 const OWN_HASH_THREAD: u64 = 16 * 1024 * 1024;
 
-/// Blocks on their way to the hashing thread: enough that neither side waits for long.
-const BLOCKS_UNDERWAY: usize = 4;
-
 /// What passing through told of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Copied {
     pub(super) digests: Digests,
     pub(super) crc: u32,
-}
-
-/// Who hashes a large file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hashing {
-    /// Whoever reads it: other jobs have work of their own.
-    Here,
-    /// A thread of its own: nothing else is left to do that takes as long.
-    Beside,
 }
 
 /// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
@@ -103,40 +89,21 @@ fn copy_beside_hashing(
     algorithms: &[Algorithm],
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
-    let (to_hash, hashing) = sync_channel(BLOCKS_UNDERWAY);
-    let (give_back, free) = sync_channel(BLOCKS_UNDERWAY.saturating_mul(2));
-    thread::scope(|scope| {
-        let hashed = scope.spawn(move || hash(algorithms, &hashing, &give_back));
+    let (crc, digests) = beside(algorithms, |passing| {
         let mut crc = crc32fast::Hasher::new();
         let mut left = stamp.len();
         while left > 0 {
-            let mut buffer = free.try_recv().unwrap_or_default();
+            let mut buffer = passing.buffer();
             let block = next_block(file, &mut buffer, left)?;
             let count = block.len();
             left = left.saturating_sub(length(block));
             crc.update(block);
             sink(block)?;
-            // The other side is gone only when it panicked, which joining it reports.
-            let _ = to_hash.send((buffer, count));
+            passing.pass_on(buffer, count);
         }
-        drop(to_hash);
-        let digests = hashed.join().map_err(|_| Error::Interrupted)?;
-        Ok(Copied { digests, crc: crc.finalize() })
-    })
-}
-
-fn hash(
-    algorithms: &[Algorithm],
-    blocks: &Receiver<(Vec<u8>, usize)>,
-    give_back: &SyncSender<Vec<u8>>,
-) -> Digests {
-    let mut hasher = Hashers::new(algorithms);
-    for (buffer, count) in blocks {
-        hasher.update(buffer.get(..count).unwrap_or_default());
-        // A full queue of free buffers needs no more.
-        let _ = give_back.try_send(buffer);
-    }
-    hasher.finish()
+        Ok::<_, Error>(crc.finalize())
+    })?;
+    Ok(Copied { digests, crc })
 }
 
 fn length(block: &[u8]) -> u64 {

@@ -13,7 +13,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use self::copy::Copied;
-pub(crate) use self::copy::Hashing;
 use self::packer::Packer;
 pub(crate) use self::positional::{Buffers, RunMember, StoredMembers};
 use self::streamed::TarStream;
@@ -23,7 +22,7 @@ pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
 use super::{Container, MemberKind};
-use crate::digest::{Algorithm, Digests};
+use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
 use crate::path::escape;

@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::super::zip::write::{self as zip, Record};
-use super::copy::{self, BLOCK, Copied, Hashing};
+use super::copy::{self, BLOCK, Copied};
 use super::helpers::Helpers;
 use super::packer::{self, Packer};
 use super::turns::Turns;
 use super::{Compression, NewMember, NewMembers, WrittenMember};
 use crate::archive::{MemberKind, Method};
+use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
 use crate::parallel;

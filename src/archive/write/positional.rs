@@ -2,11 +2,11 @@
 //! its own part.
 
 use super::super::zip::write as zip;
-use super::copy::{self, Copied, Hashing};
+use super::copy::{self, Copied};
 use super::turns::Turns;
 use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::{MemberKind, tar};
-use crate::digest::{Algorithm, Digests};
+use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel;

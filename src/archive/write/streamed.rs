@@ -6,7 +6,7 @@ use super::copy;
 use super::{Content, NewMember, NewMembers, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
-use crate::digest::{Algorithm, Digests};
+use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::File;
 
@@ -51,7 +51,7 @@ impl TarStream {
     ) -> Result<Digests> {
         self.put(&tar_header(member)?)?;
         let copied =
-            copy::copy(content, algorithms, copy::Hashing::Beside, block, |block| self.put(block))?;
+            copy::copy(content, algorithms, Hashing::Beside, block, |block| self.put(block))?;
         self.pad(member)?;
         Ok(copied.digests)
     }

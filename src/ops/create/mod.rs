@@ -23,10 +23,10 @@ use super::select::Patterns;
 use super::signatures;
 use super::survey::{self, Kept, SourceEntry, State, Survey};
 use crate::archive::{
-    ArchiveWriter, Buffers, Compression, Container, Hashing, MemberKind, NewContent, NewMembers,
+    ArchiveWriter, Buffers, Compression, Container, MemberKind, NewContent, NewMembers,
     StoredMembers, are_surely_portable, check_portable,
 };
-use crate::digest::{Algorithm, Digest, Digests};
+use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile};
@@ -463,26 +463,19 @@ impl<'a> Plan<'a> {
             })
             .collect();
         reserved.sort_by_key(|(_, stamp, _)| std::cmp::Reverse(stamp.len()));
-        // What each of the other jobs will have to do while one of these files is copied.
-        let others = wide(jobs.saturating_sub(1));
-        let mut left = 0_u64;
-        let mut hashings = vec![Hashing::Here; reserved.len()];
-        for (hashing, (_, stamp, _)) in hashings.iter_mut().zip(&reserved).rev() {
-            if left.checked_div(others).is_some_and(|each| stamp.len() > each) {
-                *hashing = Hashing::Beside;
-            }
-            left = left.saturating_add(stamp.len());
-        }
+        let sizes: Vec<u64> = reserved.iter().map(|(_, stamp, _)| stamp.len()).collect();
+        let outlast = parallel::outlasting(jobs, &sizes, 0);
         let write = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
             let mut placed = Vec::with_capacity(range.len());
-            let hashings = hashings.get(range.clone()).unwrap_or_default();
+            let outlast = outlast.get(range.clone()).unwrap_or_default();
             let reserved = reserved.get(range).unwrap_or_default();
-            for ((index, stamp, at), hashing) in reserved.iter().zip(hashings) {
+            for ((index, stamp, at), outlasts) in reserved.iter().zip(outlast) {
                 let Some(entry) = self.entries.get(*index) else { continue };
                 let Some(member) = self.members.of(entry) else { continue };
                 let file = File::open(self.source.join(entry.path.as_str()))?;
                 let content = NewContent::File(file, *stamp);
-                placed.push(stored.write_later(&member, *at, content, *hashing, buffers)?);
+                let hashing = if *outlasts { Hashing::Beside } else { Hashing::Here };
+                placed.push(stored.write_later(&member, *at, content, hashing, buffers)?);
             }
             Ok::<_, Error>(placed)
         };

@@ -93,7 +93,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         leftovers: Vec::new(),
         findings: std::mem::take(&mut plan.findings),
     };
-    let extraction = Extraction::new(target, options, &plan)?;
+    let mut extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
     let outcomes = extraction.write_all(&contents, jobs)?;
     report.findings.append(&mut extraction.missing());

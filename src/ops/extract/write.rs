@@ -1,17 +1,19 @@
 //! The second look: contents become files.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::ExtractOptions;
 use super::plan::Plan;
 use crate::archive::Contents;
-use crate::digest::Hasher;
+use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Target, TargetWriter};
+use crate::ops::copy::{Fault, LARGE, copy, copy_hashed};
 use crate::ops::manifests;
+use crate::parallel;
 
 /// What became of one member.
 pub(super) enum Outcome {
@@ -32,13 +34,18 @@ pub(super) struct Extraction<'a> {
     /// Bytes of all files so far, where there is a limit.
     written: AtomicU64,
     failed: AtomicBool,
+    /// The positions of files that are hashed beside the copying.
+    beside: Vec<usize>,
 }
+
+/// Most files that are hashed beside the copying: the blocks of each take memory.
+const MOST_BESIDE: usize = 16;
 
 impl<'a> Extraction<'a> {
     pub(super) fn new(target: &Path, options: &'a ExtractOptions, plan: &'a Plan) -> Result<Self> {
         let target = Target::open(target)?;
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        Ok(Self { target, options, plan, written, failed })
+        Ok(Self { target, options, plan, written, failed, beside: Vec::new() })
     }
 
     /// Makes the directories that the archive names, so that empty ones are there too.
@@ -58,15 +65,50 @@ impl<'a> Extraction<'a> {
     }
 
     /// Writes every file of the plan.
-    pub(super) fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
-        let Plan { members, files, .. } = self.plan;
+    pub(super) fn write_all(&mut self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
+        self.beside = self.outlasting(contents, jobs);
+        let this = &*self;
+        let Plan { members, files, .. } = this.plan;
         contents.revisit(
             members,
             files,
             jobs,
-            &|| self.target.writer(),
-            &|writer, position, content| self.write(writer, position, content),
+            &|| this.target.writer(),
+            &|writer, position, content| this.write(writer, position, content),
         )
+    }
+
+    /// The positions of large files during which other jobs have nothing else to do for as long.
+    fn outlasting(&self, contents: &Contents, jobs: usize) -> Vec<usize> {
+        let Plan { members, files, .. } = self.plan;
+        let sizes = files.iter().map(|number| members.get(*number).map_or(0, |member| member.size));
+        let (mut large, mut rest) = (Vec::new(), 0_u64);
+        for (position, size) in sizes.enumerate() {
+            if size >= LARGE {
+                large.push((position, size));
+            } else {
+                rest = rest.saturating_add(size);
+            }
+        }
+        // Where one job shows all contents, none of the others ever has anything to do.
+        if contents.is_shown_by_one() && jobs > 1 {
+            return large.into_iter().map(|(position, _)| position).collect();
+        }
+        // In the order in which they are shown.
+        large.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+        let sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
+        let outlast = parallel::outlasting(jobs, &sizes, rest).into_iter().zip(large);
+        let outlast = outlast.filter(|(outlasts, _)| *outlasts).map(|(_, (position, _))| position);
+        let mut positions: Vec<usize> = outlast.take(MOST_BESIDE).collect();
+        positions.sort_unstable();
+        positions
+    }
+
+    fn hashing(&self, position: usize) -> Hashing {
+        match self.beside.binary_search(&position) {
+            Ok(_) => Hashing::Beside,
+            Err(_) => Hashing::Here,
+        }
     }
 
     /// What is listed and not there, where everything was unpacked.
@@ -126,34 +168,32 @@ impl<'a> Extraction<'a> {
         let (Some(number), Some(member)) = (number, member) else { return Ok(Outcome::Skipped) };
         let known = self.plan.known.as_ref();
         let expected = known.and_then(|known| Some((known, known.entry(number)?)));
-        let mut hasher = expected.map(|(_, entry)| Hasher::new(entry.digest.algorithm()));
         let pending = writer.begin(&member.name, self.options.force)?;
         let mut at = 0_u64;
-        loop {
-            let block = match content.fill_buf() {
-                Ok([]) => break,
-                Ok(block) => block,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    let finding = manifests::unreadable(&member.name, error)?;
-                    return Ok(Outcome::Finding(Box::new(finding)));
-                }
-            };
+        let sink = |block: &[u8]| {
             self.count(block.len())?;
-            if let Some(hasher) = &mut hasher {
-                hasher.update(block);
-            }
             pending.file().write_all_at(block, at)?;
-            let count = block.len();
-            at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-            content.consume(count);
-        }
-        if let (Some((known, entry)), Some(hasher)) = (expected, hasher) {
-            let digest = hasher.finish();
-            if digest != entry.digest {
-                let finding = known.mismatch(&member.name, entry, &digest);
-                return Ok(Outcome::Finding(Box::new(finding)));
+            at = at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+            Ok(())
+        };
+        let copied = match expected {
+            None => copy(content, sink).map(|()| None),
+            Some((known, entry)) => {
+                let algorithm = entry.digest.algorithm();
+                let digest = copy_hashed(content, algorithm, self.hashing(position), sink);
+                digest.map(|digest| {
+                    let differs = digest != entry.digest;
+                    differs.then(|| known.mismatch(&member.name, entry, &digest))
+                })
             }
+        };
+        let fault = match copied {
+            Ok(mismatch) => mismatch,
+            Err(Fault::Sink(error)) => return Err(error),
+            Err(Fault::Source(error)) => Some(manifests::unreadable(&member.name, error)?),
+        };
+        if let Some(finding) = fault {
+            return Ok(Outcome::Finding(Box::new(finding)));
         }
         pending.persist()?;
         Ok(Outcome::Written { bytes: at, verified: expected.is_some() })

@@ -4,7 +4,7 @@ mod array;
 mod axes;
 mod manifest;
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -12,11 +12,12 @@ pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
 
 use self::manifest::{Listing, PackManifest};
+use super::copy::{Fault, LARGE, copy_hashed};
 use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, Method};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::Map;
@@ -25,6 +26,7 @@ use crate::pack::{
     self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Entity, Inspector, Layout,
     PACK_DOCUMENT, Placement,
 };
+use crate::parallel;
 use crate::path::MemberPath;
 
 /// A pack opened for reading, in whatever container it lies.
@@ -212,24 +214,20 @@ impl Pack {
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
         let mut reader = self.archive.read(member)?;
-        let mut hasher = Hasher::new(algorithm);
         let mut written = 0_u64;
-        loop {
-            let block = match reader.fill_buf() {
-                Ok([]) => break,
-                Ok(block) => block,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.unreadable(name, error)),
-            };
-            hasher.update(block);
+        let sink = |block: &[u8]| {
             out.write_all(block)
                 .map_err(Error::io("write what was read from", self.archive.path()))?;
-            let count = block.len();
-            written = written.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-            reader.consume(count);
+            written = written.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+            Ok(())
+        };
+        let is_worth_a_thread = member.size >= LARGE && parallel::default_jobs() > 1;
+        let hashing = if is_worth_a_thread { Hashing::Beside } else { Hashing::Here };
+        match copy_hashed(&mut reader, algorithm, hashing, sink) {
+            Ok(digest) => Ok((written, digest)),
+            Err(Fault::Sink(error)) => Err(error),
+            Err(Fault::Source(error)) => Err(self.unreadable(name, error)),
         }
-        drop(reader);
-        Ok((written, hasher.finish()))
     }
 
     /// The description of an array: the document beside it, or its entry in the pack's own.

@@ -5,6 +5,7 @@
 mod every_call; // a run stopped at, or refused, every one of its calls about files
 mod full; // disks without room
 mod kill; // runs killed and interrupted at any moment
+mod large; // large members, hashed beside the copying: damaged, cut off, without room
 mod reads; // files that change while they are read, short reads, and reads that fail
 mod rights; // what may not be read or written
 mod scenario; // support: small runs, and what must hold after each

@@ -214,7 +214,7 @@ fn read_sources(directory: &Path, below: &str, files: &mut Vec<(String, String)>
 fn imports_point_down_and_every_room_is_kept() {
     let mut files = Vec::new();
     read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut files);
-    for expected in ["lib.rs", "main.rs", "path.rs", "digest.rs"] {
+    for expected in ["lib.rs", "main.rs", "path.rs", "digest/mod.rs"] {
         assert!(files.iter().any(|(file, _)| file == expected), "src/{expected} was not read");
     }
     let violations = check(files.iter().map(|(file, text)| (file.as_str(), text.as_str())));

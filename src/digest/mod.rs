@@ -1,9 +1,13 @@
 //! Digests of bytes: the algorithms that manifests use.
 
+mod beside;
+
 use std::fmt;
 use std::str::FromStr;
 
 use sha2::Digest as _;
+
+pub(crate) use self::beside::{Hashing, beside};
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
