@@ -144,7 +144,7 @@ impl fmt::Display for Method {
 }
 
 /// A member as its container tells of it; every number is a claim.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// The name as found, without the slash that ends a directory's. Who knows the member by its name
     /// shares it.
@@ -175,7 +175,7 @@ impl Member {
 }
 
 /// How to reach a member's bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
     /// The file of that name below the directory.
     Named,
@@ -324,6 +324,19 @@ impl Archive {
         match (&found, MemberPath::new(name)) {
             (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
             _ => Ok(found),
+        }
+    }
+
+    /// Whether it takes long to find the first member, so that [`Archive::guess`] saves time.
+    pub(crate) fn is_long_search(&self) -> bool {
+        matches!(self, Self::Zip(zip) if zip.is_long_search())
+    }
+
+    /// What [`Archive::find`] may be about to find: known at once, and worth nothing until it does.
+    pub(crate) fn guess(&self, name: &str) -> Option<Member> {
+        match self {
+            Self::Zip(zip) => zip.guess(name),
+            Self::Directory(_) | Self::Tar(_) => None,
         }
     }
 

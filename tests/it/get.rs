@@ -363,3 +363,78 @@ fn nothing_vouches_for_a_member_without_a_manifest() {
         get(experiment.path(), "a.ra", &options).exits(0).says(&["not held against a manifest"]);
     }
 }
+
+/// In a zip of thousands of members the manifest is looked through before the directory says which member it
+/// is. That never leads to another answer.
+#[test]
+fn a_manifest_read_early_counts_only_when_the_directory_confirms_it() {
+    let names = (0..4000).map(|number| format!("a-directory-of-many-arrays/{number:05}.bin"));
+    let members: Vec<_> = names.map(|name| part(&name, name.as_bytes())).collect();
+    let sound = with_manifest(members);
+    let manifest = sound.len() - 1;
+    let wanted = sound[2000].clone();
+    let line = |name: &str| {
+        let text = std::str::from_utf8(&sound[manifest].data).unwrap();
+        text.lines().find(|line| line.ends_with(name)).unwrap().to_owned() + "\n"
+    };
+    let with_text = |change: &dyn Fn(&mut String)| {
+        let mut parts = sound.clone();
+        let mut text = String::from_utf8(parts[manifest].data.clone()).unwrap();
+        change(&mut text);
+        parts[manifest].data = text.into_bytes();
+        parts
+    };
+    let mut changed = sound.clone();
+    changed[2000].data[0] ^= 1;
+    let mut moved = sound.clone();
+    moved.rotate_right(1);
+    let mut doubled = sound.clone();
+    doubled.insert(10, sound[manifest].clone());
+    let mut nested = sound.clone();
+    nested.push(part("deeper/manifest-sha256.txt", "no digests\n"));
+    let mut other = sound.clone();
+    other.push(part("manifest-sha256.txt.txt", "no digests\n"));
+    let contradicting = with_text(&|text| {
+        text.push_str(&line("00001.bin").replace("00001.bin", "02000.bin"));
+    });
+    let faulty = with_text(&|text| text.push_str("a-directory-of-many-arrays/02000.bin\n"));
+    let unlisted = with_text(&|text| *text = text.replace(&line("02000.bin"), ""));
+    let agrees = "agrees with the manifest";
+    let cases: [(&str, Vec<_>, i32, &str); 9] = [
+        ("sound", sound.clone(), 0, agrees),
+        ("changed", changed, 1, "MAN003"),
+        ("moved", moved, 0, agrees),
+        ("doubled", doubled, 1, "NAME002"),
+        ("nested", nested, 0, agrees),
+        ("other", other, 0, agrees),
+        ("contradicting", contradicting, 1, "MAN002"),
+        ("faulty", faulty, 1, "MAN002"),
+        ("unlisted", unlisted, 0, "not held"),
+    ];
+    let scratch = TempDir::new().unwrap();
+    let out = scratch.path().join("out");
+    for (case, parts, code, says) in cases {
+        let archive = scratch.path().join("x.zip");
+        fs::write(&archive, zip(&parts)).unwrap();
+        let to_file = ["-o", out.to_str().unwrap(), "--force"];
+        let ran = get(&archive, &wanted.name, &to_file);
+        let said = ran.said();
+        assert!(ran.code == Some(code) && said.contains(says), "{case}: {:?} {said}", ran.code);
+        if code == 0 {
+            assert_eq!(fs::read(&out).unwrap(), wanted.data, "{case}");
+        }
+        // A tar of the same is read in another way, without a directory.
+        if case != "moved" {
+            let archive = scratch.path().join("x.tar");
+            fs::write(&archive, tar(&parts)).unwrap();
+            assert_eq!(get(&archive, &wanted.name, &to_file).code, Some(code), "{case}");
+        }
+    }
+    // A manifest that the zip's checksum does not fit.
+    let mut bytes = zip(&sound);
+    let at = bytes.windows(70).rposition(|window| window == &sound[manifest].data[..70]).unwrap();
+    bytes[at] ^= 1;
+    let archive = scratch.path().join("x.zip");
+    fs::write(&archive, bytes).unwrap();
+    get(&archive, &wanted.name, &[]).exits(1).says(&["manifest-sha256.txt", "ARC006"]);
+}

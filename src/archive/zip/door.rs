@@ -46,6 +46,11 @@ impl Door {
         }
     }
 
+    /// Whether nothing was found by it yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.passes.load(Ordering::Relaxed) == 0
+    }
+
     /// The index, once there have been as many passes as it costs.
     fn index<'z>(&'z self, zip: &'z ZipArchive) -> Option<(&'z Index, &'z [u8])> {
         if self.passes.load(Ordering::Relaxed) < PASSES {

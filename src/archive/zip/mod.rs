@@ -5,6 +5,7 @@ mod directory;
 mod door;
 mod end;
 mod extra;
+mod guess;
 mod index;
 pub(super) mod read_back;
 mod record;
@@ -100,6 +101,17 @@ impl ZipArchive {
 
     pub(super) fn find(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
         door::find(self, name, others)
+    }
+
+    /// Whether it takes long to find the first member.
+    pub(super) fn is_long_search(&self) -> bool {
+        /// Some thousands of members: to read them takes longer than to begin a thread.
+        const LONG: u64 = 256 * 1024;
+        self.end.directory_len >= LONG && self.door.is_new()
+    }
+
+    pub(super) fn guess(&self, name: &str) -> Option<Member> {
+        guess::guess(self, name)
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {

@@ -12,8 +12,8 @@ use super::super::manifest_text::{
     BY_PREFERENCE, ManifestText, RootFiles as _, rules, undecodable,
 };
 use super::super::manifests::MAX_MANIFEST;
-use super::Pack;
-use crate::archive::{Member, Method};
+use super::{ASKED_NEXT, Pack};
+use crate::archive::{Archive, Member, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::manifest::{ManifestFault, NameEncoding};
@@ -88,20 +88,13 @@ impl PackManifest {
         self.rules.names == NameEncoding::Gnu && self.member.method != Method::Solid
     }
 
-    fn pass(&self, pack: &Pack, path: &MemberPath) -> Result<Result<Option<Digest>, Unclear>> {
-        let mut passing = Passing::new(self.algorithm, self.rules.names, path);
-        let mut reader = pack.archive.read(&self.member)?;
-        loop {
-            let block = match reader.fill_buf() {
-                Ok([]) => return Ok(passing.finish()),
-                Ok(block) => block,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(pack.unreadable(&self.name, error)),
-            };
-            passing.take(block);
-            let count = block.len();
-            reader.consume(count);
+    fn pass(&self, pack: &Pack, path: &MemberPath) -> Result<Passed> {
+        let foreseen = pack.foreseen.get();
+        if let Some(passed) = foreseen.and_then(|foreseen| foreseen.of(self, path)) {
+            return Ok(passed);
         }
+        let passed = pass(&pack.archive, &self.member, self.algorithm, self.rules.names, path)?;
+        passed.map_err(|error| pack.unreadable(&self.name, error))
     }
 
     fn text(&self, pack: &Pack) -> Result<&ManifestText<'static>> {
@@ -112,6 +105,68 @@ impl PackManifest {
         let text = ManifestText::decode(self.name.as_str(), self.algorithm, self.rules, text);
         let text = text.map_err(|finding| pack.damaged(undecodable(finding)))?;
         Ok(self.text.get_or_init(|| text))
+    }
+}
+
+/// What a text says of a file when it passes by.
+type Passed = Result<Option<Digest>, Unclear>;
+
+/// Has a manifest pass by.
+fn pass(
+    archive: &Archive,
+    manifest: &Member,
+    algorithm: Algorithm,
+    names: NameEncoding,
+    path: &MemberPath,
+) -> Result<io::Result<Passed>> {
+    let mut passing = Passing::new(algorithm, names, path);
+    let mut reader = archive.read(manifest)?;
+    loop {
+        let block = match reader.fill_buf() {
+            Ok([]) => return Ok(Ok(passing.finish())),
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Ok(Err(error)),
+        };
+        passing.take(block);
+        let count = block.len();
+        reader.consume(count);
+    }
+}
+
+/// What a member says of a file that is likely to be its manifest, read before it was found. It counts only
+/// when that very member is found as the manifest, by all the rules.
+#[derive(Debug)]
+pub(super) struct Foreseen {
+    manifest: Member,
+    algorithm: Algorithm,
+    names: NameEncoding,
+    path: MemberPath,
+    passed: Passed,
+}
+
+impl Foreseen {
+    /// Looks for the file `name`. Whatever is wrong will be said by who finds the manifest.
+    pub(super) fn look(archive: &Archive, name: &str) -> Option<Self> {
+        let path = MemberPath::new(name).ok()?;
+        let [likely, ..] = ASKED_NEXT;
+        let algorithm = pack::manifest_algorithm(likely)?;
+        let names = NameEncoding::Gnu;
+        let manifest = archive.guess(likely)?;
+        if manifest.size > MAX_MANIFEST || manifest.method != Method::Stored {
+            return None;
+        }
+        let passed = pass(archive, &manifest, algorithm, names, &path).ok()?.ok()?;
+        Some(Self { manifest, algorithm, names, path, passed })
+    }
+
+    /// What `manifest` says of `path`, if that is what was looked for.
+    fn of(&self, manifest: &PackManifest, path: &MemberPath) -> Option<Passed> {
+        let is_it = self.manifest == manifest.member
+            && self.algorithm == manifest.algorithm
+            && self.names == manifest.rules.names
+            && self.path == *path;
+        is_it.then_some(self.passed)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
 
-use self::manifest::{Listing, PackManifest};
+use self::manifest::{Foreseen, Listing, PackManifest};
 use super::copy::{Fault, LARGE, copy_hashed};
 use super::lone;
 use super::manifest_text::RootFiles;
@@ -59,6 +59,8 @@ pub struct Pack {
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
     manifest: OnceLock<Option<PackManifest>>,
+    /// What the manifest was likely to say before it was found.
+    foreseen: OnceLock<Foreseen>,
 }
 
 /// What is asked for after the first file of a pack: the manifest that most packs have, and what says
@@ -88,7 +90,13 @@ impl Pack {
     /// When it cannot be read, or is no archive.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open(path.as_ref())?;
-        Ok(Self { archive, map: None, placement: OnceLock::new(), manifest: OnceLock::new() })
+        Ok(Self {
+            archive,
+            map: None,
+            placement: OnceLock::new(),
+            manifest: OnceLock::new(),
+            foreseen: OnceLock::new(),
+        })
     }
 
     /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
@@ -189,7 +197,7 @@ impl Pack {
     ///
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
-        let member = self.find(name)?;
+        let member = self.find_and_foresee(name)?;
         let vouching = self.vouching(&member)?;
         let (written, digest) = self.copy(&member, name, vouching.algorithm, out)?;
         let vouched = self.check_digest(&member, vouching, &digest)?;
@@ -344,6 +352,22 @@ impl Pack {
                 suggestion: self.suggestion(name)?,
             }),
         }
+    }
+
+    /// Finds a member that is about to be held against the manifest, through which another thread looks
+    /// meanwhile: in a large zip the two take equally long.
+    fn find_and_foresee(&self, name: &str) -> Result<Member> {
+        let is_worth_it = self.archive.is_long_search() && self.manifest.get().is_none();
+        if !is_worth_it {
+            return self.find(name);
+        }
+        let foresee = || Foreseen::look(&self.archive, name);
+        let (found, foreseen) =
+            parallel::join(parallel::default_jobs(), || self.find(name), foresee);
+        if let Some(foreseen) = foreseen {
+            self.foreseen.get_or_init(|| foreseen);
+        }
+        found
     }
 
     /// A name that is there and that may be meant.
