@@ -1,5 +1,6 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
 
+use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
@@ -122,6 +123,19 @@ impl Output {
         self.out.is_terminal()
     }
 
+    /// How many columns the screen has, if that is where results go.
+    pub(crate) fn width(&self) -> Option<usize> {
+        const USUAL: usize = 80;
+        let size = terminal_size::terminal_size_of(&self.out);
+        let width = size.map_or(USUAL, |(terminal_size::Width(columns), _)| columns.into());
+        self.is_terminal().then_some(width)
+    }
+
+    /// Whether nothing is wanted but what was asked for.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Tells what was done, unless nobody wants to know.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
@@ -141,9 +155,20 @@ impl Output {
 
 /// A number of bytes for people.
 pub(crate) fn human_bytes(bytes: u64) -> String {
+    let mut text = String::new();
+    push_human_bytes(&mut text, bytes);
+    text
+}
+
+/// The same, at the end of a text.
+pub(crate) fn push_human_bytes(text: &mut String, bytes: u64) {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut put = |what: std::fmt::Arguments<'_>| {
+        // A text takes everything.
+        let _ = text.write_fmt(what);
+    };
     if bytes < 1024 {
-        return format!("{bytes} B");
+        return put(format_args!("{bytes} B"));
     }
     let mut tenths = u128::from(bytes) * 10 / 1024;
     let mut unit = UNITS.iter();
@@ -153,9 +178,9 @@ pub(crate) fn human_bytes(bytes: u64) -> String {
         name = unit.next().unwrap_or(name);
     }
     if tenths < 100 {
-        format!("{}.{} {name}", tenths / 10, tenths % 10)
+        put(format_args!("{}.{} {name}", tenths / 10, tenths % 10));
     } else {
-        format!("{} {name}", tenths / 10)
+        put(format_args!("{} {name}", tenths / 10));
     }
 }
 

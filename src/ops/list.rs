@@ -1,20 +1,56 @@
 //! What is in a pack, at a glance: headers and descriptions are read, data is not.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::glance::{Glance, glance};
+use super::open::Pack;
 use super::select::Patterns;
 use crate::archive::{Archive, Container, Member, MemberKind};
+use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::ndl::{Extent, Order, PlainDescription, Value};
 use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
 use crate::parallel;
 use crate::path::MemberPath;
+
+/// What to list, and how.
+#[derive(Debug, Clone, Default)]
+pub struct ListOptions {
+    /// Which members, by their names; all of them when there are none.
+    pub patterns: Patterns,
+    /// Arrays alone.
+    pub arrays: bool,
+    /// What stands first.
+    pub order: ListOrder,
+    /// The other way round.
+    pub reverse: bool,
+    /// Look up the digest of each in the manifest.
+    pub digests: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+}
+
+/// In which order to list; where that says nothing, members stand by their names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListOrder {
+    /// By the bytes of the name.
+    #[default]
+    Name,
+    /// By directory: what lies in one stands together.
+    Tree,
+    /// The largest content first.
+    Size,
+    /// What takes most room in the archive first.
+    Packed,
+    /// By the type of elements; what is no array comes last.
+    Type,
+}
 
 /// The members of a pack.
 ///
@@ -30,8 +66,10 @@ pub struct Listing {
     pub layout: Layout,
     /// What is wrong with the container or with names.
     pub findings: Vec<Finding>,
-    /// Those that were asked for, sorted by name.
+    /// Those that were asked for.
     members: Vec<Member>,
+    /// What the manifest says of each, when somebody asked.
+    digests: Vec<Option<Digest>>,
     placement: Placement,
     contents: Contents,
 }
@@ -49,6 +87,13 @@ pub struct Listed<'a> {
     pub packed_size: u64,
     /// How it is kept: `stored`, `deflate`, `zstd`, `solid`.
     pub method: Cow<'static, str>,
+    /// The byte of the archive at which its data begins, when it is stored in one: the elements of an
+    /// array, the content of another file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_data_offset: Option<u64>,
+    /// The SHA-256 digest in the manifest, when it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown")]
+    pub sha256: Option<Digest>,
     /// What it holds, when it is an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ListedArray<'a>>,
@@ -70,42 +115,78 @@ pub struct ListedArray<'a> {
     /// The description's `long_name`, or its `units`, or both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Cow<'a, str>>,
+    /// Bytes of the header, when it can be read.
+    #[serde(skip)]
+    header_len: Option<u64>,
 }
 
-/// Lists the members of `target` whose names match `patterns`, or all of them.
+fn shown<S: Serializer>(
+    digest: &Option<Digest>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    digest.map(|digest| digest.to_string()).serialize(serializer)
+}
+
+/// Lists the members of `target`.
 ///
 /// # Errors
 ///
 /// When the target cannot be read, or is no archive.
 ///
 /// ```no_run
-/// use ra_pack::{Patterns, list};
+/// use ra_pack::{ListOptions, list};
 ///
-/// for member in list("exp.zip".as_ref(), &Patterns::default(), None)?.members() {
+/// for member in list("exp.zip".as_ref(), &ListOptions::default())?.members() {
 ///     println!("{} has {} bytes", member.name, member.size);
 /// }
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn list(target: &Path, patterns: &Patterns, jobs: Option<usize>) -> Result<Listing> {
+pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open(target)?;
-    let jobs = jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let Glance { placement, mut members, contents, findings } = glance(&archive, jobs)?;
-    sort(&mut members);
-    if !patterns.is_empty() {
+    let ListOptions { patterns, .. } = options;
+    if !patterns.is_empty() || options.arrays {
         members.retain(|member| {
             let payload = placement.payload(&member.name).unwrap_or(&member.name);
-            patterns.matches(payload) || patterns.matches(&member.name)
+            (!options.arrays || contents.is_array(payload))
+                && (patterns.is_empty()
+                    || patterns.matches(payload)
+                    || patterns.matches(&member.name))
         });
     }
-    Ok(Listing {
+    let mut listing = Listing {
         target: target.to_owned(),
         container: archive.container(),
         layout: placement.layout,
         findings,
         members,
+        digests: Vec::new(),
         placement,
         contents,
-    })
+    };
+    listing.sort(options.order);
+    if options.reverse {
+        listing.members.reverse();
+    }
+    if options.digests {
+        listing.digests = digests(archive, &listing)?;
+    }
+    Ok(listing)
+}
+
+/// What the manifest says of each member. A line of it that cannot be read says nothing; that it is at fault
+/// is for `verify` to say.
+fn digests(archive: Archive, listing: &Listing) -> Result<Vec<Option<Digest>>> {
+    let pack = Pack::of_archive(archive, listing.placement.clone());
+    let digest = |member: &Member| {
+        if member.kind != MemberKind::File || !crate::path::is_sound(&member.name) {
+            return Ok(None);
+        }
+        let digest = pack.digest_if_listed(member)?;
+        Ok(digest.filter(|digest| digest.algorithm() == Algorithm::Sha256))
+    };
+    listing.members.iter().map(digest).collect()
 }
 
 /// How many members at the end may be out of order before all are sorted: what a pack itself needs stands
@@ -129,20 +210,72 @@ fn sort(members: &mut Vec<Member>) {
 }
 
 impl Listing {
-    /// The members that were asked for, sorted by name.
+    /// The members that were asked for, in the order that was asked for.
     pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
         let near = Nearby::default();
-        self.members.iter().map(move |member| {
-            let payload = self.placement.payload(&member.name);
-            Listed {
-                name: self.placement.shown(&member.name),
-                kind: member.kind,
-                size: member.size,
-                packed_size: member.packed_size,
-                method: member.method.word(),
-                array: payload.and_then(|name| array(&self.contents, name, &near)),
-            }
+        let members = self.members.iter().enumerate();
+        members.map(move |(index, member)| {
+            self.listed(member, self.digests.get(index).copied().flatten(), &near)
         })
+    }
+
+    /// Their names alone, which cost less.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = (&str, MemberKind)> {
+        self.members.iter().map(|member| (self.placement.shown(&member.name), member.kind))
+    }
+
+    fn listed<'a>(
+        &'a self,
+        member: &'a Member,
+        sha256: Option<Digest>,
+        near: &Nearby,
+    ) -> Listed<'a> {
+        let payload = self.placement.payload(&member.name);
+        let array = payload.and_then(|name| array(&self.contents, name, near));
+        let header = array.as_ref().map_or(Some(0), |array| array.header_len);
+        Listed {
+            name: self.placement.shown(&member.name),
+            kind: member.kind,
+            size: member.size,
+            packed_size: member.packed_size,
+            method: member.method.word(),
+            archive_data_offset: member
+                .data_offset()
+                .zip(header)
+                .filter(|_| member.kind == MemberKind::File)
+                .map(|(offset, header)| offset.saturating_add(header)),
+            sha256,
+            array,
+        }
+    }
+
+    fn sort(&mut self, order: ListOrder) {
+        let Self { members, placement, contents, .. } = self;
+        sort(members);
+        match order {
+            ListOrder::Name => {}
+            ListOrder::Tree => members.sort_by(|one, other| {
+                let names = [one, other].map(|member| placement.shown(&member.name).split('/'));
+                let [one, other] = names;
+                one.cmp(other)
+            }),
+            ListOrder::Size => members.sort_by_key(|member| Reverse(member.size)),
+            ListOrder::Packed => members.sort_by_key(|member| Reverse(member.packed_size)),
+            ListOrder::Type => {
+                let near = Near::default();
+                let element = |member: &Member| {
+                    let name = placement.payload(&member.name)?;
+                    let (_, facts) = contents.arrays.entry_near(name, &near)?;
+                    Some(facts.header.as_ref().ok().map(crate::ra::Header::element))
+                };
+                // Arrays before others, those that can be read first.
+                members.sort_by_cached_key(|member| match element(member) {
+                    Some(Some(element)) => (0, Some(element)),
+                    Some(None) => (1, None),
+                    None => (2, None),
+                });
+            }
+        }
     }
 }
 
@@ -190,6 +323,7 @@ fn array<'a>(contents: &'a Contents, name: &str, near: &Nearby) -> Option<Listed
                 order: Order::Column.word(),
                 described: said.is_described(),
                 title: None,
+                header_len: None,
             });
         }
     };
@@ -210,6 +344,7 @@ fn array<'a>(contents: &'a Contents, name: &str, near: &Nearby) -> Option<Listed
         order: order.word(),
         described: said.is_described(),
         title: said.title(),
+        header_len: Some(header.header_len()),
     })
 }
 

@@ -62,6 +62,8 @@ pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_
 pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
+pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
+pub use self::open::{MemberInfo, Pack, PackedArray};
 pub use self::reshape::{ReshapeReport, reshape};
 pub use self::sample::{
     Column, Grid, GridMethod, Line, Quantity, Sample, SampleOptions, SampledAxis,

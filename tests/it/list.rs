@@ -1,6 +1,7 @@
 //! `ra-pack list`: what is in a pack, at a glance.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -158,4 +159,153 @@ fn a_closed_pipe_is_quiet() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stderr, b"");
     assert_eq!(output.status.code(), Some(0));
+}
+
+/// The lines that a run printed.
+fn lines(out: &[u8]) -> Vec<String> {
+    String::from_utf8(out.to_vec()).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_tree_shows_each_directory_with_its_totals() {
+    let experiment = Experiment::new()
+        .array("a/b/one.ra", UINT8, &[2, 3], &[0; 6])
+        .array("a/b/two.ra", UINT8, &[2], &[0; 2])
+        .array("a-b/x.ra", UINT8, &[2], &[0; 2])
+        .array("top.ra", UINT8, &[2], &[0; 2])
+        .empty_directory("empty")
+        .file("a.txt", "a");
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment, scratch.path(), "x.zip", &["--describe"]);
+    let shown = |target: &Path, options: &[&str]| {
+        let ran = ra("list", &[target, Path::new("--tree")], options).exits(0);
+        let lines = lines(&ran.out);
+        let squeeze = |line: &String| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.iter().map(squeeze).collect::<Vec<_>>()
+    };
+    let expected = [
+        "├── a/b/ 128 B 2 arrays",
+        "│ ├── one.ra 70 B uint8 [2, 3] not described",
+        "│ └── two.ra 58 B uint8 [2] not described",
+        "├── a-b/ 58 B 1 array",
+        "│ └── x.ra 58 B uint8 [2] not described",
+        "├── a.txt 1 B",
+        "├── empty/",
+        "└── top.ra 58 B uint8 [2] not described",
+    ];
+    let of_directory = shown(experiment.path(), &[]);
+    assert!(of_directory[0].ends_with(" 245 B 4 arrays"), "{}", of_directory[0]);
+    assert_eq!(of_directory[1..], expected);
+    // What an archive has no entry of its own for is drawn all the same.
+    let arrays = shown(&archive, &["--arrays"]);
+    assert!(arrays[0].ends_with("x.zip 244 B 4 arrays"), "{}", arrays[0]);
+    let names = arrays[1..].iter().map(|line| line.split(" uint8").next().unwrap());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "├── a/b/ 128 B 2 arrays",
+            "│ ├── one.ra 70 B",
+            "│ └── two.ra 58 B",
+            "├── a-b/ 58 B 1 array",
+            "│ └── x.ra 58 B",
+            "└── top.ra 58 B",
+        ]
+    );
+    // As many members as without it, whatever they are called.
+    let parts = ["a/a/a/a", "a", "a/a", "/x", "b//c", "b", "é/ü", "a/a/b"];
+    let parts = with_manifest(parts.iter().map(|name| part(name, "x")).collect());
+    let odd = scratch.path().join("odd.zip");
+    fs::write(&odd, zip(&parts)).unwrap();
+    let drawn = lines(&ra("list", &[&odd], &["--tree"]).out);
+    let files = drawn.iter().filter(|line| line.contains(" B") && !line.contains("array"));
+    assert_eq!(files.count(), parts.len(), "{drawn:#?}");
+}
+
+#[test]
+fn members_are_sorted_as_asked() {
+    let experiment = Experiment::standard();
+    let names = |options: &[&str]| lines(&ra("list", &[experiment.path()], options).exits(0).out);
+    let sizes = |options: &[&str]| {
+        let json = ra("list", &[experiment.path(), Path::new("--json")], options).exits(0).json();
+        let members = json["members"].as_array().unwrap().iter();
+        members.map(|member| member["size"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let by_name = names(&["--names"]);
+    assert!(by_name.is_sorted());
+    let mut backwards = names(&["--names", "--reverse"]);
+    backwards.reverse();
+    assert_eq!(backwards, by_name);
+    assert!(sizes(&["--sort", "size"]).is_sorted_by(|one, other| one >= other));
+    assert!(sizes(&["--sort", "packed", "-r"]).is_sorted());
+    let by_type = names(&["--names", "--sort", "type"]);
+    let first_other = by_type.iter().position(|name| !is_array(name)).unwrap();
+    assert!(by_type[first_other..].iter().all(|name| !is_array(name)));
+    assert_eq!(by_type[..first_other], names(&["--names", "--sort", "type", "--arrays"]));
+}
+
+#[test]
+fn names_alone_are_for_other_programs() {
+    let experiment = Experiment::standard().file("two\nlines.txt", "x");
+    let ran = ra("list", &[experiment.path()], &["-0"]).exits(0);
+    let names: Vec<_> = ran.out.split(|byte| *byte == 0).collect();
+    assert_eq!(names.last(), Some(&&b""[..]));
+    assert!(names.contains(&&b"two\nlines.txt"[..]));
+    let listed = lines(&ra("list", &[experiment.path()], &["--names"]).exits(0).out);
+    assert_eq!(listed.len(), names.len() - 1);
+    assert!(listed.contains(&"two\\nlines.txt".to_owned()));
+    assert!(listed.contains(&"run2/nothing yet/".to_owned()));
+    for options in [["--names", "--json"], ["-0", "--long"], ["--tree", "--json"]] {
+        ra("list", &[experiment.path()], &options).exits(2);
+    }
+}
+
+#[test]
+fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    let tree = read_tree(experiment.path());
+    for (name, layout) in [("x.zip", "plain"), ("x.tar", "plain"), ("b.zip", "bagit")] {
+        let archive = pack(&experiment, scratch.path(), name, &["--layout", layout]);
+        let bytes = fs::read(&archive).unwrap();
+        let json = ra("list", &[&archive], &["--long", "--json"]).exits(0).json();
+        let mut looked_at = 0;
+        for member in json["members"].as_array().unwrap() {
+            let Some(content) = tree.get(member["name"].as_str().unwrap()) else { continue };
+            let digest = ra_pack::Digest::sha256(content).to_string();
+            assert_eq!(member["sha256"], digest.as_str());
+            let dims = member["array"]["shape"].as_array();
+            let header = dims.map_or(0, |dims| 48 + 8 * dims.len());
+            let at = usize::try_from(member["archive_data_offset"].as_u64().unwrap()).unwrap();
+            assert!(bytes[at..].starts_with(&content[header..]), "{member}");
+            looked_at += 1;
+        }
+        assert!(looked_at > 10, "{name}: {json}");
+        let table = String::from_utf8(ra("list", &[&archive], &["-l"]).exits(0).out).unwrap();
+        let digest = ra_pack::Digest::sha256(&tree["run1/gain.ra"]).to_string();
+        assert!(table.contains(&digest), "a digest is whole in a pipe:\n{table}");
+    }
+    let deflated = pack(&experiment, scratch.path(), "d.zip", &["--compression", "deflate"]);
+    let ran = ra("list", &[&deflated], &["--long", "*.txt"]).exits(0);
+    assert!(ran.said().contains("deflate "), "{}", ran.said());
+    // Without a manifest there is nothing to say.
+    let json = ra("list", &[experiment.path()], &["--long", "--json"]).exits(0).json();
+    assert!(json["members"][0].get("sha256").is_none());
+    assert!(json["members"][0].get("archive_data_offset").is_none());
+}
+
+#[test]
+fn names_of_wide_characters_stay_in_their_columns() {
+    let experiment = Experiment::new()
+        .array("温度計.ra", UINT8, &[2], &[1, 2])
+        .array("depth.ra", UINT8, &[2], &[1, 2])
+        .array("e\u{301}.ra", UINT8, &[2], &[1, 2]);
+    let lines = lines(&ra("list", &[experiment.path()], &[]).exits(0).out);
+    assert_eq!(
+        lines,
+        [
+            "depth.ra   58 B  uint8  [2]  not described",
+            "e\u{301}.ra       58 B  uint8  [2]  not described",
+            "温度計.ra  58 B  uint8  [2]  not described",
+        ]
+    );
 }

@@ -116,6 +116,12 @@ impl Pack {
         Ok((pack, lone.subject.as_str().to_owned()))
     }
 
+    /// An archive that is open already, of which it is known how the pack in it is laid out.
+    pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
+        let placement = OnceLock::from(placement);
+        Self { archive, map: None, placement, manifest: OnceLock::new() }
+    }
+
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
     /// where they lie.
     ///
@@ -393,12 +399,12 @@ impl Pack {
         Ok(best)
     }
 
-    /// The manifest, found once.
     /// Whether there is anything that could vouch for members.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
     }
 
+    /// The manifest, found once.
     fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.manifest.get() {
             return Ok(manifest.as_ref());
@@ -445,6 +451,11 @@ impl Pack {
     /// What the manifest gives for a member.
     fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
         self.digest_of(self.vouching(member)?)
+    }
+
+    /// The same; a line that is at fault gives none.
+    pub(super) fn digest_if_listed(&self, member: &Member) -> Result<Option<Digest>> {
+        Ok(self.vouching(member)?.listing.ok().flatten())
     }
 
     fn digest_of(&self, vouching: Vouching<'_>) -> Result<Option<Digest>> {
