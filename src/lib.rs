@@ -32,12 +32,13 @@ pub use crate::ops::{
     ArrayDiff, ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions, ConvertReport, Converted,
     CreateOptions, CreateReport, DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance,
     ElementsDiff, ExtractOptions, ExtractReport, FieldDifference, Form, GetOptions, GetReport,
-    Intact, InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, MemberInfo, Pack,
-    PackInfo, PackedArray, Patterns, Reinterpret, ReshapeReport, UnknownForm, UpdateReport,
-    ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info,
-    convert, create, describe_target, diff_arrays, extract, get, get_to, is_array_file, list,
-    pack_info, reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
+    Intact, InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo,
+    MemberInfo, Pack, PackInfo, PackedArray, Patterns, Reinterpret, ReshapeReport, UnknownForm,
+    UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
+    array_info, convert, create, describe_target, diff_arrays, extract, get, get_to, is_array_file,
+    list, pack_info, reshape, update_descriptions, validate, validate_text, verify,
+    write_descriptions,
 };
-pub use crate::pack::{Layout, bag, describe, shape_of};
+pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};

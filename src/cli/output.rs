@@ -85,11 +85,6 @@ impl Output {
         self.result(&text)
     }
 
-    /// Prints a result as YAML.
-    pub(crate) fn yaml(&self, value: &impl Serialize) -> io::Result<()> {
-        self.result(&serde_yaml::to_string(value).map_err(io::Error::other)?)
-    }
-
     /// Prints one field of a result: a list on one line, anything deeper as JSON.
     pub(crate) fn field(
         &self,

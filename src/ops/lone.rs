@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
-use crate::ndl::{Document, Extent, Order};
+use crate::ndl::{Document, Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
@@ -208,8 +208,8 @@ impl Lone {
     }
 }
 
-/// The order of dimensions that the description of the array at `path` states; nothing when it has none.
-pub(super) fn order_beside(path: &Path) -> Result<Option<Order>> {
+/// The description of the array at `path`; nothing when it has none.
+pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !crate::path::is_sound(name.as_ref()) || !pack::is_array(name.as_ref()) {
         return Ok(None);
@@ -217,7 +217,7 @@ pub(super) fn order_beside(path: &Path) -> Result<Option<Order>> {
     let Lone { contents, subject, .. } = gather(path, None)?;
     let Some((array, _)) = contents.arrays.entry(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
-    Ok(described.map(|described| described.order()))
+    Ok(described.map(|described| described.entity.to_ndarray()))
 }
 
 /// Reads the header of an array or the text of a description.

@@ -58,7 +58,9 @@ pub use self::diff::{
 };
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
-pub use self::info::{ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info};
+pub use self::info::{
+    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info,
+};
 pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};

@@ -10,7 +10,7 @@ use super::{
     entity_path, group_of,
 };
 use crate::finding::{Code, Finding};
-use crate::ndl::{DimCoord, Document, Group, Ndarray, Order, PlainDescription};
+use crate::ndl::{Attribute, DimCoord, Document, Group, Ndarray, Order, PlainDescription, Value};
 use crate::path::MemberPath;
 
 /// The extension of descriptions that few have.
@@ -39,6 +39,29 @@ impl<'a> Entity<'a> {
         match self {
             Self::Ndarray(ndarray) => &ndarray.name,
             Self::DimCoord(dimcoord) => &dimcoord.name,
+        }
+    }
+
+    /// It as a description of an array.
+    pub(crate) fn to_ndarray(self) -> Ndarray {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.clone(),
+            Self::DimCoord(dimcoord) => super::as_ndarray(dimcoord),
+        }
+    }
+
+    pub(super) fn attributes(self) -> &'a [Attribute] {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.attributes,
+            Self::DimCoord(dimcoord) => &dimcoord.attributes,
+        }
+    }
+
+    /// Its elements, when the document gives them.
+    pub(super) fn value(self) -> Option<&'a Value> {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.value.as_ref(),
+            Self::DimCoord(dimcoord) => dimcoord.value.as_ref(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod inspect;
 mod known;
 mod layout;
 mod lookup;
+mod named_axes;
 mod references;
 mod repetition;
 mod shape;
@@ -29,6 +30,7 @@ mod update;
 
 pub use self::describe::describe;
 pub use self::layout::Layout;
+pub use self::named_axes::CoordinateInfo;
 pub use self::shape::shape_of;
 
 pub(crate) use self::by_path::Near;

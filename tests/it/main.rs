@@ -23,6 +23,7 @@ mod faults; // killed, interrupted, full, changed: nothing half-made, nothing lo
 mod foreign; // support: what other people's tools say about an archive
 mod get; // `ra-pack get`: members and slices
 mod hostile; // archives that lie, and the answer to each
+mod info; // `ra-pack info`: what is known of an array or a pack, and the lines of the shell that read it
 mod interchange; // formats of other tools, with those tools
 mod interop; // other people's tools accept what we make, and we accept theirs
 mod layers; // the direction of imports, and the room of each kind of line

@@ -325,6 +325,8 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     // Warnings, generated descriptions, what an interrupted run left.
     let untidy = Experiment::new()
         .array("a.ra", UINT8, &[2], &[1, 2])
+        .array("x.ra", UINT8, &[2], &[1, 2])
+        .file("x.yaml", "dimcoords:\n  x: {type: uint8, size: 2, value: [1, 2]}\n")
         .file("b.ra", [raw_array(UINT8, &[1], &[3]), b"more".to_vec()].concat())
         .file("NAME.txt", "one")
         .file("name.txt", "two")

@@ -1,22 +1,35 @@
 //! `ra-pack info`
 
-use std::path::PathBuf;
+mod array;
+mod pack;
+mod page;
+mod paste;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ra_pack::{Form, escape};
 use serde::Serialize;
 
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{Ending, Failure, diagnostics};
+
+/// Findings that are drawn: who looks at a pack wants to know whether it is sound, not all that is not.
+const MOST_FINDINGS: usize = 10;
 
 /// Show everything about one array or one pack.
 ///
-/// The text form is YAML. Only the directory, headers and descriptions are read.
+/// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
+/// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
+/// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
+/// where it contradicts itself as far as that can be known without reading contents.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack info exp.zip
   ra-pack info exp.zip run1/temperature.ra
-  ra-pack info temperature.ra --field dims")]
+  ra-pack info temperature.ra --field dims
+  ra-pack info --json exp.zip | jq .types")]
 pub(crate) struct Info {
     /// An array, an archive or a directory.
     #[arg(value_name = "TARGET")]
@@ -26,7 +39,7 @@ pub(crate) struct Info {
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Print the value of one field alone, a list on one line.
+    /// Print the value of one field of the JSON result alone, a list on one line.
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
 
@@ -36,33 +49,74 @@ pub(crate) struct Info {
 }
 
 pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
-    match &args.member {
-        Some(member) => show(args, output, &ra_pack::array_info(&args.target, member)?),
-        None if ra_pack::is_array_file(&args.target)? => {
-            show(args, output, &ra_pack::array_file_info(&args.target)?)
+    let target = args.target.as_path();
+    let color = output.color_out();
+    if let Some(member) = &args.member {
+        let info = ra_pack::array_info(target, member)?;
+        return show(args, output, &info, || array::text(&info, Some((target, member)), color));
+    }
+    if ra_pack::is_array_file(target)? {
+        let info = ra_pack::array_file_info(target)?;
+        return show(args, output, &info, || array::text(&info, None, color));
+    }
+    refuse_other_forms(target)?;
+    let info = ra_pack::pack_info(target)?;
+    if args.field.is_none() && !args.json {
+        for finding in info.findings.iter().take(MOST_FINDINGS) {
+            output.message(&diagnostics::finding(target, finding, output.color_err()));
         }
-        None => {
-            let info = ra_pack::pack_info(&args.target)?;
-            let is_bad = info.findings.iter().any(ra_pack::Finding::is_error);
-            show(args, output, &info)?;
-            Ok(if is_bad { Ending::Findings } else { Ending::Clean })
+        if let more @ 1.. = info.findings.len().saturating_sub(MOST_FINDINGS) {
+            let target = paste::path(target);
+            output.message(&format!(
+                "ra-pack: {more} more findings; `ra-pack verify --fast {target}` shows them all\n"
+            ));
         }
     }
+    show(args, output, &info, || pack::text(&info, color))?;
+    let is_bad = info.findings.iter().any(ra_pack::Finding::is_error);
+    Ok(if is_bad { Ending::Findings } else { Ending::Clean })
 }
 
-fn show(args: &Info, output: &Output, info: &impl Serialize) -> Result<Ending, Failure> {
+fn show(
+    args: &Info,
+    output: &Output,
+    info: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<Ending, Failure> {
     match &args.field {
         Some(field) => {
             if let Err(known) = output.field(info, field)? {
                 return Err(ra_pack::Error::Unsupported(format!(
                     "there is no field `{}`; there are {known}",
-                    ra_pack::escape(field)
+                    escape(field)
                 ))
                 .into());
             }
         }
         None if args.json => output.json(info)?,
-        None => output.yaml(info)?,
+        None => output.result(&text())?,
     }
     Ok(Ending::Clean)
+}
+
+/// What is an array of another format, and not a pack that is damaged.
+fn refuse_other_forms(target: &Path) -> Result<(), ra_pack::Error> {
+    let what = match Form::from_extension(target) {
+        Some(Form::Npy) => "an array of NumPy",
+        Some(Form::Npz) => "arrays of NumPy",
+        Some(Form::Ds) => "arrays of ds-format",
+        Some(Form::Png) => "a picture",
+        Some(Form::Ra | Form::Pack(_)) | None => return Ok(()),
+    };
+    if target.is_dir() {
+        return Ok(());
+    }
+    let many = matches!(Form::from_extension(target), Some(Form::Npz | Form::Ds));
+    let to = target.with_extension(if many { "zip" } else { "ra" });
+    Err(ra_pack::Error::Unsupported(format!(
+        "`{}` is {what}, which info does not read; see it as RawArray: `ra-pack convert {} {}`",
+        escape(&target.to_string_lossy()),
+        paste::path(target),
+        paste::path(&to),
+    )))
 }

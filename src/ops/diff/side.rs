@@ -43,7 +43,8 @@ impl Side {
         let len = file.len()?;
         let stored = Header::read(&mut file).map_err(unreadable)?;
         let trailing = stored.check_file_len(len).map_err(damaged)?;
-        let order = lone::order_beside(path)?.unwrap_or_default();
+        let described = lone::description_beside(path)?;
+        let order = described.map_or(Order::Column, |ndarray| ndarray.order());
         let header = stored.decoded();
         let mut side = Self {
             name: name.clone(),

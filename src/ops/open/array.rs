@@ -59,6 +59,11 @@ impl<'a> PackedArray<'a> {
         &self.name
     }
 
+    /// The name of its member in the archive, which in a bag is longer.
+    pub fn archive_name(&self) -> &str {
+        &self.member.name
+    }
+
     /// Reads without holding the content against the manifest. The container's own checksum is still
     /// checked where a whole member is read.
     #[must_use]

@@ -23,7 +23,7 @@ use crate::finding::Finding;
 use crate::fs::Map;
 use crate::ndl::Ndarray;
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Entity, Inspector, Layout,
+    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector, Layout,
     PACK_DOCUMENT, Placement,
 };
 use crate::parallel;
@@ -253,11 +253,9 @@ impl Pack {
         let path = MemberPath::new(name)?;
         let contents = self.contents_about(name)?;
         let mut findings = Vec::new();
-        let ndarray =
-            contents.description(&path, &mut findings).map(|described| match described.entity {
-                Entity::Ndarray(ndarray) => ndarray.clone(),
-                Entity::DimCoord(dimcoord) => pack::as_ndarray(dimcoord),
-            });
+        let ndarray = contents
+            .description(&path, &mut findings)
+            .map(|described| described.entity.to_ndarray());
         match findings.into_iter().find(Finding::is_error) {
             Some(finding) => Err(self.damaged(finding)),
             None => Ok(ndarray),

@@ -12,6 +12,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
+pub(super) use self::proof::is_payload;
 pub use self::report::{VerifyOptions, VerifyReport};
 
 use self::exact::Found;

@@ -175,7 +175,7 @@ impl Proof<'_> {
 }
 
 /// Whether a manifest has to list the file.
-pub(super) fn is_payload(placement: &Placement, name: &str) -> bool {
+pub(in super::super) fn is_payload(placement: &Placement, name: &str) -> bool {
     match placement.layout {
         Layout::Plain => pack::manifest_algorithm(name).is_none() && !pack::is_signature(name),
         Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),

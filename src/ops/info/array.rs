@@ -1,21 +1,17 @@
-//! Everything about one array or one pack; only directories, headers and descriptions are read.
+//! Everything about one array: its header, where its bytes are, what is said of it.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::glance::{Glance, glance};
-use super::lone;
-use super::open::Pack;
-use crate::archive::{Archive, Container, MemberKind};
+use super::super::lone;
+use super::super::open::Pack;
+use crate::archive::Container;
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::Finding;
 use crate::fs::{self, File};
-use crate::ndl::{Document, Order};
-use crate::pack::{self, Layout, shape_of};
-use crate::parallel;
+use crate::ndl::{Document, Ndarray};
+use crate::pack::{self, shape_of};
 use crate::ra::{Flags, Header};
 
 /// One array.
@@ -47,6 +43,9 @@ pub struct ArrayInfo {
     /// How the archive keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// The byte of the archive at which the header begins, for a stored member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_header_offset: Option<u64>,
     /// The byte of the archive at which the data begins, for a stored member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
@@ -62,30 +61,15 @@ pub struct ArrayInfo {
     /// The SHA-256 digest in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-}
-
-/// One pack.
-#[derive(Debug, Clone, Serialize)]
-pub struct PackInfo {
-    /// The archive or directory.
-    pub name: String,
-    /// What it is.
-    pub container: Container,
-    /// How it is laid out.
-    pub layout: Layout,
-    /// Files.
-    pub files: u64,
-    /// Bytes of all files.
-    pub bytes: u64,
-    /// Arrays.
-    pub arrays: u64,
-    /// How many arrays have elements of each type.
-    pub types: BTreeMap<String, u64>,
-    /// Arrays without a description.
-    pub undescribed: u64,
-    /// What is wrong with the container, headers and descriptions.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    /// The header as it was read.
+    #[serde(skip)]
+    pub header: Header,
+    /// The name of the member in the archive, which in a bag is longer.
+    #[serde(skip)]
+    pub archive_name: Option<String>,
+    /// Where the bytes of the array file are, as they are: a file, and the byte of it at which they begin.
+    #[serde(skip)]
+    pub bytes: Option<(PathBuf, u64)>,
 }
 
 /// Everything about the array file at `path`.
@@ -101,9 +85,11 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
     let header = Header::read(&mut file).map_err(unreadable)?;
     header.check_file_len(len).map_err(|error| unreadable(error.into()))?;
     let mut info = ArrayInfo::new(name, &header, len);
-    let order = lone::order_beside(path)?;
-    info.shape = Some(shape_of(header.dims(), order.unwrap_or_default()));
-    info.order = order.map(Order::word);
+    info.shape = Some(header.dims().to_vec());
+    info.bytes = Some((path.to_owned(), 0));
+    if let Some(ndarray) = lone::description_beside(path)? {
+        info.describe(ndarray);
+    }
     Ok(info)
 }
 
@@ -118,20 +104,20 @@ pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
     let header = array.header()?;
     let mut info = ArrayInfo::new(member.to_owned(), &header, array.file_size());
     info.method = Some(array.method().to_string());
-    info.archive_data_offset = array.offsets()?.map(|(_, data)| data);
+    let offsets = array.offsets()?;
+    info.archive_header_offset = offsets.map(|(header, _)| header);
+    info.archive_data_offset = offsets.map(|(_, data)| data);
+    info.archive_name = Some(array.archive_name().to_owned());
+    info.bytes = match pack.container() {
+        Container::Directory => Some((target.join(array.archive_name()), 0)),
+        _ => offsets.map(|(header, _)| (target.to_owned(), header)),
+    };
     let listed = array.listed_digest()?;
     info.sha256 = listed
         .filter(|digest| digest.algorithm() == Algorithm::Sha256)
         .map(|digest| digest.to_string());
     if let Some(ndarray) = array.description()? {
-        let order = ndarray.order();
-        info.shape = Some(shape_of(header.dims(), order));
-        info.order = Some(order.word());
-        let mut document = Document::flat();
-        if let Some(root) = document.groups.first_mut() {
-            root.ndarrays.push(ndarray);
-        }
-        info.description = Some(document);
+        info.describe(ndarray);
     }
     Ok(info)
 }
@@ -153,12 +139,27 @@ impl ArrayInfo {
             data_offset: header.header_len(),
             file_size,
             method: None,
+            archive_header_offset: None,
             archive_data_offset: None,
             shape: None,
             order: None,
             description: None,
             sha256: None,
+            header: header.clone(),
+            archive_name: None,
+            bytes: None,
         }
+    }
+
+    fn describe(&mut self, ndarray: Ndarray) {
+        let order = ndarray.order();
+        self.shape = Some(shape_of(&self.dims, order));
+        self.order = Some(order.word());
+        let mut document = Document::flat();
+        if let Some(root) = document.groups.first_mut() {
+            root.ndarrays.push(ndarray);
+        }
+        self.description = Some(document);
     }
 }
 
@@ -171,38 +172,4 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
-}
-
-/// What a pack holds.
-///
-/// # Errors
-///
-/// When it cannot be read, or is no archive.
-pub fn pack_info(target: &Path) -> Result<PackInfo> {
-    let archive = Archive::open(target)?;
-    let Glance { placement, members, mut contents, mut findings } =
-        glance(&archive, parallel::default_jobs())?;
-    let files = members.iter().filter(|member| member.kind == MemberKind::File);
-    let mut types = BTreeMap::new();
-    for facts in contents.arrays.values() {
-        let name = match &facts.header {
-            Ok(header) => header.element().to_string(),
-            Err(_) => "unreadable".to_owned(),
-        };
-        let count: &mut u64 = types.entry(name).or_default();
-        *count = count.saturating_add(1);
-    }
-    findings.extend(contents.findings_sparingly());
-    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    Ok(PackInfo {
-        name: target.to_string_lossy().into_owned(),
-        container: archive.container(),
-        layout: placement.layout,
-        files: wide(files.clone().count()),
-        bytes: files.fold(0, |sum, member| member.size.saturating_add(sum)),
-        arrays: wide(contents.arrays.len()),
-        types,
-        undescribed: wide(contents.undescribed().count()),
-        findings,
-    })
 }

@@ -1,0 +1,190 @@
+//! Command lines that read an array without ra-pack, ready to be pasted into a shell.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use ra_pack::ra::{ElementKind, ElementType, Flags};
+use ra_pack::{ArrayInfo, escape};
+
+/// Bytes that `od` is asked to show.
+const SHOWN: u64 = 64;
+/// Bytes that `od` shows on a line unless it is told otherwise.
+const USUAL_WIDTH: u64 = 16;
+/// Most bytes of an element that stand on a line of their own.
+const WIDEST: u64 = 64;
+
+/// A path as a word of the shell.
+pub(super) fn path(path: &Path) -> String {
+    let text = path.as_os_str().as_encoded_bytes();
+    // What begins with a dash would be an option.
+    if text.starts_with(b"-") { word(&[b"./", text].concat()) } else { word(text) }
+}
+
+/// Bytes as one word of any POSIX shell. What a terminal would obey is written in octal.
+pub(super) fn word(bytes: &[u8]) -> String {
+    let text = std::str::from_utf8(bytes).ok();
+    let is_shown = |text: &&str| escape(text).to_string() == **text;
+    let Some(text) = text.filter(is_shown) else {
+        let mut word = "\"$(printf '".to_owned();
+        for byte in bytes {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                    word.push(char::from(*byte));
+                }
+                other => {
+                    let _ = write!(word, "\\{other:03o}");
+                }
+            }
+        }
+        return word + "')\"";
+    };
+    let is_plain = |character: char| {
+        character.is_alphanumeric() || matches!(character, '/' | '.' | '_' | '-' | '+' | ',' | ':')
+    };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// How `od` reads elements of a type: its `-t`, and whether that is their numbers.
+fn od_type(element: ElementType) -> (&'static str, bool) {
+    let kind = match (element.kind(), element.elbyte()) {
+        (ElementKind::Int, 1) => "d1",
+        (ElementKind::Int, 2) => "d2",
+        (ElementKind::Int, 4) => "d4",
+        (ElementKind::Int, 8) => "d8",
+        (ElementKind::UInt, 1) | (ElementKind::BFloat, 1) => "u1",
+        (ElementKind::UInt, 2) => "u2",
+        (ElementKind::UInt, 4) => "u4",
+        (ElementKind::UInt, 8) => "u8",
+        (ElementKind::Float, 4) | (ElementKind::Complex, 8) => "f4",
+        (ElementKind::Float, 8) | (ElementKind::Complex, 16) => "f8",
+        (ElementKind::Float | ElementKind::BFloat, 2) | (ElementKind::Complex, 4) => {
+            return ("x2", false);
+        }
+        _ => return ("x1", false),
+    };
+    (kind, true)
+}
+
+/// `od` with everything but the file: from a byte on, the first elements. Nothing when there are none.
+fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
+    let element = info.header.element();
+    let (kind, is_number) = od_type(element);
+    let elements = info.header.elements();
+    let shown = SHOWN.checked_div(info.elbyte).unwrap_or(0).max(1).min(elements);
+    if shown == 0 || info.elbyte == 0 {
+        return None;
+    }
+    let endian = match (kind, info.header.flags().contains(Flags::BIG_ENDIAN)) {
+        ("d1" | "u1" | "x1", _) => "",
+        (_, true) => " --endian=big",
+        (_, false) => " --endian=little",
+    };
+    let width = match info.elbyte {
+        usual if USUAL_WIDTH % usual == 0 => String::new(),
+        wide if wide <= WIDEST => format!(" -w{wide}"),
+        _ => String::new(),
+    };
+    let bytes = shown.saturating_mul(info.elbyte);
+    let mut what = match shown {
+        1 => "the first element".to_owned(),
+        many if many == elements => format!("all {many} elements"),
+        many => format!("the first {many} elements"),
+    };
+    if element.kind() == ElementKind::Complex {
+        what.push_str(", real part before imaginary");
+    }
+    if !is_number {
+        what.push_str(match (element.kind(), kind) {
+            (ElementKind::BFloat, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fB",
+            (_, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fH",
+            _ => ", as bytes: od knows no such number",
+        });
+    }
+    Some((what, format!("od -v -A d -t {kind}{endian}{width} -j {at} -N {bytes}")))
+}
+
+/// Lines of the shell that read the array, with comments; `member` is where it is asked for.
+pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<String> {
+    let get = |(target, member): (&Path, &str)| {
+        let member = word(member.as_bytes());
+        format!("ra-pack get {} {member} --format raw", path(target))
+    };
+    if info.header.is_encoded() {
+        return match (member, &info.bytes) {
+            (Some(member), _) => {
+                vec!["# its elements, which are encoded in the file".to_owned(), get(member)]
+            }
+            (None, Some((file, _))) => vec![
+                "# the elements are encoded in the file; this makes a plain one".to_owned(),
+                format!("ra-pack convert {} decoded.ra", path(file)),
+            ],
+            (None, None) => Vec::new(),
+        };
+    }
+    let Some((file, start)) = &info.bytes else {
+        return member.map(|member| packed(info, member, &get(member))).unwrap_or_default();
+    };
+    let at = start.saturating_add(info.data_offset);
+    let mut lines = Vec::new();
+    if let Some((what, od)) = od(info, at) {
+        lines.extend([format!("# {what}"), format!("{od} {}", path(file))]);
+    }
+    let stem = info.name.rsplit('/').next().unwrap_or_default();
+    let stem = stem.strip_suffix(".ra").unwrap_or(stem);
+    let raw = path(Path::new(&format!("{stem}.raw")));
+    lines.push("# the data alone, as a file".to_owned());
+    lines.push(format!(
+        "dd if={} of={raw} conv=excl bs=1M iflag=skip_bytes,count_bytes skip={at} count={}",
+        path(file),
+        info.size,
+    ));
+    lines
+}
+
+/// The same of a member that is compressed, through what unpacks it.
+fn packed(info: &ArrayInfo, (target, _): (&Path, &str), get: &str) -> Vec<String> {
+    let name = info.archive_name.as_deref().unwrap_or_default();
+    // To `unzip` and `tar` some names are patterns, options or escapes.
+    let is_plain = !name.starts_with('-') && !name.contains(['*', '?', '[', ']', '\\', '^', '!']);
+    let file = path(target);
+    let is_tar = info.method.as_deref() == Some("solid");
+    let unpack = match (info.method.as_deref(), target.extension().and_then(|end| end.to_str())) {
+        (Some("deflate"), _) if is_plain => format!("unzip -p {file} {}", word(name.as_bytes())),
+        (Some("solid"), Some("gz" | "tgz")) if is_plain && is_tar => {
+            format!("tar -xzOf {file} {}", word(name.as_bytes()))
+        }
+        _ => return vec!["# the data alone".to_owned(), format!("{get} > data.raw")],
+    };
+    let mut lines = Vec::new();
+    if let Some((what, od)) = od(info, info.data_offset) {
+        lines.extend([format!("# {what}"), format!("{unpack} | {od}")]);
+    }
+    lines.push("# the data alone, as a file".to_owned());
+    lines.push(format!("{get} > data.raw"));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_they_must_be() {
+        for (bytes, expected) in [
+            (&b"run1/a.ra"[..], "run1/a.ra"),
+            (b"a b", "'a b'"),
+            (b"it's", r"'it'\''s'"),
+            (b"$(rm)", "'$(rm)'"),
+            (b"", "''"),
+            ("Größe".as_bytes(), "Größe"),
+            (b"a\x1b[2J%", "\"$(printf 'a\\033\\1332J\\045')\""),
+            (b"\xff", "\"$(printf '\\377')\""),
+        ] {
+            assert_eq!(word(bytes), expected);
+        }
+        assert_eq!(path(Path::new("-x.zip")), "./-x.zip");
+    }
+}

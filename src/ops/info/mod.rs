@@ -1,0 +1,8 @@
+//! What there is to know about one array or one pack without reading data: only directories, headers,
+//! descriptions and manifests are read.
+
+mod array;
+mod pack;
+
+pub use self::array::{ArrayInfo, array_file_info, array_info, is_array_file};
+pub use self::pack::{ManifestInfo, PackInfo, pack_info};
