@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
-use ra_pack::{CreateOptions, Pack, Patterns, VerifyOptions, create, list, verify};
+use ra_pack::{CreateOptions, ListOptions, Pack, VerifyOptions, create, list, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("Verified {} files: each is what the manifest says.", report.members);
 
     println!("It holds these arrays:");
-    let listing = list(&archive, &Patterns::default(), None)?;
+    let listing = list(&archive, &ListOptions::default())?;
     for member in listing.members() {
         if let Some(array) = &member.array {
             println!("  {:28} {:10} {:?}", member.name, array.element, array.shape);

@@ -21,6 +21,7 @@ pub(crate) fn run(bench: &Bench<'_>, operation: Operation, workload: Workload) {
         // They are short, and each round asks for another array.
         Operation::Get => (field.get(), rounds * 3),
         Operation::Extract => (field.extract(), rounds),
+        Operation::List => (field.list(), rounds),
         Operation::Compressed => (field.compressed(), rounds),
         Operation::Jobs => (field.jobs(), rounds),
         other => unreachable!("{other:?} has a module of its own"),
@@ -333,6 +334,26 @@ impl Field<'_> {
                 .what("no archive, the tree copied")
                 .into_directory(&out),
         ]
+    }
+
+    /// All list the same archive; only ra-pack looks at what is in it.
+    fn list(&self) -> Vec<Contestant> {
+        let ours = self.prepared("ours.zip");
+        let zip = &ours.file;
+        let python = &self.bench.options.python;
+        let contestants = vec![
+            self.ours("ra-pack list", words!["list", zip])
+                .what("every header and description read"),
+            self.ours("ra-pack list --tree", words!["list", "--tree", zip])
+                .what("every header and description read"),
+            Self::peer("unzip -l", &["unzip"], words!["unzip", "-l", zip]).what("names and sizes"),
+            Self::peer("7z l", &["7z"], words!["7z", "l", "-bd", zip]).what("names and sizes"),
+            Self::peer("python -m zipfile -l", &["py:zipfile"], {
+                words![python, "-m", "zipfile", "-l", zip]
+            })
+            .what("names and sizes"),
+        ];
+        contestants.into_iter().map(|contestant| contestant.after(ours.clone())).collect()
     }
 
     fn compressed(&self) -> Vec<Contestant> {

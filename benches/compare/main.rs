@@ -27,7 +27,7 @@
 )]
 
 mod check; // whether a result is right
-mod commands; // who competes in create, verify, get, extract, and compressed archives
+mod commands; // who competes in create, verify, get, extract, list, and compressed archives
 mod contestant; // a competitor: its commands and what they must leave behind
 mod convert; // arrays of numpy into RawArray
 mod in_process; // readers of zips as programs of their own

@@ -11,8 +11,9 @@ Measures ra-pack against the bare work and against other tools, and prints table
 given: all that can be measured takes hours. What is not installed is left out, with a note.
 
   --workload LIST   W1 to W7, tiny, or all                        [W1,W2,W3,W4,W5,W6,W7]
-  --ops LIST        create, verify, get, extract, compressed, jobs, library, slices, convert,
-                    scaling, memory, startup, all; none makes the tables again    [create,verify,get,extract]
+  --ops LIST        create, verify, get, extract, list, compressed, jobs, library, slices,
+                    convert, scaling, memory, startup, all; none makes the tables again
+                                                                  [create,verify,get,extract]
   --rounds N        counted rounds, after one that is not         [7]
   --peers WHO       all, or none: the bare work alone is the rival  [all]
   --members LIST    the sizes for scaling                         [1000,10000,100000,1000000]
@@ -31,6 +32,7 @@ pub(crate) enum Operation {
     Verify,
     Get,
     Extract,
+    List,
     Compressed,
     Jobs,
     Library,
@@ -42,11 +44,12 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Create,
         Self::Verify,
         Self::Get,
         Self::Extract,
+        Self::List,
         Self::Compressed,
         Self::Jobs,
         Self::Library,
@@ -63,6 +66,7 @@ impl Operation {
             Self::Verify => "verify",
             Self::Get => "get",
             Self::Extract => "extract",
+            Self::List => "list",
             Self::Compressed => "compressed",
             Self::Jobs => "jobs",
             Self::Library => "library",

@@ -23,9 +23,16 @@ pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
     for operation in ["create", "verify", "get", "extract"] {
         tables.push((operation.to_owned(), against_limit(&of(operation))));
     }
-    for operation in
-        ["compressed", "library_one", "library_all", "library_view", "slices", "convert", "startup"]
-    {
+    for operation in [
+        "list",
+        "compressed",
+        "library_one",
+        "library_all",
+        "library_view",
+        "slices",
+        "convert",
+        "startup",
+    ] {
         tables.push((operation.to_owned(), one_by_one(&of(operation))));
     }
     tables.push(("jobs".to_owned(), speed_up(&of("jobs"))));

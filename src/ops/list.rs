@@ -92,8 +92,8 @@ pub struct Listed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
     /// The SHA-256 digest in the manifest, when it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown")]
-    pub sha256: Option<Digest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// What it holds, when it is an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ListedArray<'a>>,
@@ -118,13 +118,6 @@ pub struct ListedArray<'a> {
     /// Bytes of the header, when it can be read.
     #[serde(skip)]
     header_len: Option<u64>,
-}
-
-fn shown<S: Serializer>(
-    digest: &Option<Digest>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    digest.map(|digest| digest.to_string()).serialize(serializer)
 }
 
 /// Lists the members of `target`.
@@ -244,7 +237,7 @@ impl Listing {
                 .zip(header)
                 .filter(|_| member.kind == MemberKind::File)
                 .map(|(offset, header)| offset.saturating_add(header)),
-            sha256,
+            sha256: sha256.map(|digest| digest.to_string()),
             array,
         }
     }

@@ -34,8 +34,9 @@ pub(super) fn text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool)
     }
 
     page.head("read it without this program");
-    let lines = paste::lines(info, member);
-    lines.iter().for_each(|line| page.line(line));
+    for line in paste::lines(info, member) {
+        page.line(&line);
+    }
 
     page.head("description");
     match &info.description {

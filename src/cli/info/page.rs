@@ -1,5 +1,7 @@
 //! A page for people: headings, and aligned lines below them.
 
+use std::fmt::Write as _;
+
 use clap::builder::styling::Style;
 use unicode_width::UnicodeWidthStr;
 
@@ -78,7 +80,8 @@ impl Page {
     fn bold(&mut self, text: &str) {
         if self.color {
             let style = Style::new().bold();
-            self.text.push_str(&format!("{style}{text}{style:#}"));
+            // A text takes everything.
+            let _ = write!(self.text, "{style}{text}{style:#}");
         } else {
             self.text.push_str(text);
         }

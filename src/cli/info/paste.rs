@@ -54,7 +54,7 @@ fn od_type(element: ElementType) -> (&'static str, bool) {
         (ElementKind::Int, 2) => "d2",
         (ElementKind::Int, 4) => "d4",
         (ElementKind::Int, 8) => "d8",
-        (ElementKind::UInt, 1) | (ElementKind::BFloat, 1) => "u1",
+        (ElementKind::UInt | ElementKind::BFloat, 1) => "u1",
         (ElementKind::UInt, 2) => "u2",
         (ElementKind::UInt, 4) => "u4",
         (ElementKind::UInt, 8) => "u8",
@@ -83,7 +83,7 @@ fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
         (_, false) => " --endian=little",
     };
     let width = match info.elbyte {
-        usual if USUAL_WIDTH % usual == 0 => String::new(),
+        usual if USUAL_WIDTH.is_multiple_of(usual) => String::new(),
         wide if wide <= WIDEST => format!(" -w{wide}"),
         _ => String::new(),
     };

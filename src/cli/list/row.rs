@@ -81,7 +81,7 @@ impl Row {
                 put(at, format_args!("{offset}"));
             }
             if let Some(sha256) = &member.sha256 {
-                put(digest, format_args!("{sha256}"));
+                digest.push_str(sha256);
                 if self.short {
                     digest.truncate(DIGITS);
                 }

@@ -225,7 +225,7 @@ mod tests {
         ) {
             let (mut table, mut free) = (Table::new(Some(limit), false), Table::new(None, false));
             let rows: Vec<_> = rows.iter().map(|(a, b, c)| cells(a, b, c.trim())).collect();
-            rows.iter().for_each(|row| { table.make_room(row); free.make_room(row); });
+            for row in &rows { table.make_room(row); free.make_room(row); }
             for row in &rows {
                 let looks = [Look::Plain; COLUMNS];
                 let line = table.line(row, looks).to_owned();

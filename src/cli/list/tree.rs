@@ -83,10 +83,10 @@ impl<'a> Tree<'a> {
             // A file of the name of a directory, which only a malformed archive has, stands before it.
             let alone = if below.is_empty() { stretch.clone() } else { stretch.start..below.start };
             for index in alone {
-                let Some(leaf) = self.leaves.get(index) else { continue };
-                if below.is_empty() || leaf.kind != MemberKind::Directory {
+                let Some(member) = self.leaves.get(index) else { continue };
+                if below.is_empty() || member.kind != MemberKind::Directory {
                     let last = is_last && index.saturating_add(1) == stretch.end;
-                    let name = leaf.name.get(begin..).unwrap_or_default();
+                    let name = member.name.get(begin..).unwrap_or_default();
                     let name = format!("{lead}{}{}", branch(last), escape(name));
                     take(Line { name, what: Branch::Member(index) })?;
                 }
