@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::completions::Completions;
 use super::convert::Convert;
 use super::create::Create;
 use super::describe::Describe;
@@ -11,20 +12,33 @@ use super::extract::Extract;
 use super::get::Get;
 use super::info::Info;
 use super::list::List;
+use super::man::Man;
 use super::reshape::Reshape;
 use super::schema::Schema;
 use super::validate::Validate;
 use super::verify::Verify;
 
-const EXIT_STATUS: &str = "\
-Exit status: 0 done and clean (warnings allowed, unless --strict); 1 findings: damage, mismatch,
-a malformed archive, a refused description; 2 could not be done: usage, I/O, no such member,
-target exists, unsupported.";
+/// What holds for every command, below its options.
+pub(super) const SHARED: &str = "\
+Exit status:
+  0     done and clean (warnings allowed, unless --strict)
+  1     findings: damage, a mismatch, a malformed archive, a refused description
+  2     could not be done: usage, I/O, no such member, target exists, unsupported
+  130   interrupted (Ctrl-C); 143: terminated. Unfinished files are removed
+
+Environment:
+  NO_COLOR            no colours, if it is not empty and --color is not given
+  CLICOLOR_FORCE      colours also where there is no terminal, if it is neither empty nor 0
+  COLUMNS             how wide --help is where there is no terminal
+  SOURCE_DATE_EPOCH   create: the time of every member, in seconds since 1970 UTC
+  TMPDIR              diff: where an array that is encoded goes meanwhile
+
+There are no configuration files.";
 
 /// Packs a directory of RawArray data and its descriptions into one archive that can be read,
 /// understood and audited decades from now.
 #[derive(Debug, Parser)]
-#[command(name = "ra-pack", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "ra-pack", version, max_term_width = 100, after_help = SHARED)]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -41,7 +55,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// On a terminal, unless `NO_COLOR` is set; everywhere if `CLICOLOR_FORCE` is.
     Auto,
     /// Always.
     Always,
@@ -64,6 +78,8 @@ pub(crate) enum Command {
     Explain(Explain),
     Schema(Schema),
     Validate(Validate),
+    Completions(Completions),
+    Man(Man),
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use clap::Args;
 use ra_pack::{ExtractOptions, Patterns};
 
 use super::args::{Common, size};
+use super::files::FilesFrom;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
@@ -14,7 +15,9 @@ use super::{Ending, Failure, diagnostics};
 #[command(after_long_help = "\
 Examples:
   ra-pack extract exp.zip -C exp
-  ra-pack extract exp.zip 'run1/*'")]
+  ra-pack extract exp.zip 'run1/*' -C part
+  ra-pack list --json exp.zip | jq -r '.members[].name | select(test(\"time\"))' |
+    ra-pack extract exp.zip --files-from - -C times")]
 pub(crate) struct Extract {
     /// The archive.
     #[arg(value_name = "ARCHIVE")]
@@ -37,12 +40,15 @@ pub(crate) struct Extract {
     max_size: Option<u64>,
 
     #[command(flatten)]
+    more: FilesFrom,
+
+    #[command(flatten)]
     common: Common,
 }
 
 pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
     let options = ExtractOptions {
-        patterns: Patterns::new(&args.patterns)?,
+        patterns: patterns(args)?,
         force: args.force,
         jobs: args.common.jobs,
         max_size: args.max_size,
@@ -70,4 +76,19 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
         return Ok(Ending::Failed);
     }
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+}
+
+/// What matches a pattern, and what the list names.
+fn patterns(args: &Extract) -> Result<Patterns, Failure> {
+    let patterns = Patterns::new(&args.patterns)?;
+    if !args.more.is_given() {
+        return Ok(patterns);
+    }
+    let names = args.more.names()?.map(|name| {
+        name?.into_os_string().into_string().map_err(|name| {
+            let name = ra_pack::escape(&name.to_string_lossy()).to_string();
+            ra_pack::Error::Unsupported(format!("`{name}` is not UTF-8, as names of members are"))
+        })
+    });
+    Ok(patterns.and_names(names.collect::<ra_pack::Result<Vec<_>>>()?))
 }

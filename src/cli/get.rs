@@ -14,7 +14,7 @@ use super::{Ending, Failure, diagnostics};
 #[command(after_long_help = "\
 Examples:
   ra-pack get exp.zip run1/temperature.ra -o temperature.ra
-  ra-pack get exp.zip run1/temperature.ra --slice '0:10,:,3' -o part.ra
+  ra-pack get exp.zip run1/velocity.ra --slice '0:10,:,3' -o part.ra
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]

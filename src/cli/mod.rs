@@ -1,6 +1,7 @@
 //! The command line: arguments become options, reports become text and an exit status.
 
 mod args;
+mod completions;
 mod convert;
 mod create;
 mod describe;
@@ -8,9 +9,11 @@ mod diagnostics;
 mod diff;
 mod explain;
 mod extract;
+mod files;
 mod get;
 mod info;
 mod list;
+mod man;
 mod output;
 mod reshape;
 mod schema;
@@ -91,6 +94,8 @@ pub(crate) fn run() -> Ending {
         Command::Explain(args) => explain::run(args, &output),
         Command::Schema(args) => schema::run(args, &output),
         Command::Validate(args) => validate::run(args, &output),
+        Command::Completions(args) => completions::run(args, &output),
+        Command::Man(args) => man::run(args, &output),
     };
     match result {
         Ok(ending) => ending,

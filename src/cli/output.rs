@@ -22,12 +22,13 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(color: Color, quiet: bool) -> Self {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let forced = std::env::var_os("CLICOLOR_FORCE")
+            .is_some_and(|value| !value.is_empty() && value != "0");
         let wanted = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                is_terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
-            }
+            Color::Auto => !no_color && (is_terminal || forced),
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));

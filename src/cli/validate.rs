@@ -7,6 +7,7 @@ use clap::Args;
 use ra_pack::{Severity, ValidateOptions, ValidateReport, ndl};
 
 use super::args::Common;
+use super::files::FilesFrom;
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
 
@@ -26,7 +27,7 @@ Examples:
   ra-pack describe temperature.ra | ra-pack validate -")]
 pub(crate) struct Validate {
     /// Documents, arrays, directories and archives; `-` is standard input.
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "files_from")]
     paths: Vec<PathBuf>,
 
     /// Count warnings as errors, and words that are extensions of the language.
@@ -40,6 +41,9 @@ pub(crate) struct Validate {
     /// The top of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+
+    #[command(flatten)]
+    more: FilesFrom,
 
     #[command(flatten)]
     common: Common,
@@ -64,9 +68,10 @@ pub(super) fn run(args: &Validate, output: &Output) -> Result<Ending, Failure> {
         jobs: args.common.jobs,
     };
     let mut ending = Ending::Clean;
-    for path in &args.paths {
+    for path in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {
+        let path = path?;
         // One path that cannot be read does not keep the others from being checked.
-        let report = match validate(path, &options) {
+        let report = match validate(&path, &options) {
             Ok(report) => report,
             Err(error) => {
                 output.message(&diagnostics::error(&error));

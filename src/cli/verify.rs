@@ -6,6 +6,7 @@ use clap::Args;
 use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 
 use super::args::Common;
+use super::files::FilesFrom;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
@@ -23,10 +24,11 @@ struct Tally {
 Examples:
   ra-pack verify exp.zip
   ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
-  ra-pack verify exp.zip --manifest /safe/exp.zip.manifest-sha256.txt")]
+  ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
+  find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null")]
 pub(crate) struct Verify {
     /// Archives and directories.
-    #[arg(value_name = "TARGET", required = true)]
+    #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
 
     /// Do not read the contents: digests are not checked.
@@ -42,6 +44,9 @@ pub(crate) struct Verify {
     manifest: Option<PathBuf>,
 
     #[command(flatten)]
+    more: FilesFrom,
+
+    #[command(flatten)]
     common: Common,
 }
 
@@ -53,9 +58,10 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
         manifest: args.manifest.clone(),
     };
     let mut tally = Tally::default();
-    for target in &args.targets {
+    for target in args.targets.iter().cloned().map(Ok).chain(args.more.names()?) {
+        let target = target?;
         // One target that cannot be read does not keep the others from being checked.
-        let report = match ra_pack::verify(target, &options) {
+        let report = match ra_pack::verify(&target, &options) {
             Ok(report) => report,
             Err(error) => {
                 output.message(&diagnostics::error(&error));
@@ -70,11 +76,11 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
             continue;
         }
         for finding in &report.findings {
-            output.result(diagnostics::finding(target, finding, output.color_out()).as_str())?;
+            output.result(diagnostics::finding(&target, finding, output.color_out()).as_str())?;
         }
         output.result(&summary(&report))?;
     }
-    if args.targets.len() > 1 && !args.common.json {
+    if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
         output.result(&tally.summary(args.fast))?;
     }
     Ok(tally.ending())

@@ -1,5 +1,7 @@
 //! Choosing members by patterns.
 
+use std::collections::BTreeSet;
+
 use glob::{MatchOptions, Pattern};
 
 /// How patterns match: `*` and `?` stay within a directory, `**` does not.
@@ -23,7 +25,11 @@ const MATCHING: MatchOptions = MatchOptions {
 /// # Ok::<(), ra_pack::InvalidPattern>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Patterns(Vec<Pattern>);
+pub struct Patterns {
+    patterns: Vec<Pattern>,
+    /// Names as they are; nothing else is wanted where there are such, and none is among them.
+    names: Option<BTreeSet<String>>,
+}
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,25 +60,65 @@ impl Patterns {
                 })
             })
             .collect::<Result<_, _>>()
-            .map(Self)
+            .map(|patterns| Self { patterns, names: None })
     }
 
-    /// Whether there are none.
+    /// These patterns and names, in which no letter has a meaning: each matches what has it, and what lies
+    /// below that. No name at all matches nothing, and still is not the same as no pattern.
+    ///
+    /// ```
+    /// let patterns = ra_pack::Patterns::default().and_names(["a*.ra", "run1"]);
+    /// assert!(patterns.matches("a*.ra") && patterns.matches("run1/b.ra"));
+    /// assert!(!patterns.matches("ab.ra") && !patterns.matches("run2/a*.ra"));
+    /// ```
+    #[must_use]
+    pub fn and_names<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        let names = names.into_iter().map(Into::into).map(|mut name: String| {
+            name.truncate(name.trim_end_matches('/').len());
+            name
+        });
+        self.names.get_or_insert_default().extend(names);
+        self
+    }
+
+    /// Whether there are none, so that everything is meant.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.patterns.is_empty() && self.names.is_none()
+    }
+
+    /// The first of the names that none of `members` has, nor a directory above any.
+    pub(super) fn missing<'m>(&self, members: impl Iterator<Item = &'m str>) -> Option<&str> {
+        let names = self.names.as_ref()?;
+        let mut missing: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        for member in members {
+            if missing.is_empty() {
+                break;
+            }
+            for name in with_parents(member) {
+                missing.remove(name);
+            }
+        }
+        missing.pop_first()
     }
 
     /// Whether one of them matches `name`.
     pub fn matches(&self, name: &str) -> bool {
-        self.0.iter().any(|pattern| {
-            if pattern.as_str().contains('/') {
-                let above = std::iter::successors(Some(name), |name| {
-                    name.rsplit_once('/').map(|(parent, _)| parent)
-                });
-                above.into_iter().any(|name| pattern.matches_with(name, MATCHING))
-            } else {
-                name.split('/').any(|part| pattern.matches_with(part, MATCHING))
-            }
-        })
+        let is_named = self
+            .names
+            .as_ref()
+            .is_some_and(|names| with_parents(name).any(|name| names.contains(name)));
+        is_named
+            || self.patterns.iter().any(|pattern| {
+                if pattern.as_str().contains('/') {
+                    with_parents(name).any(|name| pattern.matches_with(name, MATCHING))
+                } else {
+                    name.split('/').any(|part| pattern.matches_with(part, MATCHING))
+                }
+            })
     }
+}
+
+/// A name, and those of the directories that it lies in.
+fn with_parents(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |name| name.rsplit_once('/').map(|(parent, _)| parent))
 }

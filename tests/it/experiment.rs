@@ -11,7 +11,11 @@ use tempfile::TempDir;
 /// The built `ra-pack`.
 pub(crate) fn ra_pack() -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("ra-pack");
-    command.env_remove("SOURCE_DATE_EPOCH").env_remove("NO_COLOR").env_remove("RUST_BACKTRACE");
+    command
+        .env_remove("SOURCE_DATE_EPOCH")
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("RUST_BACKTRACE");
     command
 }
 

@@ -22,6 +22,7 @@ mod extract; // `ra-pack extract`: what was packed comes out, and nothing goes e
 mod faults; // killed, interrupted, full, changed: nothing half-made, nothing lost
 mod foreign; // support: what other people's tools say about an archive
 mod get; // `ra-pack get`: members and slices
+mod help; // what `--help` shows is run
 mod hostile; // archives that lie, and the answer to each
 mod info; // `ra-pack info`: what is known of an array or a pack, and the lines of the shell that read it
 mod interchange; // formats of other tools, with those tools
@@ -40,6 +41,9 @@ mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 mod schemas; // what --json prints is what schemas/ says
+mod scripts; // exit status, lists of names, docs/scripting.md
+#[cfg(unix)] // shells
+mod shells; // completions and manual pages, taken by what they are for
 mod validate; // `validate`, and packs that one hand-written document describes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named

@@ -53,6 +53,13 @@ impl Plan {
             }
         }
         let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        if let Some(name) = options.patterns.missing(members.iter().map(|member| &*member.name)) {
+            return Err(Error::NoSuchMember {
+                archive: archive_path,
+                member: name.to_owned(),
+                suggestion: None,
+            });
+        }
         let placement = Placement::detect(&members.iter().map(|member| &*member.name));
         let kept = Kept { archive: &archive_path, placement: &placement, texts };
         let known = Known::find(&archive_path, &kept, &placement, &members, &mut findings)?;

@@ -34,7 +34,9 @@ const BINARY_ROOT: &str = "main";
 /// Which lines stand only where. A place is a module: `fs` is `src/fs.rs` and all of `src/fs/`.
 const ROOMS: &[(&[Mark], &[&str])] = &[
     // Files.
-    (&[Import("std::fs"), Method("exists"), Method("try_exists"), Method("canonicalize")], &["fs"]),
+    // `cli/files` has the lists of names and the manual pages, which are no part of any pack.
+    (&[Import("std::fs")], &["fs", "cli/files"]),
+    (&[Method("exists"), Method("try_exists"), Method("canonicalize")], &["fs"]),
     (
         &[Method("read_dir"), Method("symlink_metadata"), Import("walkdir"), Import("tempfile")],
         &["fs"],
@@ -52,9 +54,15 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
     (&[Import("serde_yaml")], &["ndl", "cli/output"]),
     // The command line.
     (
-        &[Import("clap"), Import("annotate_snippets"), Import("indicatif"), Import("serde_json")],
+        &[
+            Import("clap"),
+            Import("clap_complete"),
+            Import("clap_mangen"),
+            Import("annotate_snippets"),
+        ],
         &["cli"],
     ),
+    (&[Import("indicatif"), Import("serde_json")], &["cli"]),
     (&[Import("ctrlc")], &["cli", BINARY_ROOT]),
     (&[Macro("print"), Macro("println"), Import("std::io::stdout")], &["cli/output"]),
     (&[Macro("eprint"), Macro("eprintln"), Import("std::io::stderr")], &["cli/output"]),

@@ -1,0 +1,194 @@
+//! `--help` is true: every line below `Examples:` is run, in a directory that has what they name.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, FLOAT32, FLOAT64, UINT8, le, ra_pack, raw_array};
+use crate::foreign::installed;
+
+/// What examples need beside the shell.
+const TOOLS: [&str; 5] = ["jq", "minisign", "man", "find", "od"];
+
+fn help(arguments: &[&str]) -> String {
+    let ran = ra_pack().args(arguments).arg("--help").assert().success();
+    String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+}
+
+/// The names of all commands, as `--help` lists them.
+pub(crate) fn commands() -> Vec<String> {
+    let help = help(&[]);
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    // What a command does goes on below the place where it begins.
+    let entries = lines.take_while(|line| !line.is_empty());
+    let entries = entries.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = entries.map(|line| line.split_whitespace().next().unwrap().to_owned());
+    names.filter(|name| name != "help").collect()
+}
+
+/// The lines below `Examples:`; one that ends in a bar goes on in the next.
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    let mut examples: Vec<String> = Vec::new();
+    for line in lines.take_while(|line| !line.is_empty()) {
+        match examples.last_mut() {
+            Some(last) if last.ends_with('|') => *last = format!("{last} {}", line.trim()),
+            _ => examples.push(line.trim().to_owned()),
+        }
+    }
+    examples
+}
+
+/// Everything that examples name, in a directory that is gone when dropped.
+struct Place {
+    home: TempDir,
+    path: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        let binaries = assert_cmd::cargo::cargo_bin!("ra-pack").parent().unwrap();
+        let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+        let place = Self { home: TempDir::new().unwrap(), path };
+        place.fill();
+        place
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) {
+        let path = self.home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn fill(&self) {
+        let numbers = |count: u16| le(f32::to_le_bytes, (0..count).map(f32::from));
+        let experiment = Experiment::new()
+            .array("run1/time.ra", FLOAT64, &[9], &le(f64::to_le_bytes, (0..9).map(f64::from)))
+            .file("run1/time.yaml", "dimcoords: {time: {size: 9, type: float64}}\n")
+            .array("run1/temperature.ra", FLOAT32, &[12, 9], &numbers(108))
+            .describe("run1/temperature.yaml", "[12, time]", "float32")
+            .array("run1/velocity.ra", FLOAT32, &[12, 9, 4], &numbers(432))
+            .describe("run1/velocity.yaml", "[12, time, 4]", "float32")
+            .file("notes.txt", "What was measured.\n")
+            .file("scratch/a.tmp", "");
+        let sample = experiment.path().to_str().unwrap();
+        self.file("temperature.ra", &raw_array(FLOAT32, &[3], &numbers(3)));
+        self.file("before.ra", &raw_array(FLOAT32, &[3], &numbers(3)));
+        self.file("after.ra", &raw_array(FLOAT32, &[3], &[numbers(2), vec![0; 4]].concat()));
+        // By the LZ4 block format: a token that counts six literals, then they themselves.
+        let mut lz4 = raw_array(UINT8, &[7], &[0x60, 1, 2, 3, 4, 5, 6]);
+        lz4[8] = 2;
+        lz4[48] = 6;
+        self.file("lz4.ra", &lz4);
+        // Of numpy, with the last index fastest.
+        let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 9), }";
+        let npy = format!("\u{1}\u{0}\u{76}\u{0}{dict:117}\n");
+        let npy = [b"\x93NUMPY", npy.as_bytes(), &numbers(108)].concat();
+        self.file("big.npy", &npy);
+        self.file("temperature.npy", &npy);
+        self.run(&format!("cp -r {sample} exp && cp -r exp/run1 run1 && mkdir packs safe"));
+        self.run("ra-pack convert exp results.npz && ra-pack create exp -o exp.zip");
+        self.run("cp exp.zip packs && cp exp.zip.manifest-sha256.txt safe");
+        // Fifty million elements that take no place on the disk.
+        let mut frames = raw_array(UINT8, &[0, 512, 100], &[]);
+        frames[32..40].copy_from_slice(&52_428_800_u64.to_le_bytes());
+        frames[48..56].copy_from_slice(&1024_u64.to_le_bytes());
+        self.file("run1/frames.ra", &frames);
+        let file = fs::File::options().write(true).open(self.home.path().join("run1/frames.ra"));
+        file.unwrap().set_len(72 + 52_428_800).unwrap();
+        let description = "ndarrays: {frames: {shape: [1024, 512, 100], type: uint8}}\n";
+        self.file("run1/frames.yaml", description.as_bytes());
+        if installed(&["minisign"]) {
+            self.run("mkdir -p .minisign && minisign -G -W -f >/dev/null");
+        }
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new("sh");
+        let home = self.home.path();
+        command.args(["-c", line]).current_dir(home).env("HOME", home).env("PATH", &self.path);
+        command.env_remove("SOURCE_DATE_EPOCH");
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, line: &str) {
+        let ran = self.command(line).output().unwrap();
+        assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn every_example_of_every_command_works() {
+    let commands = commands();
+    assert!(commands.len() > 14, "{commands:?}");
+    let mut faults = Vec::new();
+    for command in &commands {
+        let help = help(&[command]);
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        let examples = examples(&help);
+        assert!(!examples.is_empty(), "{command} --help shows no example");
+        for line in examples {
+            let words: Vec<_> = line.split([' ', '|']).collect();
+            let mut tools = TOOLS.to_vec();
+            tools.retain(|tool| words.iter().any(|word| word.trim_matches('\'') == *tool));
+            if !installed(&tools) {
+                continue;
+            }
+            let place = Place::new();
+            // What it makes is not there yet.
+            let made = match line.split_once(" -o ").or(line.split_once(" -C ")) {
+                Some((_, made)) => made.split(' ').next(),
+                None if command == "convert" => line.split(' ').nth_back(0),
+                None => None,
+            };
+            if let Some(made) = made {
+                place.run(&format!("rm -rf {made} {made}.manifest*"));
+            }
+            let ran = place.command(&line).output().unwrap();
+            // That two arrays differ is a result.
+            let is_clean = match ran.status.code() {
+                Some(1) => command == "diff",
+                code => code == Some(0),
+            };
+            if !is_clean {
+                let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+                faults.push(format!("{line}: {}\n{said}", ran.status));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_help_of_all_names_the_exit_status_and_the_environment() {
+    let help = help(&[]);
+    for word in ["Exit status:", "Environment:", "  130 ", "NO_COLOR", "no configuration files"] {
+        assert!(help.contains(word), "{word}");
+    }
+    // And what it does not name is not asked for.
+    let mut asked = Vec::new();
+    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut |text| {
+        let calls = text.split("env::var").skip(1);
+        let names = calls.filter_map(|call| call.split('"').nth(1).map(str::to_owned));
+        asked.extend(names.filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '_')));
+    });
+    assert!(asked.len() >= 3, "{asked:?}");
+    for name in asked {
+        assert!(help.contains(&name), "{name} is not in --help");
+    }
+}
+
+fn visit(directory: &Path, look: &mut dyn FnMut(&str)) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            visit(&path, look);
+        } else {
+            look(&fs::read_to_string(path).unwrap());
+        }
+    }
+}
