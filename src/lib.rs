@@ -14,6 +14,7 @@ mod ops;
 mod pack;
 mod parallel;
 mod path;
+mod progress;
 pub mod ra;
 
 pub use crate::archive::{Compression, Container, MemberKind, Method};
@@ -41,4 +42,5 @@ pub use crate::ops::{
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
+pub use crate::progress::{Progress, Snapshot};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};

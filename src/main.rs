@@ -6,20 +6,41 @@ use std::process::ExitCode;
 
 use cli::Ending;
 
-/// What a shell shows of a program that was stopped by Ctrl-C: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
-
 fn main() -> ExitCode {
     // Without a handler an interrupted run leaves its temporary file, which the next one explains.
-    let _ = ctrlc::set_handler(|| {
-        ra_pack::remove_unfinished();
-        exit(INTERRUPTED);
-    });
+    let _ = stop_on_signals();
     match cli::run() {
         Ending::Clean => ExitCode::SUCCESS,
         Ending::Findings => ExitCode::from(1),
         Ending::Failed => ExitCode::from(2),
     }
+}
+
+/// Has signals to stop handled by a thread of its own, so that no work keeps them waiting.
+#[cfg(unix)]
+fn stop_on_signals() -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            stop(signal);
+        }
+    })?;
+    Ok(())
+}
+
+/// The same where all of them are one.
+#[cfg(not(unix))]
+fn stop_on_signals() -> Result<(), ctrlc::Error> {
+    const SIGINT: i32 = 2;
+    ctrlc::set_handler(|| stop(SIGINT))
+}
+
+/// Cleans up and ends as shells know a program that was stopped: with 128 and the number of the signal.
+fn stop(signal: i32) {
+    cli::erase_progress();
+    ra_pack::remove_unfinished();
+    exit(signal.saturating_add(128));
 }
 
 #[expect(clippy::exit, reason = "a signal handler has no way back to `main`")]

@@ -10,6 +10,7 @@ use crate::finding::{Code, Finding};
 use crate::fs::{self, File, Kind, Walked};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// Files that one job takes at a time.
 const STEP: usize = 64;
@@ -18,11 +19,12 @@ const STEP: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
+    watch: Progress,
 }
 
 impl Directory {
-    pub(super) fn open(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+    pub(super) fn open(root: &Path, progress: &Progress) -> Self {
+        Self { root: root.to_owned(), watch: progress.clone() }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -30,7 +32,7 @@ impl Directory {
     }
 
     pub(super) fn open_file(&self, name: &str) -> Result<File> {
-        File::open(self.root.join(name))
+        Ok(File::open(self.root.join(name))?.watched(&self.watch))
     }
 
     /// Every member; sizes are found when a file is opened.
@@ -83,6 +85,7 @@ impl Directory {
 
     pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
         let members = self.walk(jobs)?;
+        self.watch.expect_files(members.len());
         let chunks = parallel::map_ranges(
             jobs,
             members.len(),

@@ -37,6 +37,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// The kinds of containers that a pack may lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -217,10 +218,15 @@ fn has_tar_magic(start: &[u8]) -> bool {
 impl Archive {
     /// Opens a container by what it is, whatever it is called.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::open_watched(path, &Progress::default())
+    }
+
+    /// The same, and has the bytes counted that are read of it.
+    pub(crate) fn open_watched(path: &Path, progress: &Progress) -> Result<Self> {
         if fs::is_directory(path)? {
-            return Ok(Self::Directory(Directory::open(path)));
+            return Ok(Self::Directory(Directory::open(path, progress)));
         }
-        let file = File::open_regular(path)?;
+        let file = File::open_regular(path)?.watched(progress);
         let mut start = [0; 512];
         let filled = file.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();
@@ -375,6 +381,11 @@ impl Archive {
     pub(crate) fn start_of(&self, member: &Member, length: u64) -> Option<impl io::Read + use<>> {
         let (file, start) = self.file().zip(member.data_offset())?;
         Some(Stretch::new(Arc::clone(file), start, length.min(member.size)))
+    }
+
+    /// How many bytes a whole pass reads: those of the file. Of a directory that is not known before.
+    pub(crate) fn bytes_to_read(&self) -> u64 {
+        self.file().and_then(|file| file.len().ok()).unwrap_or(0)
     }
 
     /// The file that was opened; its name may since have been given to another. A directory is none.

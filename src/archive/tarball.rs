@@ -86,6 +86,7 @@ impl Tarball {
         }
         let faults = reader.finish().map_err(Error::io("read", self.path()))?;
         findings.extend(faults.iter().map(finding));
+        self.file.progress().expect_files(members.len());
         let visited = parallel::fill(
             jobs,
             &mut members,

@@ -13,6 +13,7 @@ use super::get::Get;
 use super::info::Info;
 use super::list::List;
 use super::man::Man;
+use super::progress;
 use super::reshape::Reshape;
 use super::schema::Schema;
 use super::validate::Validate;
@@ -30,6 +31,7 @@ Environment:
   NO_COLOR            no colours, if it is not empty and --color is not given
   CLICOLOR_FORCE      colours also where there is no terminal, if it is neither empty nor 0
   COLUMNS             how wide --help is where there is no terminal
+  TERM                no line of progress, if it is dumb
   SOURCE_DATE_EPOCH   create: the time of every member, in seconds since 1970 UTC
   TMPDIR              diff: where an array that is encoded goes meanwhile
 
@@ -51,6 +53,10 @@ pub(crate) struct Cli {
     /// Print nothing but findings and what was asked for.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+
+    /// How to show on standard error how far it is.
+    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    pub(crate) progress: progress::When,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -134,6 +134,7 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         sign_with: args.sign_with.clone(),
         preserve_mtime: args.preserve_mtime,
         timestamp: timestamp()?,
+        progress: output.progress(),
     };
     let report = ra_pack::create(&args.source, &args.output, &options)?;
     for finding in &report.findings {

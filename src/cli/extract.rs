@@ -52,6 +52,7 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
         force: args.force,
         jobs: args.common.jobs,
         max_size: args.max_size,
+        progress: output.progress(),
     };
     let report = ra_pack::extract(&args.archive, &args.directory, &options)?;
     for finding in &report.findings {

@@ -15,6 +15,7 @@ mod info;
 mod list;
 mod man;
 mod output;
+mod progress;
 mod reshape;
 mod schema;
 mod validate;
@@ -27,6 +28,7 @@ use clap::error::ErrorKind;
 
 use self::args::{Cli, Command};
 use self::output::Output;
+pub(crate) use self::progress::erase as erase_progress;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +81,7 @@ pub(crate) fn run() -> Ending {
             };
         }
     };
-    let output = Output::new(cli.color, cli.quiet);
+    let output = Output::new(cli.color, cli.quiet, cli.progress);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
@@ -97,14 +99,16 @@ pub(crate) fn run() -> Ending {
         Command::Completions(args) => completions::run(args, &output),
         Command::Man(args) => man::run(args, &output),
     };
-    match result {
+    let ending = match result {
         Ok(ending) => ending,
         Err(failure) => match (&cli.command, report(&failure, &output)) {
             // Otherwise an array that cannot be read would look like one that differs.
             (Command::Diff(_), Ending::Findings) => Ending::Failed,
             (_, ending) => ending,
         },
-    }
+    };
+    output.finish();
+    ending
 }
 
 fn report(failure: &Failure, output: &Output) -> Ending {

@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::{Arc, MutexGuard};
 
+use ra_pack::Progress;
 use serde::Serialize;
 
 use super::args::Color;
+use super::progress::{Meter, When};
 
 /// Bytes of a long result that are printed at once.
 const PIECE: usize = 64 * 1024;
@@ -18,10 +21,11 @@ pub(crate) struct Output {
     quiet: bool,
     color_out: bool,
     color_err: bool,
+    meter: Option<Arc<Meter>>,
 }
 
 impl Output {
-    pub(crate) fn new(color: Color, quiet: bool) -> Self {
+    pub(crate) fn new(color: Color, quiet: bool, progress: When) -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let forced = std::env::var_os("CLICOLOR_FORCE")
             .is_some_and(|value| !value.is_empty() && value != "0");
@@ -32,7 +36,33 @@ impl Output {
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
-        Self { out, err, quiet, color_out, color_err }
+        let is_drawn = || {
+            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            !quiet && !is_dumb && err.is_terminal()
+        };
+        let meter = match progress {
+            When::Json => Some(Meter::new(true)),
+            When::Auto => is_drawn().then(|| Meter::new(false)),
+            When::Never => None,
+        };
+        Self { out, err, quiet, color_out, color_err, meter }
+    }
+
+    /// Shows what is told to it, if anybody wants to see that.
+    pub(crate) fn progress(&self) -> Progress {
+        self.meter.as_ref().map(Meter::watch).unwrap_or_default()
+    }
+
+    /// Ends what is shown of the progress.
+    pub(crate) fn finish(&self) {
+        if let Some(meter) = &self.meter {
+            meter.finish();
+        }
+    }
+
+    /// Keeps the line of progress away while something is printed.
+    fn hold(&self) -> Option<MutexGuard<'_, bool>> {
+        self.meter.as_ref().map(|meter| meter.hold())
     }
 
     pub(crate) fn color_out(&self) -> bool {
@@ -45,6 +75,7 @@ impl Output {
 
     /// Prints a part of the result.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
+        let _held = self.hold();
         let mut out = self.out.lock();
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
@@ -58,6 +89,7 @@ impl Output {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
+        let _held = self.hold();
         let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
         match write(&mut out) {
             Ok(()) => out.flush(),
@@ -141,12 +173,24 @@ impl Output {
 
     /// Tells what is wrong. A closed standard error has nobody to tell.
     pub(crate) fn message(&self, text: &str) {
+        let _held = self.hold();
         let mut err = self.err.lock();
         let _ = err.write_all(text.as_bytes());
         if !text.ends_with('\n') {
             let _ = err.write_all(b"\n");
         }
     }
+}
+
+/// Writes to standard error in one go. A closed one has nobody to tell.
+pub(super) fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// How many columns the terminal of standard error has.
+pub(super) fn columns() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
+    Some(width.0.into())
 }
 
 /// A number of bytes for people.

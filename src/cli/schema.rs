@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 15] = [
+const SCHEMAS: [(&str, &str); 16] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -23,6 +23,7 @@ const SCHEMAS: [(&str, &str); 15] = [
     ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
     ("reshape", include_str!("../../schemas/reshape.schema.json")),
     ("explain", include_str!("../../schemas/explain.schema.json")),
+    ("progress", include_str!("../../schemas/progress.schema.json")),
 ];
 
 /// What the argument can be.

@@ -56,6 +56,7 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
         strict: args.strict,
         jobs: args.common.jobs,
         manifest: args.manifest.clone(),
+        progress: output.progress(),
     };
     let mut tally = Tally::default();
     for target in args.targets.iter().cloned().map(Ok).chain(args.more.names()?) {

@@ -6,20 +6,34 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// A file and its path. Reads and writes say where, so that several threads can share it.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(super) inner: fs::File,
     pub(super) path: PathBuf,
+    /// Whoever counts the bytes that are read.
+    pub(super) watch: Progress,
 }
 
 impl File {
+    /// Has the bytes counted that are read from here on.
+    pub(crate) fn watched(mut self, progress: &Progress) -> Self {
+        self.watch = progress.clone();
+        self
+    }
+
+    /// Whoever counts them.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.watch
+    }
+
     /// Opens a file for reading.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         match fs::File::open(&path) {
-            Ok(inner) => Ok(Self { inner, path }),
+            Ok(inner) => Ok(Self { inner, path, watch: Progress::default() }),
             Err(source) => Err(Error::Io { action: "open", path, source }),
         }
     }
@@ -91,7 +105,10 @@ impl File {
             let at = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
             match positional::read(&self.inner, rest, at) {
                 Ok(0) => break,
-                Ok(count) => filled = filled.saturating_add(count),
+                Ok(count) => {
+                    self.watch.add(count);
+                    filled = filled.saturating_add(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io("read", &self.path)(error)),
             }
@@ -152,7 +169,7 @@ impl File {
     /// A second handle of the same open file.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
-        Ok(Self { inner, path: self.path.clone() })
+        Ok(Self { inner, path: self.path.clone(), watch: Progress::default() })
     }
 }
 
@@ -203,7 +220,9 @@ impl Stamp {
 
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer)
+        let count = self.inner.read(buffer)?;
+        self.watch.add(count);
+        Ok(count)
     }
 }
 

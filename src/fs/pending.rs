@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{File, exists, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// What removes a file otherwise than by its path: its directory, and its name in it.
 #[cfg(unix)]
@@ -213,7 +214,7 @@ impl PendingFile {
         let (inner, temporary) = named.into_parts();
         unfinished.insert(temporary.to_path_buf(), None);
         drop(unfinished);
-        let file = File { inner, path: target.to_owned() };
+        let file = File { inner, path: target.to_owned(), watch: Progress::default() };
         let temporary = Some(Temporary::Named(temporary));
         Ok(Self { file, temporary, target: target.to_owned(), replace })
     }
@@ -234,7 +235,7 @@ impl PendingFile {
                 .map_err(Error::io("write in", parent))?;
         unfinished.insert(temporary.path().to_owned(), temporary.remover());
         drop(unfinished);
-        let file = File { inner, path: target.clone() };
+        let file = File { inner, path: target.clone(), watch: Progress::default() };
         Ok(Self { file, temporary: Some(Temporary::In(temporary)), target, replace })
     }
 
@@ -249,7 +250,7 @@ impl PendingFile {
         let created = super::unnamed::Unnamed::create(directory)
             .map_err(|error| Error::io("write in", parent_of(&target))(error))?;
         let Some((inner, unnamed)) = created else { return Ok(Err(target)) };
-        let file = File { inner, path: target.clone() };
+        let file = File { inner, path: target.clone(), watch: Progress::default() };
         Ok(Ok(Self { file, temporary: Some(Temporary::Unnamed(unnamed)), target, replace }))
     }
 
@@ -327,7 +328,7 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
 pub(crate) fn scratch_file(target: &Path) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(Error::io("write in", directory))?;
-    Ok(File { inner, path: directory.to_owned() })
+    Ok(File { inner, path: directory.to_owned(), watch: Progress::default() })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::pending::{TEMPORARY_SUFFIX, temporary_prefix, unfinished};
 use super::{File, create_root, exists, is_empty_directory, parent_of, sync_directory};
 use crate::error::{Error, Result};
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// A new directory that has its name only when it is complete; it is removed when this is dropped before.
 #[derive(Debug)]
@@ -57,7 +58,11 @@ impl PendingDirectory {
         create_root(parent_of(&path))?;
         let mut options = fs::OpenOptions::new();
         let inner = options.read(true).write(true).create_new(true).open(&path);
-        Ok(File { inner: inner.map_err(Error::io("write", &target))?, path: target })
+        Ok(File {
+            inner: inner.map_err(Error::io("write", &target))?,
+            path: target,
+            watch: Progress::default(),
+        })
     }
 
     /// Gives the directory its name, in one step.

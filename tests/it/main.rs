@@ -31,6 +31,8 @@ mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 mod page; // support: blocks of a page, and a place to run them
+#[cfg(unix)] // terminals, signals
+mod progress; // how far a run is, on a terminal and as JSON
 mod properties; // whole packs: what goes in comes out
 mod python; // support: Python with the libraries whose files are read and written
 mod raw_tar; // support: tar files by hand

@@ -38,6 +38,7 @@ pub(super) fn scan<T: Send>(
 ) -> Result<Scan<T>> {
     let mut findings = zip.end.findings.clone();
     let mut places = read_places(zip, &mut findings)?;
+    zip.file.progress().expect_files(places.len());
     let is_in_order = places.is_sorted_by_key(|place| place.local);
     if !is_in_order {
         places.sort_by_key(|place| place.local);

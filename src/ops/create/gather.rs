@@ -99,7 +99,9 @@ fn write_run(
             contents.push(Content::Other);
             continue;
         }
-        let mut file = below.open(path)?;
+        let progress = &members.options.progress;
+        progress.at(path.as_str());
+        let mut file = below.open(path)?.watched(progress);
         let stamp = file.stamp()?;
         let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
         let end = end
@@ -142,6 +144,7 @@ fn write_run(
             new.push(RunMember { member, content });
         }
     }
+    members.options.progress.done(entries.len());
     let mut placed = stored.write_run(run, &new, buffers)?.into_iter();
     for (SourceEntry { path, state, .. }, seen) in entries.iter_mut().zip(seen) {
         let place = if is_member(path, seen.is_some()) { placed.next() } else { None };

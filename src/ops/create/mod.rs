@@ -29,7 +29,7 @@ use crate::archive::{
 use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{self, File, PendingFile, Stamp};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
@@ -38,6 +38,7 @@ use crate::pack::{
 };
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
 /// of every member unless another is asked for.
@@ -81,6 +82,8 @@ pub struct CreateOptions {
     pub preserve_mtime: bool,
     /// The time of every member, in seconds since 1970 UTC; 1980-01-01 when not given.
     pub timestamp: Option<u64>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What was packed.
@@ -164,6 +167,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     };
     let members = Members { placement: &placement, options };
     let follow = options.dereference;
+    options.progress.stage("reading", 0, 0);
     let names = survey::names(source, &options.exclude, &own, follow, jobs)?;
     let writer =
         ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
@@ -173,7 +177,10 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         .stored(&algorithms)
         .filter(|_| !options.describe && count_errors(&names.findings) == 0);
     let survey = match &stored {
-        Some(stored) => gather(source, names, stored, members, follow, jobs)?,
+        Some(stored) => {
+            options.progress.expect_files(names.entries.len());
+            gather(source, names, stored, members, follow, jobs)?
+        }
         None => {
             let compresses = match container {
                 Container::Zip => options.compression != Compression::Stored,
@@ -187,6 +194,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
     let external = pending.manifest.as_ref().map(PendingFile::file);
     let packed = plan.write(writer, stored.as_ref(), external, jobs)?;
+    options.progress.stage("finishing", 0, 0);
     let (archive_bytes, archive_sha256) = finish(archive, pending, jobs, options)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
@@ -465,6 +473,7 @@ impl<'a> Plan<'a> {
         reserved.sort_by_key(|(_, stamp, _)| std::cmp::Reverse(stamp.len()));
         let sizes: Vec<u64> = reserved.iter().map(|(_, stamp, _)| stamp.len()).collect();
         let outlast = parallel::outlasting(jobs, &sizes, 0);
+        let progress = &self.members.options.progress;
         let write = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
             let mut placed = Vec::with_capacity(range.len());
             let outlast = outlast.get(range.clone()).unwrap_or_default();
@@ -472,13 +481,16 @@ impl<'a> Plan<'a> {
             for ((index, stamp, at), outlasts) in reserved.iter().zip(outlast) {
                 let Some(entry) = self.entries.get(*index) else { continue };
                 let Some(member) = self.members.of(entry) else { continue };
-                let file = File::open(self.source.join(entry.path.as_str()))?;
+                progress.begin(entry.path.as_str(), stamp.len());
+                let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
                 let content = NewContent::File(file, *stamp);
                 let hashing = if *outlasts { Hashing::Beside } else { Hashing::Here };
                 placed.push(stored.write_later(&member, *at, content, hashing, buffers)?);
+                progress.done(1);
             }
             Ok::<_, Error>(placed)
         };
+        progress.stage("packing", left, wide(reserved.len()));
         let placed = parallel::map_ranges(jobs, reserved.len(), 1, Buffers::default, write)?;
         for ((index, stamp, _), placed) in reserved.iter().zip(placed.into_iter().flatten()) {
             if let Some(entry) = self.entries.get_mut(*index) {
@@ -492,6 +504,9 @@ impl<'a> Plan<'a> {
     /// Writes everything in its order.
     fn write_listed(&self, writer: &mut ArchiveWriter<'_>, kept: &Kept) -> Result<Payload<'_>> {
         let origins = self.listed()?;
+        let progress = &self.members.options.progress;
+        let sizes = self.entries.iter().filter_map(|entry| Some(entry.state.stamp()?.len()));
+        progress.stage("packing", sizes.fold(0, u64::saturating_add), wide(origins.len()));
         let written = {
             let member = |index: usize| origins.get(index)?.member(self.members);
             let source = |index: usize| self.content(origins.get(index), kept);
@@ -553,12 +568,17 @@ impl<'a> Plan<'a> {
                 _ => b"",
             }));
         };
+        let progress = &self.members.options.progress;
+        progress.begin(path.as_str(), state.stamp().map_or(0, Stamp::len));
+        progress.done(1);
         match (state, state.stamp()) {
             (State::Kept(stamp, place), _) => {
-                Ok(NewContent::Bytes(kept.get(*place, stamp.len()).unwrap_or_default()))
+                let bytes = kept.get(*place, stamp.len()).unwrap_or_default();
+                progress.add(bytes.len());
+                Ok(NewContent::Bytes(bytes))
             }
             (_, Some(stamp)) => {
-                let file = File::open(self.source.join(path.as_str()))?;
+                let file = File::open(self.source.join(path.as_str()))?.watched(progress);
                 Ok(NewContent::File(file, *stamp))
             }
             (_, None) => Ok(NewContent::Bytes(b"")),

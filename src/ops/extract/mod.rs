@@ -16,11 +16,12 @@ use serde::Serialize;
 use self::plan::Plan;
 use self::write::{Extraction, Outcome};
 use super::select::Patterns;
-use crate::archive::Archive;
+use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
 use crate::fs;
 use crate::parallel;
+use crate::progress::Progress;
 
 /// How to unpack.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +34,8 @@ pub struct ExtractOptions {
     pub jobs: Option<usize>,
     /// Most bytes that may be written; no limit when not given.
     pub max_size: Option<u64>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What was unpacked.
@@ -77,7 +80,10 @@ impl ExtractReport {
 /// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
 /// when the system refuses.
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
-    let opened = Archive::open(archive)?;
+    let opened = Archive::open_watched(archive, &options.progress)?;
+    let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
+    let whole = if is_stream { opened.bytes_to_read() } else { 0 };
+    options.progress.stage("reading", whole, 0);
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     fs::create_root(target)?;
@@ -95,6 +101,9 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     };
     let mut extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
+    let packed = plan.members(&plan.files).map(|member| member.packed_size);
+    let bytes = if is_stream { whole } else { packed.fold(0, u64::saturating_add) };
+    options.progress.stage("unpacking", bytes, wide(plan.files.len()));
     let outcomes = extraction.write_all(&contents, jobs)?;
     report.findings.append(&mut extraction.missing());
     for outcome in outcomes {
@@ -111,4 +120,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     }
     report.leftovers = extraction.leftovers();
     Ok(report)
+}
+
+fn wide(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }

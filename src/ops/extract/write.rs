@@ -172,6 +172,7 @@ impl<'a> Extraction<'a> {
         let mut at = 0_u64;
         let sink = |block: &[u8]| {
             self.count(block.len())?;
+            self.options.progress.at(&member.name);
             pending.file().write_all_at(block, at)?;
             at = at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
             Ok(())
@@ -196,6 +197,7 @@ impl<'a> Extraction<'a> {
             return Ok(Outcome::Finding(Box::new(finding)));
         }
         pending.persist()?;
+        self.options.progress.done(1);
         Ok(Outcome::Written { bytes: at, verified: expected.is_some() })
     }
 }

@@ -53,7 +53,7 @@ use crate::parallel;
 pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
     let mut report = VerifyReport::new(target);
-    match Archive::open(target) {
+    match Archive::open_watched(target, &options.progress) {
         Ok(archive) => Verification::new(&archive, options).run(&mut report)?,
         Err(Error::Damaged { finding, .. }) => report.findings.push(*finding),
         Err(error) => return Err(error),
@@ -84,10 +84,14 @@ impl<'a> Verification<'a> {
     }
 
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
+        let progress = &self.options.progress;
+        let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
+        progress.stage("checking", bytes, 0);
         let visitor = Visitor::new(self.options.fast, self.algorithms(), self.rereads(), self.jobs);
         let mut scan = self
             .archive
-            .scan_files(self.jobs, &|member, content| visitor.visit(member, content))?;
+            .scan_files(self.jobs, &|member, content| visitor.visit(member, content, progress))?;
+        progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(self.archive.container());
         let mut rare =

@@ -9,6 +9,7 @@ use super::super::intact::Intact;
 use crate::archive::Container;
 use crate::finding::{Finding, count_errors};
 use crate::pack::Layout;
+use crate::progress::Progress;
 
 /// How to verify.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct VerifyOptions {
     pub jobs: Option<usize>,
     /// A manifest that lies elsewhere than beside the archive.
     pub manifest: Option<PathBuf>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What was found.

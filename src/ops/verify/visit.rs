@@ -12,6 +12,7 @@ use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;
+use crate::progress::Progress;
 
 /// What is kept of a member when its container was read and its file visited: less than what it takes to
 /// reach its bytes, for of most that is done.
@@ -104,7 +105,12 @@ impl Visitor {
     }
 
     /// Reads one file.
-    pub(super) fn visit(&self, member: &Member, content: &mut dyn BufRead) -> Visited {
+    pub(super) fn visit(
+        &self,
+        member: &Member,
+        content: &mut dyn BufRead,
+        progress: &Progress,
+    ) -> Visited {
         if !path::is_sound(&member.name) {
             return Visited { digests: None, content: Content::Other, rare: None };
         }
@@ -120,6 +126,7 @@ impl Visitor {
             match content.fill_buf() {
                 Ok([]) => break,
                 Ok(block) => {
+                    progress.at(&member.name);
                     if let Some(hashers) = &mut hashers {
                         hashers.update(block);
                     }
@@ -153,6 +160,7 @@ impl Visitor {
                 }
             }
         }
+        progress.done(1);
         let file_len = if self.fast || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let is_left = is_left && text.is_some();

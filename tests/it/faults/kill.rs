@@ -20,7 +20,11 @@ fn start(arguments: &[&Path]) -> Child {
 
 /// Sends SIGINT, as Ctrl-C does.
 fn interrupt(child: &Child) {
-    complaint(Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id()))).unwrap();
+    signal(child, "INT");
+}
+
+fn signal(child: &Child, name: &str) {
+    complaint(Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id()))).unwrap();
 }
 
 /// A hundred and twenty million bytes that take no place on the disk, and a few small files.
@@ -200,4 +204,63 @@ fn an_interrupted_extract_leaves_no_temporary_file_at_any_moment() {
         }
     }
     assert!(interrupted >= 2, "{interrupted}");
+}
+
+/// A description and an array that take no place on the disk, and more time than a test has.
+fn huge() -> Experiment {
+    let bytes = 64_u64 << 30;
+    let mut header = b"rawarray".to_vec();
+    for field in [0, 2, 1, bytes, 1, bytes] {
+        header.extend(u64::to_le_bytes(field));
+    }
+    let experiment =
+        Experiment::new().file("a.ra", header).describe("a.yaml", &format!("[{bytes}]"), "uint8");
+    let array = File::options().write(true).open(experiment.path().join("a.ra")).unwrap();
+    array.set_len(56 + bytes).unwrap();
+    experiment
+}
+
+/// How long a run goes on that is told to stop; it may take as long to see the signal on a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(2);
+
+#[test]
+fn a_signal_is_answered_at_once_in_the_middle_of_a_huge_file() {
+    let experiment = huge();
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("x.tar.gz");
+    let create = ["create".as_ref(), experiment.path(), "-o".as_ref(), &archive];
+    for (name, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut child = start(&create);
+        thread::sleep(Duration::from_millis(300));
+        assert!(child.try_wait().unwrap().is_none(), "it is over already");
+        let told = Instant::now();
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{name}");
+        assert!(told.elapsed() < AT_ONCE, "{name}: {:?}", told.elapsed());
+        assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_signal_is_answered_while_another_program_signs() {
+    let experiment = many();
+    let scratch = TempDir::new().unwrap();
+    let (archive, begun) = (scratch.path().join("x.zip"), scratch.path().join("begun"));
+    let sign = format!("sh -c 'echo > {}; exec sleep 5' sign", begun.display());
+    let mut child = start(&[
+        "create".as_ref(),
+        experiment.path(),
+        "-o".as_ref(),
+        &archive,
+        "--sign-with".as_ref(),
+        sign.as_ref(),
+    ]);
+    while !begun.exists() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let told = Instant::now();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(told.elapsed() < AT_ONCE, "{:?}", told.elapsed());
+    assert!(names_in(scratch.path()).iter().all(|name| !is_unfinished(name)));
 }

@@ -23,7 +23,7 @@ const ROWS: &[(u8, &[&str])] = &[
     (4, &["error"]),
     (3, &["interchange", "finding", "manifest_lookup"]),
     (2, &["ra", "ndl", "manifest"]),
-    (1, &["path", "digest", "parallel", "by_name"]),
+    (1, &["path", "digest", "parallel", "by_name", "progress"]),
 ];
 
 /// The two crate roots. They stand in no row: `lib` only declares and re-exports, `main` belongs
@@ -63,7 +63,8 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
         &["cli"],
     ),
     (&[Import("indicatif"), Import("serde_json")], &["cli"]),
-    (&[Import("ctrlc")], &["cli", BINARY_ROOT]),
+    (&[Import("ctrlc"), Import("signal_hook")], &["cli", BINARY_ROOT]),
+    (&[Import("terminal_size")], &["cli/output"]),
     (&[Macro("print"), Macro("println"), Import("std::io::stdout")], &["cli/output"]),
     (&[Macro("eprint"), Macro("eprintln"), Import("std::io::stderr")], &["cli/output"]),
     (&[Word("ExitCode"), Import("std::process::exit")], &[BINARY_ROOT]),

@@ -1,0 +1,345 @@
+//! How far a command is, on standard error: a line that is drawn again and again on a terminal, or lines of
+//! JSON for a program in front of this one.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use ra_pack::{Progress, Snapshot, escape};
+use serde::Serialize;
+
+use super::output::{columns, human_bytes, to_stderr};
+
+/// How `--progress` is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// A line on a terminal, from a second on, unless --quiet.
+    Auto,
+    /// Not at all.
+    Never,
+    /// A line of JSON each half second, and a last one with `"done": true`.
+    Json,
+}
+
+/// What takes no longer is not worth a look.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Ten pictures in a second look like movement.
+const FRAME: Duration = Duration::from_millis(100);
+const LINE: Duration = Duration::from_millis(500);
+/// The time over which the rate is taken.
+const WINDOW: Duration = Duration::from_secs(5);
+/// Back to the beginning of the line, and clear it.
+const ERASE: &str = "\r\x1b[K";
+
+/// The one line that a signal has to clear. The handler has no other way to it.
+static SCREEN: OnceLock<Arc<Meter>> = OnceLock::new();
+
+/// Shows how far a command is, beside it.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    is_json: bool,
+    progress: Progress,
+    start: Instant,
+    /// Whether a line is drawn; who holds it may print.
+    screen: Mutex<bool>,
+    is_over: Mutex<bool>,
+    over: Condvar,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Meter {
+    pub(crate) fn new(is_json: bool) -> Arc<Self> {
+        let meter = Arc::new(Self {
+            is_json,
+            progress: Progress::new(),
+            start: Instant::now(),
+            screen: Mutex::new(false),
+            is_over: Mutex::new(false),
+            over: Condvar::new(),
+            thread: Mutex::new(None),
+        });
+        let _ = SCREEN.set(Arc::clone(&meter));
+        meter
+    }
+
+    /// What an operation has to tell; from here on it is shown.
+    pub(crate) fn watch(self: &Arc<Self>) -> Progress {
+        let mut thread = locked(&self.thread);
+        if thread.is_none() {
+            let meter = Arc::clone(self);
+            // Where there is no thread to be had, the work is done unseen.
+            *thread = thread::Builder::new().spawn(move || meter.run()).ok();
+        }
+        self.progress.clone()
+    }
+
+    /// Clears the line; it is not drawn while what is returned is there.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, bool> {
+        let mut is_drawn = locked(&self.screen);
+        if std::mem::take(&mut *is_drawn) {
+            to_stderr(ERASE);
+        }
+        is_drawn
+    }
+
+    /// Ends it, with the last line of JSON or without any line.
+    pub(crate) fn finish(&self) {
+        *locked(&self.is_over) = true;
+        self.over.notify_all();
+        if let Some(thread) = locked(&self.thread).take() {
+            let _ = thread.join();
+        }
+        let _held = self.hold();
+        if self.is_json {
+            to_stderr(&self.json(&self.progress.snapshot(), &Pace::default(), true));
+        }
+    }
+
+    fn run(&self) {
+        let mut pace = Pace::default();
+        let wait = if self.is_json { LINE } else { FRAME };
+        let mut is_over = locked(&self.is_over);
+        loop {
+            let waited = self.over.wait_timeout(is_over, wait);
+            is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if *is_over {
+                return;
+            }
+            let now = self.progress.snapshot();
+            pace.note(&now);
+            if self.is_json {
+                let _held = self.hold();
+                to_stderr(&self.json(&now, &pace, false));
+            } else if self.start.elapsed() >= PATIENCE {
+                let mut is_drawn = locked(&self.screen);
+                let width = columns().unwrap_or(80);
+                to_stderr(&format!("\r{}\x1b[K", line(&now, &pace, width)));
+                *is_drawn = true;
+            }
+        }
+    }
+
+    fn json(&self, now: &Snapshot, pace: &Pace, done: bool) -> String {
+        let line = Line {
+            stage: now.stage,
+            bytes: now.bytes,
+            bytes_total: now.bytes_total,
+            files: now.files,
+            files_total: now.files_total,
+            current: now.current.as_deref(),
+            bytes_per_second: pace.bytes_per_second(),
+            seconds: self.start.elapsed().as_secs_f64(),
+            seconds_left: pace.left(now).map(|left| left.as_secs_f64()),
+            done,
+        };
+        serde_json::to_string(&line).map(|line| line + "\n").unwrap_or_default()
+    }
+}
+
+/// Clears the line for good, before the program is stopped. Whoever prints at the moment has cleared it.
+pub(crate) fn erase() {
+    let Some(meter) = SCREEN.get() else { return };
+    let is_drawn = match meter.screen.try_lock() {
+        Ok(is_drawn) => is_drawn,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
+    if *is_drawn {
+        to_stderr(ERASE);
+    }
+    // Nobody draws another one.
+    std::mem::forget(is_drawn);
+}
+
+/// What `--progress json` prints.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    stage: &'a str,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_total: Option<u64>,
+    files: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_second: Option<u64>,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_left: Option<f64>,
+    done: bool,
+}
+
+/// How fast it goes of late.
+#[derive(Debug, Default)]
+struct Pace {
+    stage: &'static str,
+    /// Moments, and the bytes and files at each.
+    seen: VecDeque<(Instant, u64, u64)>,
+}
+
+impl Pace {
+    fn note(&mut self, now: &Snapshot) {
+        let goes_back = self.seen.back().is_some_and(|(_, bytes, _)| *bytes > now.bytes);
+        if self.stage != now.stage || goes_back {
+            self.stage = now.stage;
+            self.seen.clear();
+        }
+        self.seen.push_back((Instant::now(), now.bytes, now.files));
+        while self.seen.front().is_some_and(|(then, ..)| then.elapsed() > WINDOW) {
+            self.seen.pop_front();
+        }
+    }
+
+    /// The time between the first and the last moment, and what was done in it.
+    fn span(&self) -> Option<(Duration, u64, u64)> {
+        let ((then, bytes, files), (now, more, done)) = (self.seen.front()?, self.seen.back()?);
+        let time = now.checked_duration_since(*then).filter(|time| *time >= FRAME)?;
+        Some((time, more.checked_sub(*bytes)?, done.checked_sub(*files)?))
+    }
+
+    fn bytes_per_second(&self) -> Option<u64> {
+        let (time, bytes, _) = self.span().filter(|(_, bytes, _)| *bytes > 0)?;
+        let rate = u128::from(bytes).saturating_mul(1000).checked_div(time.as_millis())?;
+        u64::try_from(rate).ok()
+    }
+
+    /// How long it takes yet, by bytes where their number is known, otherwise by files.
+    fn left(&self, now: &Snapshot) -> Option<Duration> {
+        let (time, bytes, files) = self.span()?;
+        let (total, done, lately) = match (now.bytes_total, now.files_total) {
+            (Some(total), _) => (total, now.bytes, bytes),
+            (None, Some(total)) => (total, now.files, files),
+            (None, None) => return None,
+        };
+        let left = u128::from(total.saturating_sub(done)).saturating_mul(time.as_millis());
+        let left = u64::try_from(left.checked_div(lately.into())?).ok()?;
+        Some(Duration::from_millis(left))
+    }
+}
+
+/// Columns of the bar itself.
+const BAR: u64 = 10;
+
+/// The line on a terminal, shorter than `width`.
+fn line(now: &Snapshot, pace: &Pace, width: usize) -> String {
+    let mut line = if now.stage.is_empty() { "starting".to_owned() } else { now.stage.to_owned() };
+    let of = match (now.bytes_total, now.files_total) {
+        (Some(total), _) => Some((now.bytes, total)),
+        (None, Some(total)) => Some((now.files, total)),
+        (None, None) => None,
+    };
+    if let Some((done, total)) = of {
+        let part = |of: u64| {
+            let part = u128::from(done).saturating_mul(of.into()).checked_div(total.into());
+            part.and_then(|part| usize::try_from(part).ok()).unwrap_or(0)
+        };
+        let bar = usize::try_from(BAR).unwrap_or(0);
+        let (full, empty) = (part(BAR).min(bar), bar.saturating_sub(part(BAR)));
+        let _ = write!(line, " [{}{}] {}%", "#".repeat(full), ".".repeat(empty), part(100));
+    }
+    if now.bytes > 0 || now.bytes_total.is_some() {
+        let _ = write!(line, "  {}", human_bytes(now.bytes));
+        if let Some(total) = now.bytes_total {
+            let _ = write!(line, "/{}", human_bytes(total));
+        }
+    }
+    if let Some(rate) = pace.bytes_per_second() {
+        let _ = write!(line, "  {}/s", human_bytes(rate));
+    }
+    if let Some(left) = pace.left(now) {
+        let seconds = left.as_millis().div_ceil(1000);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let _ = match hours {
+            0 => write!(line, "  {minutes}:{seconds:02} left"),
+            _ => write!(line, "  {hours}:{minutes:02}:{seconds:02} left"),
+        };
+    }
+    if now.files_total.is_some_and(|total| total > 1) {
+        let _ = write!(line, "  {}/{}", now.files, now.files_total.unwrap_or(0));
+    }
+    if let Some(current) = &now.current {
+        let left = width.saturating_sub(line.len().saturating_add(3));
+        let _ = write!(line, "  {}", end_of(&escape(current).to_string(), left));
+    }
+    cut(&line, width.saturating_sub(1))
+}
+
+/// A name, or its end behind an ellipsis: its beginning is what it shares with others.
+fn end_of(name: &str, columns: usize) -> String {
+    let whole = cut(name, columns);
+    if whole.len() == name.len() {
+        return whole;
+    }
+    let mut end: String = name.chars().rev().collect();
+    end = cut(&end, columns.saturating_sub(2));
+    let end: String = end.chars().rev().collect();
+    if end.is_empty() { end } else { format!("…{end}") }
+}
+
+/// As much of a text as has room. What is not ASCII may take two columns.
+fn cut(text: &str, columns: usize) -> String {
+    let mut room = columns;
+    let mut kept = String::new();
+    for letter in text.chars() {
+        let wide = if letter.is_ascii() { 1 } else { 2 };
+        match room.checked_sub(wide) {
+            Some(left) => room = left,
+            None => break,
+        }
+        kept.push(letter);
+    }
+    kept
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now(bytes: u64, bytes_total: Option<u64>, files_total: Option<u64>) -> Snapshot {
+        let current = Some("run1/größe\u{1b}[2J.ra".to_owned());
+        Snapshot { stage: "checking", bytes, bytes_total, files: 3, files_total, current }
+    }
+
+    #[test]
+    fn a_line_says_what_is_known_and_fits() {
+        let pace = Pace::default();
+        let full = line(&now(512, Some(1024), Some(9)), &pace, 200);
+        assert!(full.starts_with("checking [#####.....] 50%  512 B/1.0 KiB  3/9  run1/"), "{full}");
+        assert!(!full.contains('\u{1b}'), "{full}");
+        assert!(
+            line(&now(0, None, Some(6)), &pace, 200).starts_with("checking [#####.....] 50%  3/6")
+        );
+        assert!(line(&now(5, None, None), &pace, 200).starts_with("checking  5 B  run1/"));
+        assert_eq!(end_of("run1/temperature.ra", 14), "…mperature.ra");
+        assert_eq!((end_of("a.ra", 4), end_of("a.ra", 3)), ("a.ra".to_owned(), "…a".to_owned()));
+        for width in 0..100 {
+            let line = line(&now(u64::MAX, Some(u64::MAX), Some(u64::MAX)), &pace, width);
+            assert!(line.chars().count() < width.max(1), "{width}: {line}");
+        }
+    }
+
+    #[test]
+    fn the_rate_is_that_of_late_and_begins_anew_with_a_stage() {
+        let mut pace = Pace::default();
+        let second = Duration::from_secs(1);
+        let then = Instant::now().checked_sub(second).unwrap();
+        pace.stage = "checking";
+        pace.seen.push_back((then, 0, 0));
+        pace.note(&now(1000, Some(3000), None));
+        let rate = pace.bytes_per_second().unwrap();
+        assert!((900..=1000).contains(&rate), "{rate}");
+        let left = pace.left(&now(1000, Some(3000), None)).unwrap();
+        assert!((second * 2..second * 3).contains(&left), "{left:?}");
+        pace.note(&now(10, Some(3000), None));
+        assert_eq!((pace.bytes_per_second(), pace.left(&now(10, Some(3000), None))), (None, None));
+    }
+}

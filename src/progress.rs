@@ -1,0 +1,197 @@
+//! How far an operation has come, told by those who read to whoever watches from another thread.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A look at an operation from outside, while it runs. Give one to its options, keep a clone, and ask that
+/// for a [`snapshot`](Self::snapshot) from another thread, as often as wanted.
+///
+/// The default watches nothing, and costs nothing.
+///
+/// ```no_run
+/// use ra_pack::{Progress, VerifyOptions, verify};
+///
+/// let progress = Progress::new();
+/// let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
+/// std::thread::scope(|scope| {
+///     let run = scope.spawn(|| verify("exp.zip".as_ref(), &options));
+///     while !run.is_finished() {
+///         let now = progress.snapshot();
+///         println!("{}: {} of {:?} bytes", now.stage, now.bytes, now.bytes_total);
+///         std::thread::sleep(std::time::Duration::from_millis(100));
+///     }
+/// });
+/// ```
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<State>>);
+
+#[derive(Default)]
+struct State {
+    stage: Mutex<&'static str>,
+    bytes: AtomicU64,
+    /// 0 when it is not known.
+    bytes_total: AtomicU64,
+    files: AtomicU64,
+    files_total: AtomicU64,
+    /// Whether somebody wants to know the name of the file that is read, which nobody stores otherwise.
+    is_asked: AtomicBool,
+    current: Mutex<String>,
+}
+
+impl State {
+    fn name(&self, name: &str) {
+        self.is_asked.store(false, Ordering::Relaxed);
+        let mut current = locked(&self.current);
+        current.clear();
+        current.push_str(name);
+    }
+}
+
+/// What an operation is at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What is being done: `reading`, `checking`, `packing`, `unpacking`, `finishing`; empty before anything
+    /// is. Each stage counts from 0.
+    pub stage: &'static str,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Bytes that there are to read; nothing when that is not known.
+    pub bytes_total: Option<u64>,
+    /// Files that were done.
+    pub files: u64,
+    /// Files that there are; nothing when that is not known.
+    pub files_total: Option<u64>,
+    /// A file that is being read, by its name in the pack.
+    pub current: Option<String>,
+}
+
+impl Progress {
+    /// One that is fed by the operation that it is given to.
+    pub fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// What the operation is at.
+    pub fn snapshot(&self) -> Snapshot {
+        let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        let known = |number: &AtomicU64| Some(get(number)).filter(|number| *number > 0);
+        let Some(state) = &self.0 else {
+            let (bytes, bytes_total, files, files_total) = (0, None, 0, None);
+            return Snapshot { stage: "", bytes, bytes_total, files, files_total, current: None };
+        };
+        state.is_asked.store(true, Ordering::Relaxed);
+        let current = locked(&state.current).clone();
+        let (bytes_total, files_total) = (known(&state.bytes_total), known(&state.files_total));
+        Snapshot {
+            stage: *locked(&state.stage),
+            // A header is read twice here and there, which is not worth to be counted exactly.
+            bytes: get(&state.bytes).min(bytes_total.unwrap_or(u64::MAX)),
+            bytes_total,
+            files: get(&state.files).min(files_total.unwrap_or(u64::MAX)),
+            files_total,
+            current: Some(current).filter(|current| !current.is_empty()),
+        }
+    }
+
+    /// Begins to count anew. Numbers that are not known are 0.
+    pub(crate) fn stage(&self, name: &'static str, bytes_total: u64, files_total: u64) {
+        let Some(state) = &self.0 else { return };
+        *locked(&state.stage) = name;
+        state.bytes_total.store(bytes_total, Ordering::Relaxed);
+        state.files_total.store(files_total, Ordering::Relaxed);
+        state.bytes.store(0, Ordering::Relaxed);
+        state.files.store(0, Ordering::Relaxed);
+        locked(&state.current).clear();
+    }
+
+    /// Tells how many files there are, as soon as that is known.
+    pub(crate) fn expect_files(&self, files: usize) {
+        if let Some(state) = &self.0 {
+            let files = u64::try_from(files).unwrap_or(u64::MAX);
+            state.files_total.store(files, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts bytes that were read.
+    pub(crate) fn add(&self, bytes: usize) {
+        if let Some(state) = &self.0 {
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            state.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Says which file is being read, once for each of its blocks.
+    pub(crate) fn at(&self, name: &str) {
+        if let Some(state) = &self.0
+            && state.is_asked.load(Ordering::Relaxed)
+        {
+            state.name(name);
+        }
+    }
+
+    /// Says which file is being read where that cannot be said for each block: a long one is named whether
+    /// somebody asks or not.
+    pub(crate) fn begin(&self, name: &str, size: u64) {
+        const LONG: u64 = 1 << 20;
+        match &self.0 {
+            Some(state) if size >= LONG => state.name(name),
+            _ => self.at(name),
+        }
+    }
+
+    /// Counts files that were done.
+    pub(crate) fn done(&self, files: usize) {
+        if let Some(state) = &self.0 {
+            let files = u64::try_from(files).unwrap_or(u64::MAX);
+            state.files.fetch_add(files, Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(watched)" } else { "Progress" })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_seen_and_each_stage_counts_anew() {
+        let progress = Progress::new();
+        let told = progress.clone();
+        assert_eq!(progress.snapshot().stage, "");
+        told.stage("reading", 10, 0);
+        told.expect_files(2);
+        told.at("a.ra");
+        told.add(4);
+        told.at("b.ra"); // nobody asked in between
+        told.done(1);
+        let now = progress.snapshot();
+        assert_eq!((now.stage, now.bytes, now.bytes_total), ("reading", 4, Some(10)));
+        assert_eq!((now.files, now.files_total), (1, Some(2)));
+        assert_eq!(now.current.as_deref(), Some("a.ra"));
+        told.at("b.ra");
+        told.add(40);
+        let now = progress.snapshot();
+        assert_eq!((now.bytes, now.current.as_deref()), (10, Some("b.ra")));
+        told.stage("finishing", 0, 0);
+        let now = progress.snapshot();
+        assert_eq!((now.bytes, now.bytes_total, now.files_total), (0, None, None));
+    }
+
+    #[test]
+    fn nobody_watches_by_default() {
+        let progress = Progress::default();
+        progress.stage("reading", 1, 1);
+        progress.at("a.ra");
+        assert_eq!((progress.snapshot().stage, progress.snapshot().current), ("", None));
+    }
+}

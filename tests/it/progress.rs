@@ -1,0 +1,167 @@
+//! How far a run is: a line on a terminal that is gone at the end, lines of JSON, and nothing otherwise.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, ra_pack};
+use crate::foreign::installed;
+
+/// Runs its arguments on a terminal of 100 columns, sends SIGINT to them when `INT` is a time in seconds and
+/// that has passed since the first output, prints how they ended, and then what they wrote.
+const ON_A_TERMINAL: &str = r"
+import fcntl, os, pty, select, signal, struct, sys, termios, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ['TERM'] = os.environ.get('WANTED_TERM', 'xterm')
+    time.sleep(0.2)
+    os.execv(sys.argv[1], sys.argv[1:])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
+written, stop = b'', None
+while True:
+    ready = select.select([terminal], [], [], 0.05)[0]
+    try:
+        piece = os.read(terminal, 65536) if ready else None
+    except OSError:
+        break
+    if piece == b'':
+        break
+    written += piece or b''
+    if written and stop is None and os.environ.get('INT'):
+        stop = time.time() + float(os.environ['INT'])
+    if stop and time.time() > stop:
+        os.kill(pid, signal.SIGINT)
+        stop = float('inf')
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.buffer.write(b'%d\n' % status + written)
+";
+
+/// What a run wrote on a terminal, and how it ended.
+fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String) {
+    let mut python = Command::new("python3");
+    python.args(["-c", ON_A_TERMINAL]).arg(ra_pack().get_program()).args(arguments);
+    let ran = python.envs(environment.iter().copied()).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    let (status, written) = said.split_once('\n').unwrap_or_else(|| panic!("{errors}"));
+    (status.parse().unwrap(), written.to_owned())
+}
+
+/// What is on the terminal in the end: what was erased is not.
+fn left(written: &str) -> String {
+    let lines = written.split('\n').map(|line| {
+        let line = line.trim_end_matches('\r').rsplit("\r\u{1b}[K").next().unwrap();
+        line.rsplit('\r').next().unwrap().trim_end_matches("\u{1b}[K")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A directory of one array of `gigabytes` that take no place on the disk, and some small ones.
+fn source(gigabytes: u64) -> Experiment {
+    let bytes = gigabytes << 30;
+    let mut header = b"rawarray".to_vec();
+    for field in [0, 2, 1, bytes, 1, bytes] {
+        header.extend(u64::to_le_bytes(field));
+    }
+    let experiment = Experiment::new().file("huge.ra", header).file("notes.txt", "small");
+    let experiment = experiment.describe("huge.yaml", &format!("[{bytes}]"), "uint8");
+    let array = File::options().write(true).open(experiment.path().join("huge.ra")).unwrap();
+    array.set_len(56 + bytes).unwrap();
+    experiment
+}
+
+#[test]
+fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
+    if !installed(&["python3"]) {
+        return;
+    }
+    // A directory without a manifest, so that it ends with findings.
+    let source = source(3);
+    let target = source.path().to_str().unwrap();
+    let verify = ["verify", target];
+    let (status, written) = on_a_terminal(&verify, &[]);
+    assert_eq!(status, 1, "{written}");
+    assert!(written.matches("\rchecking").count() > 2, "{written}");
+    assert!(written.contains("huge.ra") && written.contains("/s  "), "{written}");
+    let left = left(&written);
+    assert!(!left.contains("checking") && !left.contains("\u{1b}[K"), "{left}");
+    assert!(left.contains("MAN001") && left.contains("NOT VALID"), "{left}");
+    // Lines are cut, so that none takes two.
+    let lines = written.split("\u{1b}[K").filter_map(|line| line.strip_prefix("\rchecking"));
+    assert!(
+        lines.clone().count() > 0 && lines.into_iter().all(|line| line.len() < 92),
+        "{written}"
+    );
+    for (options, environment) in [
+        (&["--quiet"][..], &[][..]),
+        (&["--progress", "never"], &[]),
+        (&[], &[("WANTED_TERM", "dumb")]),
+    ] {
+        let (_, written) = on_a_terminal(&[&verify[..], options].concat(), environment);
+        assert!(!written.contains("checking") && !written.contains("\u{1b}[K"), "{written}");
+    }
+    let piped = ra_pack().args(verify).assert().code(1).stderr("");
+    assert!(!String::from_utf8_lossy(&piped.get_output().stdout).contains("checking"));
+}
+
+#[test]
+fn the_line_is_gone_when_a_run_is_interrupted() {
+    if !installed(&["python3"]) {
+        return;
+    }
+    let (source, scratch) = (source(64), TempDir::new().unwrap());
+    let archive = scratch.path().join("x.tar.gz");
+    let create = ["create", source.path().to_str().unwrap(), "-o", archive.to_str().unwrap()];
+    let (status, written) = on_a_terminal(&create, &[("INT", "0.5")]);
+    assert_eq!(status, 130, "{written}");
+    assert!(written.contains("\rpacking ["), "{written}");
+    assert_eq!(left(&written), "");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
+    let (source, scratch) = (source(2), TempDir::new().unwrap());
+    let schema =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/progress.schema.json"));
+    let schema: Value = serde_json::from_str(&schema.unwrap()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let run = |arguments: &[&str]| {
+        let ran = ra_pack().args(arguments).args(["--progress", "json"]).output().unwrap();
+        let text = String::from_utf8(ran.stderr).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with('{'));
+        let lines: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in &lines {
+            assert!(validator.is_valid(line), "{line}");
+            let known = schema["properties"].as_object().unwrap();
+            assert!(line.as_object().unwrap().keys().all(|key| known.contains_key(key)), "{line}");
+        }
+        let (last, before) = lines.split_last().unwrap();
+        assert!(last["done"] == true && before.iter().all(|line| line["done"] == false), "{text}");
+        lines
+    };
+    let archive = scratch.path().join("x.tar.gz");
+    let archive = archive.to_str().unwrap();
+    let directory = source.path().to_str().unwrap();
+    let packed = run(&["create", directory, "-o", archive]);
+    let of = |lines: &[Value], stage: &str| -> Vec<Value> {
+        lines.iter().filter(|line| line["stage"] == stage).cloned().collect()
+    };
+    let packing = of(&packed, "packing");
+    assert!(packing.len() > 1, "{packed:#?}");
+    assert!(
+        packing.iter().all(|line| line["bytes_total"].as_u64() > Some(2 << 30)),
+        "{packing:#?}"
+    );
+    assert!(packing.iter().any(|line| line["current"] == "huge.ra"), "{packing:#?}");
+    assert!(packing.iter().any(|line| line["seconds_left"].is_number()), "{packing:#?}");
+    let bytes: Vec<_> = packing.iter().map(|line| line["bytes"].as_u64().unwrap()).collect();
+    assert!(bytes.is_sorted() && bytes.last() > Some(&(1 << 20)), "{bytes:?}");
+    // Quiet and short runs, and those that cannot be done, end with the line too.
+    assert_eq!(run(&["list", archive, "--quiet"]).len(), 1);
+    assert_eq!(run(&["verify", "/nowhere.zip"]).len(), 1);
+    let verified = run(&["verify", archive]);
+    assert!(verified.iter().all(|line| line["bytes_total"].is_null() || line["bytes"].is_number()));
+}
