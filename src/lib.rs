@@ -39,6 +39,16 @@ pub use crate::ops::{
     array_info, convert, create, describe_target, diff_arrays, extract, get, get_to, is_array_file,
     list, pack_info, reshape, update_descriptions, validate, validate_text, verify,
     write_descriptions,
+    ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, BagReport, Change, ConvertOptions,
+    ConvertReport, Converted, CreateOptions, CreateReport, DescribeOptions, DescribeReport,
+    DescriptionDifference, DiffCounts, DiffOptions, DiffPlace, DiffSide, Distance, ElementsDiff,
+    ExtractOptions, ExtractReport, FieldDifference, FileDifference, Form, GetOptions, GetReport,
+    Intact, InvalidPattern, Listed, ListedArray, Listing, MemberChange, MemberDiff, MemberInfo,
+    Pack, PackDiff, PackInfo, PackedArray, Patterns, Reinterpret, ReshapeReport, UnknownForm,
+    UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
+    array_info, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
+    get, get_to, is_array_file, is_pack, list, pack_info, reshape, update_descriptions, validate,
+    validate_text, verify, write_descriptions,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

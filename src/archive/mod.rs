@@ -422,9 +422,19 @@ enum Places {
 }
 
 impl Contents {
-    /// Whether one job shows all contents, however many there are.
-    pub(crate) fn is_shown_by_one(&self) -> bool {
+    /// Whether a content can only be reached by reading all that stand before it, so that one job shows
+    /// them all.
+    pub(crate) fn is_stream(&self) -> bool {
         matches!(self.0, Places::Stream(_))
+    }
+
+    /// The file that holds the bytes of a stored member, and where they begin in it.
+    pub(crate) fn stored(&self, member: &Member) -> Result<Option<(Arc<File>, u64)>> {
+        Ok(match &self.0 {
+            Places::Directory(directory) => Some((Arc::new(directory.open_file(&member.name)?), 0)),
+            Places::File(file) => Some(Arc::clone(file)).zip(member.data_offset()),
+            Places::Stream(_) => None,
+        })
     }
 
     /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`

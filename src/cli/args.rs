@@ -102,7 +102,7 @@ pub(crate) struct Common {
 /// More threads than this help nobody, and each takes memory.
 const MAX_JOBS: usize = 256;
 
-fn jobs(text: &str) -> Result<usize, String> {
+pub(super) fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=MAX_JOBS).contains(&jobs) => Ok(jobs),
         _ => Err(format!("expected a number from 1 to {MAX_JOBS}")),

@@ -1,35 +1,54 @@
 //! `ra-pack diff`
 
+mod arrays; // two arrays as text
+mod packs; // two packs as text
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use ra_pack::{ArrayDiff, DiffOptions, DiffPlace, Distance, ElementsDiff, escape};
+use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Error, Patterns, escape};
 
-use super::output::{Output, counted};
-use super::{Ending, Failure};
+use super::args::jobs;
+use super::output::Output;
+use super::{Ending, Failure, diagnostics};
 
-/// Compare two arrays, element by element in their own type.
+/// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
 ///
-/// Two elements that are not numbers (NaN) are equal. Byte order, encoding and, where descriptions tell of
-/// it, the order of dimensions may differ: elements with the same index are compared. With --l1, --l2 or
-/// --max one number is printed, the distance over all elements.
+/// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
+/// manifests of both give one digest is taken as the same without being read. Manifests and the tag files of
+/// bags do not count.
+///
+/// Elements are compared in their own type. Two that are not numbers (NaN) are equal. Byte order, encoding and,
+/// where descriptions tell of it, the order of dimensions may differ: elements with the same index are
+/// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
 ///
 /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json"]))]
+#[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]
 #[command(after_long_help = "\
 Examples:
   ra-pack diff before.ra after.ra
   ra-pack diff --tolerance 1e-6 before.ra after.ra
-  ra-pack diff --max before.ra after.ra")]
+  ra-pack diff --max before.ra after.ra
+  ra-pack diff exp.zip exp/
+  ra-pack diff --stat monday.tar.gz friday.tar.gz 'run1/*'
+  ra-pack diff --member run1/temperature.ra monday.zip friday.zip")]
 pub(crate) struct Diff {
-    /// An array (.ra).
+    /// An array (.ra), an archive or a directory.
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// The array to compare it with.
+    /// What to compare it with.
     #[arg(value_name = "B")]
     b: PathBuf,
+
+    /// Of packs, what to compare; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+
+    /// Compare this array of both, or with the array file that one of them is.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "read", "verbose", "stat"])]
+    member: Option<String>,
 
     /// Count elements as equal whose distance is no more than this.
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
@@ -51,6 +70,22 @@ pub(crate) struct Diff {
     #[arg(long)]
     max: bool,
 
+    /// Of packs, print one line for each member that differs.
+    #[arg(long)]
+    stat: bool,
+
+    /// Of packs, read everything, whatever the manifests say.
+    #[arg(long)]
+    read: bool,
+
+    /// Of packs, tell of manifests and tag files too; they do not count.
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Threads to use [default: one for each core].
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    jobs: Option<usize>,
+
     /// Print the result as JSON on standard output.
     #[arg(long)]
     json: bool,
@@ -64,24 +99,107 @@ fn distance(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
-    let options = DiffOptions { tolerance: args.tolerance, relative: args.relative };
-    let diff = ra_pack::diff_arrays(&args.a, &args.b, &options)?;
+    let options = DiffOptions {
+        tolerance: args.tolerance,
+        relative: args.relative,
+        patterns: Patterns::new(&args.patterns)?,
+        read_all: args.read,
+        generated: args.verbose,
+        jobs: args.jobs,
+    };
+    if let Some(member) = &args.member {
+        let diff = ra_pack::diff_members(&args.a, &args.b, member, &options)?;
+        return two_arrays(args, output, &diff);
+    }
+    match (ra_pack::is_pack(&args.a)?, ra_pack::is_pack(&args.b)?) {
+        (true, true) => two_packs(args, output, &options),
+        (false, false) => {
+            refuse_options_of_packs(args)?;
+            two_arrays(args, output, &ra_pack::diff_arrays(&args.a, &args.b, &options)?)
+        }
+        (a_is_pack, _) => {
+            let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
+            Err(unsupported(format!(
+                "`{}` is a pack and `{}` is an array: --member NAME compares it with that array of the pack",
+                escape(&pack.to_string_lossy()),
+                escape(&array.to_string_lossy()),
+            )))
+        }
+    }
+}
+
+fn unsupported(message: String) -> Failure {
+    Error::Unsupported(message).into()
+}
+
+fn refuse_options_of_packs(args: &Diff) -> Result<(), Failure> {
+    let given = [
+        (!args.patterns.is_empty(), "a GLOB"),
+        (args.stat, "--stat"),
+        (args.read, "--read"),
+        (args.verbose, "--verbose"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, what)) => Err(unsupported(format!("{what} is for two packs, not for two arrays"))),
+        None => Ok(()),
+    }
+}
+
+fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
+    if args.l1 || args.l2 || args.max {
+        return Err(unsupported(
+            "packs have no distance: --member NAME names an array of both that has".to_owned(),
+        ));
+    }
+    let diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
+    for side in [&diff.a, &diff.b] {
+        for finding in &side.findings {
+            output.message(&diagnostics::finding(&side.target, finding, output.color_err()));
+        }
+    }
     if args.json {
-        output.json(&diff)?;
+        output.json_pieces(&diff)?;
+    } else if !output.is_quiet() {
+        let color = output.color_out();
+        output.pieces(|out| packs::print(&diff, args.stat, color, out))?;
+    }
+    Ok(match (diff.is_whole(), diff.is_same()) {
+        (false, _) => Ending::Failed,
+        (_, false) => Ending::Findings,
+        (_, true) => Ending::Clean,
+    })
+}
+
+fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, Failure> {
+    if args.json {
+        output.json(diff)?;
     } else if args.l1 || args.l2 || args.max {
-        let Some(Distance { l1, l2, max }) = diff.elements.as_ref().and_then(|e| e.distance) else {
-            return Err(ra_pack::Error::Unsupported(no_distance(&diff)).into());
+        let elements = diff.elements.as_ref();
+        let Some((Distance { l1, l2, max, .. }, elements)) =
+            elements.and_then(|elements| Some((elements.distance?, elements)))
+        else {
+            return Err(unsupported(no_distance(diff)));
         };
         let number = match (args.l1, args.l2) {
+            // Of what is a number in one alone there is no distance, and no other that stands for it.
+            _ if is_nan_alone(elements) => f64::NAN,
             (true, _) => l1,
             (_, true) => l2,
             _ => max,
         };
         output.result(&number.to_string())?;
-    } else if !diff.is_same() || has_distance(&diff) {
-        output.result(&text(&diff))?;
+    } else if !output.is_quiet() {
+        let text = arrays::text(diff);
+        if !text.is_empty() {
+            output.result(&text)?;
+        }
     }
     Ok(if diff.is_same() { Ending::Clean } else { Ending::Findings })
+}
+
+/// Whether arrays differ in nothing but numbers that the other has not.
+fn is_nan_alone(elements: &ElementsDiff) -> bool {
+    elements.nan > 0 && elements.furthest.is_none()
 }
 
 /// Why there is no number to print.
@@ -97,38 +215,4 @@ fn no_distance(diff: &ArrayDiff) -> String {
             format!("the arrays have no distance: {}", fields.join("; "))
         }
     }
-}
-
-/// Whether elements differ within what is tolerated.
-fn has_distance(diff: &ArrayDiff) -> bool {
-    diff.elements.as_ref().is_some_and(|elements| elements.furthest.is_some())
-}
-
-fn text(diff: &ArrayDiff) -> String {
-    let name = |path: &PathBuf| escape(&path.to_string_lossy()).to_string();
-    let mut lines = vec![format!("{} and {}\n", name(&diff.a), name(&diff.b))];
-    let mut line = |label: &str, what: String| lines.push(format!("  {label:<10}{what}\n"));
-    for field in &diff.header {
-        line(field.field, format!("{} | {}", field.a, field.b));
-    }
-    let Some(ElementsDiff { count, differing, nan, first, furthest, distance }) = &diff.elements
-    else {
-        line("elements", "not compared".to_owned());
-        return lines.concat();
-    };
-    let of = format!("{differing} of {} differ", counted(*count, "element"));
-    let with_nan =
-        if *nan > 0 { format!(", {nan} of them NaN in one alone") } else { String::new() };
-    line("elements", format!("{of}{with_nan}"));
-    let place = |place: &DiffPlace| format!("{} | {} at {:?}", place.a, place.b, place.index);
-    if let Some(first) = first {
-        line("first", place(first));
-    }
-    if let Some(furthest) = furthest {
-        line("furthest", place(furthest));
-    }
-    if let Some(Distance { l1, l2, max }) = distance {
-        line("distance", format!("max {max}, L1 {l1}, L2 {l2}"));
-    }
-    lines.concat()
 }

@@ -65,6 +65,11 @@ impl Output {
         self.meter.as_ref().map(|meter| meter.hold())
     }
 
+    /// Whether nobody wants to read anything.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(crate) fn color_out(&self) -> bool {
         self.color_out
     }

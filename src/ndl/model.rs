@@ -320,7 +320,26 @@ impl DimCoord {
     }
 }
 
+impl DimCoord {
+    /// The entry of the document, as a value.
+    pub(crate) fn to_value(&self) -> Value {
+        super::form::dimcoord(self)
+    }
+}
+
+impl Value {
+    /// The value on one line, as YAML.
+    pub(crate) fn to_line(&self) -> String {
+        super::write::to_flow(self)
+    }
+}
+
 impl Ndarray {
+    /// The entry of the document, as a value.
+    pub(crate) fn to_value(&self) -> Value {
+        super::form::ndarray(self)
+    }
+
     /// The order of dimensions.
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
@@ -388,6 +407,11 @@ impl Document {
             return in_group(group, name);
         }
         ancestors(group).find_map(|path| in_group(path, name))
+    }
+
+    /// The whole document, as a value.
+    pub(crate) fn to_value(&self) -> Value {
+        super::form::document(self)
     }
 
     /// The canonical YAML of the document: the same document gives the same text, and reading that

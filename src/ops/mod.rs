@@ -14,6 +14,7 @@
 //! | [`get`] | one member | a file |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
+//! | [`diff_packs`] | what differs of two packs | nothing |
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
@@ -28,6 +29,7 @@ mod get;
 mod glance;
 mod info;
 mod intact;
+mod known;
 mod list;
 mod lone;
 mod manifest_text;
@@ -37,6 +39,7 @@ mod present;
 mod raw_file;
 mod reshape;
 mod sample;
+mod root_texts;
 mod select;
 mod signatures;
 mod statistics;
@@ -53,13 +56,15 @@ pub use self::convert::{
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::diff::{
-    ArrayDiff, DiffOptions, Distance, ElementsDiff, FieldDifference, Place as DiffPlace,
-    diff_arrays,
+    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffSide, Distance,
+    ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
+    Place as DiffPlace, diff_arrays, diff_members, diff_packs,
 };
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{
     ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info,
+    ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack, pack_info,
 };
 pub use self::intact::Intact;
 pub use self::list::{Listed, ListedArray, Listing, list};

@@ -28,6 +28,11 @@ const HEAD: &str = "\
 # manifest-sha256.txt holds the SHA-256 digest of every other file: sha256sum -c manifest-sha256.txt
 ";
 
+/// Whether the beginning of a text is that of a document that was made of the descriptions of arrays.
+pub(crate) fn is_generated(start: &[u8]) -> bool {
+    HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
+}
+
 /// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();

@@ -37,7 +37,9 @@ pub(crate) use self::by_path::Near;
 pub(crate) use self::contents::{Contents, Described, Entity};
 pub(crate) use self::convention::Convention;
 pub(crate) use self::coordinates::join_groups;
-pub(crate) use self::document::{PackDocument, as_coordinate, as_ndarray, pack_document};
+pub(crate) use self::document::{
+    PackDocument, as_coordinate, as_ndarray, is_generated, pack_document,
+};
 pub(crate) use self::facts::DescriptionFacts;
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
 pub(crate) use self::known::{Alike, AlikeOfJobs};

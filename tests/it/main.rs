@@ -13,6 +13,7 @@ mod damage; // every bit flipped, every length cut: reported, or harmless by a m
 mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod diff; // `ra-pack diff`: two arrays, element by element
+mod diff_packs; // `ra-pack diff`: two packs
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library

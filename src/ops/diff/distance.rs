@@ -4,7 +4,8 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::{DiffOptions, Distance, ElementsDiff, Place};
+use super::DiffOptions;
+use super::arrays::{Distance, ElementsDiff, Place};
 use crate::ra::ElementType;
 
 /// What two elements are to each other.
@@ -12,8 +13,8 @@ use crate::ra::ElementType;
 enum Pair {
     /// The same number, or both no number.
     Same,
-    /// So far apart; the second has this magnitude.
-    Apart { distance: f64, magnitude: f64 },
+    /// So far apart; the second has this magnitude, and the larger of both that one.
+    Apart { distance: f64, magnitude: f64, larger: f64 },
     /// One is no number.
     Nan,
     /// Other bytes, of which nothing more is known.
@@ -35,6 +36,7 @@ pub(super) struct Tally {
     l1: f64,
     squares: f64,
     max: f64,
+    part: f64,
     /// Number, and both elements as text.
     first: Option<(u64, String, String)>,
     furthest: Option<(u64, String, String)>,
@@ -54,6 +56,7 @@ impl Tally {
             l1: 0.0,
             squares: 0.0,
             max: 0.0,
+            part: 0.0,
             first: None,
             furthest: None,
         }
@@ -83,8 +86,11 @@ impl Tally {
                 self.found.nan = self.found.nan.saturating_add(1);
                 true
             }
-            Pair::Apart { distance, magnitude } => {
+            Pair::Apart { distance, magnitude, larger } => {
                 self.l1 += distance;
+                // Nothing is further from an infinity than that is large.
+                let part = if larger.is_finite() { distance / larger } else { 1.0 };
+                self.part = self.part.max(part);
                 self.squares += distance * distance;
                 if distance > self.max {
                     self.max = distance;
@@ -113,6 +119,7 @@ impl Tally {
                 l1: self.l1,
                 l2: self.squares.sqrt(),
                 max: self.max,
+                relative: self.part,
             }),
             ..self.found
         }
@@ -133,7 +140,10 @@ fn judge<T: Number>(a: &[u8], b: &[u8]) -> Pair {
         (true, true) => Pair::Same,
         (false, false) => match a.apart(b) {
             (0.0, _) => Pair::Same,
-            (distance, magnitude) => Pair::Apart { distance, magnitude },
+            (distance, magnitude) => {
+                let larger = magnitude.max(b.apart(a).1);
+                Pair::Apart { distance, magnitude, larger }
+            }
         },
         _ => Pair::Nan,
     }

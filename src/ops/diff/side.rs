@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use super::blob::{self, Blob};
 use crate::error::{Error, Result};
-use crate::fs::{self, File};
+use crate::fs::File;
 use crate::ndl::Order;
 use crate::ops::lone;
 use crate::pack::shape_of;
-use crate::ra::{self, DecodeError, ElementType, Header, Reversal};
+use crate::ra::{self, DecodeError, ElementType, Encoding, Flags, Header, Reversal};
 
 /// Bytes of metadata that are compared at once.
 const BLOCK: u64 = 1 << 16;
@@ -15,10 +16,15 @@ const BLOCK: u64 = 1 << 16;
 /// An array, opened.
 pub(super) struct Side {
     name: String,
-    file: File,
+    blob: Blob,
+    /// As it stands in the file.
+    stored: Header,
     /// Of the elements as they are read.
     header: Header,
     order: Order,
+    /// The order before the elements were reordered.
+    stored_order: Order,
+    encoding: Encoding,
     data: Data,
     /// Where metadata begins in the file, and how long it is.
     metadata: (u64, u64),
@@ -26,8 +32,8 @@ pub(super) struct Side {
 
 /// Where the elements are.
 enum Data {
-    /// In the file, from an offset on, in the byte order that this header says.
-    Stored(u64, Header),
+    /// In the file, from an offset on, in the byte order that its header says.
+    Stored(u64),
     /// In memory, decoded.
     Decoded(Vec<u8>),
     /// In a file without a name, in this machine's byte order.
@@ -35,31 +41,39 @@ enum Data {
 }
 
 impl Side {
+    /// The array in a file.
     pub(super) fn open(path: &Path) -> Result<Self> {
+        let blob = Blob::whole(File::open_regular(path)?)?;
         let name = path.to_string_lossy().into_owned();
-        let unreadable = |error| Error::array_file(path, error);
-        let damaged = |error: DecodeError| unreadable(error.into());
-        let mut file = File::open_regular(path)?;
-        let len = file.len()?;
-        let stored = Header::read(&mut file).map_err(unreadable)?;
-        let trailing = stored.check_file_len(len).map_err(damaged)?;
         let described = lone::description_beside(path)?;
-        let order = described.map_or(Order::Column, |ndarray| ndarray.order());
-        let header = stored.decoded();
+        Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
+    }
+
+    /// The array in `blob`.
+    pub(super) fn new(name: &str, blob: Blob, order: Order) -> Result<Self> {
+        let unreadable = |error| Error::array_file(name.as_ref(), error);
+        let damaged = |error: DecodeError| unreadable(error.into());
+        let len = blob.len();
+        let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
+        let trailing = stored.check_file_len(len).map_err(damaged)?;
         let mut side = Self {
-            name: name.clone(),
-            file,
-            header,
+            header: stored.decoded(),
             order,
+            stored_order: order,
+            encoding: Encoding::Raw,
             metadata: (len.saturating_sub(trailing), trailing),
-            data: Data::Stored(stored.header_len(), stored.clone()),
+            data: Data::Stored(stored.header_len()),
+            stored,
+            blob,
+            name: name.to_owned(),
         };
-        if stored.is_encoded() {
+        if side.stored.is_encoded() {
             // An encoded section can only be decoded as a whole.
-            let bytes = fs::read_limited(path, len)?;
+            let bytes = side.blob.read(u64::MAX)?;
             let decoded = ra::decode(&bytes).map_err(damaged)?;
             let trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
             side.metadata = (len.saturating_sub(trailing), trailing);
+            side.encoding = decoded.encoding;
             side.data = Data::Decoded(decoded.data.into_owned());
         }
         Ok(side)
@@ -80,6 +94,23 @@ impl Side {
     /// Whether the last index of the shape runs fastest.
     pub(super) fn is_row(&self) -> bool {
         self.order != Order::Column
+    }
+
+    /// How it is stored: a word for each way in which files of the same elements may differ.
+    pub(super) fn storage(&self) -> [(&'static str, String); 5] {
+        let flags = self.stored.flags();
+        let is_big = flags.contains(Flags::BIG_ENDIAN);
+        let encoding = match self.encoding {
+            Encoding::Raw => "none".to_owned(),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        [
+            ("type", self.stored.element().to_string()),
+            ("order", self.stored_order.word().to_owned()),
+            ("byte order", if is_big { "big-endian" } else { "little-endian" }.to_owned()),
+            ("encoding", encoding),
+            ("flags", format!("{:#x}", flags.bits())),
+        ]
     }
 
     pub(super) fn metadata_len(&self) -> u64 {
@@ -108,18 +139,15 @@ impl Side {
     pub(super) fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
         match &self.data {
             Data::Reversed(file) => file.read_exact_at(buffer, at),
-            Data::Stored(start, header) => {
-                self.file.read_exact_at(buffer, start.saturating_add(at))?;
-                let swapped = header.swap_to_native(buffer);
+            Data::Stored(start) => {
+                self.blob.read_exact_at(buffer, start.saturating_add(at))?;
+                let swapped = self.stored.swap_to_native(buffer);
                 swapped.map_err(|source| Error::Array { name: self.name.clone(), source })
             }
             Data::Decoded(bytes) => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX);
                 let there = bytes.get(from..from.saturating_add(buffer.len()));
-                match there {
-                    Some(there) => buffer.copy_from_slice(there),
-                    None => return Err(Error::Unsupported("the data ends early".to_owned())),
-                }
+                buffer.copy_from_slice(there.ok_or_else(super::ends_early)?);
                 Ok(())
             }
         }
@@ -134,7 +162,7 @@ impl Side {
         };
         let refuse = |error: ra::ShapeError| Error::Unsupported(error.to_string());
         let header = header.map_err(refuse)?;
-        let scratch = fs::scratch_file(&std::env::temp_dir().join("diff"))?;
+        let scratch = blob::scratch()?;
         let reversal = Reversal::new(&header);
         let done = reversal.reverse_at(
             crate::parallel::default_jobs(),
@@ -161,8 +189,8 @@ impl Side {
             let step = left.min(BLOCK);
             let count = usize::try_from(step).unwrap_or(usize::MAX);
             let (mut ours, mut theirs) = (vec![0; count], vec![0; count]);
-            self.file.read_exact_at(&mut ours, at)?;
-            other.file.read_exact_at(&mut theirs, there)?;
+            self.blob.read_exact_at(&mut ours, at)?;
+            other.blob.read_exact_at(&mut theirs, there)?;
             if ours != theirs {
                 return Ok(false);
             }

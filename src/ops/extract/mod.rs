@@ -5,7 +5,6 @@
 //! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
 //! its end.
 
-mod known; // what manifests say of the members
 mod plan; // the first look: what is to be written
 mod write; // the second: files
 

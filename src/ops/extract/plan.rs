@@ -1,20 +1,17 @@
 //! The first look: what is to be written, and what forbids it.
 
-use std::io::{self, BufRead, Read as _};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use super::ExtractOptions;
-use super::known::Known;
 use crate::archive::{Archive, Contents, Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs;
-use crate::ops::bag::is_declaration;
 use crate::ops::glance::ambiguous;
-use crate::ops::manifest_text::RootFiles;
-use crate::ops::manifests::{self, MAX_MANIFEST};
-use crate::pack::{self, Layout, Placement};
+use crate::ops::known::Known;
+use crate::ops::root_texts::{KeptText, RootTexts, look};
+use crate::pack::Placement;
 use crate::path;
 
 /// What is to be written, and what is known of it.
@@ -61,7 +58,7 @@ impl Plan {
             });
         }
         let placement = Placement::detect(&members.iter().map(|member| &*member.name));
-        let kept = Kept { archive: &archive_path, placement: &placement, texts };
+        let kept = RootTexts { archive: &archive_path, placement: &placement, texts };
         let known = Known::find(&archive_path, &kept, &placement, &members, &mut findings)?;
         drop(kept);
         if known.is_none() {
@@ -116,68 +113,5 @@ impl Plan {
             Some(path) => Err(Error::AlreadyExists { path }),
             None => Ok(()),
         }
-    }
-}
-
-/// The text of a member that may be the manifest, when it was read; of others nothing is.
-type Text = Option<Box<io::Result<Vec<u8>>>>;
-
-fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
-    // At the top, or in the one directory that may hold everything.
-    let last = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
-    if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
-        return None;
-    }
-    let mut text = Vec::new();
-    let read = content.take(MAX_MANIFEST.saturating_add(1)).read_to_end(&mut text);
-    let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    if kept.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > MAX_MANIFEST {
-        return Some(Box::new(Err(io::Error::other(format!(
-            "the manifests are longer than the {MAX_MANIFEST} bytes that are read"
-        )))));
-    }
-    Some(Box::new(read.map(|_| text)))
-}
-
-/// A file that was kept: its text, or what is wrong with it.
-struct KeptText {
-    name: String,
-    text: Result<Vec<u8>, Box<Finding>>,
-}
-
-impl KeptText {
-    /// Tells damage from a refusal of the system, which is an error.
-    fn new(member: &Member, text: io::Result<Vec<u8>>) -> Result<Self> {
-        let text = match text {
-            Ok(text) => Ok(text),
-            Err(error) => Err(Box::new(manifests::unreadable(&member.name, error)?)),
-        };
-        Ok(Self { name: member.name.to_string(), text })
-    }
-}
-
-/// The files at the root of the pack that were kept on the first look.
-struct Kept<'a> {
-    archive: &'a Path,
-    placement: &'a Placement,
-    texts: Vec<KeptText>,
-}
-
-impl RootFiles for Kept<'_> {
-    fn layout(&self) -> Result<Layout> {
-        Ok(self.placement.layout)
-    }
-
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let placed = self.placement.place_tag(name);
-        match self.texts.iter().find(|kept| kept.name == placed).map(|kept| &kept.text) {
-            None => Ok(None),
-            Some(Ok(text)) => Ok(Some(text.clone())),
-            Some(Err(finding)) => Err(self.damaged((**finding).clone())),
-        }
-    }
-
-    fn damaged(&self, finding: Finding) -> Error {
-        Error::damaged(self.archive, finding)
     }
 }

@@ -91,7 +91,7 @@ impl<'a> Extraction<'a> {
             }
         }
         // Where one job shows all contents, none of the others ever has anything to do.
-        if contents.is_shown_by_one() && jobs > 1 {
+        if contents.is_stream() && jobs > 1 {
             return large.into_iter().map(|(position, _)| position).collect();
         }
         // In the order in which they are shown.

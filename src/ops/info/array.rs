@@ -173,3 +173,13 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
     let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
 }
+
+/// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array
+/// file.
+///
+/// # Errors
+///
+/// When there is nothing at `path`.
+pub fn is_pack(path: &Path) -> Result<bool> {
+    Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
+}

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use super::manifest_text::{self, ManifestText, RootFiles};
+use super::manifests::{self, NamedManifest, beside};
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::manifest::{Manifest, ManifestEntry};
-use crate::ops::manifest_text::{self, ManifestText, RootFiles};
-use crate::ops::manifests::{self, NamedManifest, beside};
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
 
 /// A manifest, and which of its entries is about which member.
@@ -52,6 +52,11 @@ impl Known {
         };
         let names = manifest_text::rules(files)?.names;
         Ok(Some(ManifestText::outside(path.to_string_lossy(), Algorithm::Sha256, names, text)))
+    }
+
+    /// What made the digests.
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.manifest.algorithm()
     }
 
     /// What is listed and not in the archive.

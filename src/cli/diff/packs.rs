@@ -1,0 +1,368 @@
+//! Two packs that differ, as text.
+
+use std::io::{self, Write};
+
+use ra_pack::{
+    ArrayChange, DescriptionDifference, DiffCounts, FieldDifference, FileDifference, MemberChange,
+    MemberDiff, PackDiff, escape,
+};
+
+use super::super::output::{counted, human_bytes};
+use super::arrays::{Style, percent, rows};
+
+/// Columns that a line should not exceed.
+const WIDTH: usize = 80;
+/// Columns of the longest name that others are aligned with.
+const NAME: usize = 44;
+/// Characters of a value that are shown.
+const VALUE: usize = 160;
+/// Columns for what was and what is, behind a label.
+const ROOM: usize = 48;
+/// What stands for a value that is not there.
+const NOTHING: &str = "nothing";
+/// Cells of the bar that shows how much of a member changed.
+const BAR: usize = 10;
+
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const CYAN: &str = "\x1b[36m";
+const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Prints every member that differs, then how many are of each kind; of each one line or all that is known.
+pub(super) fn print(
+    diff: &PackDiff,
+    stat: bool,
+    color: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let paper = Paper { color };
+    let widest = |cell: &dyn Fn(&MemberDiff) -> usize, most: usize| {
+        diff.members.iter().map(cell).filter(|width| *width <= most).max().unwrap_or(0)
+    };
+    let name_width = widest(&|member| columns(&shown_name(member)), NAME);
+    let said_width = widest(&|member| columns(&briefly(member)), WIDTH);
+    for member in &diff.members {
+        let text = if stat {
+            paper.stat(member, name_width, said_width)
+        } else {
+            paper.member(member, name_width)
+        };
+        out.write_all(text.as_bytes())?;
+    }
+    out.write_all(paper.summary(diff).as_bytes())
+}
+
+/// What text is written on.
+struct Paper {
+    color: bool,
+}
+
+impl Paper {
+    fn paint(&self, style: &str, text: &str) -> String {
+        if self.color && !text.is_empty() && !style.is_empty() {
+            format!("{style}{text}{PLAIN}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// One line, as `git diff --stat` has it.
+    fn stat(&self, member: &MemberDiff, name_width: usize, said_width: usize) -> String {
+        let (style, sign) = look(member.change);
+        let name = padded(&shortened(&shown_name(member), NAME), name_width);
+        let said = padded(&briefly(member), said_width);
+        let bar = self.paint(style, &sign.repeat(bar(member)));
+        format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
+    }
+
+    /// Everything about a member.
+    fn member(&self, member: &MemberDiff, name_width: usize) -> String {
+        let (style, sign) = look(member.change);
+        let name = shown_name(member);
+        let mut line = self.paint(style, &format!("{sign} {name}"));
+        let mut beside = beside(member);
+        if member.generated {
+            beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
+        }
+        if !beside.is_empty() {
+            let padding = name_width.saturating_sub(columns(&name)).saturating_add(2);
+            line.push_str(&" ".repeat(padding));
+            line.push_str(&self.paint(DIM, &beside));
+        }
+        line.push('\n');
+        let rows = self.rows(member);
+        let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
+        for (label, what) in rows {
+            let label = padded(&label, width.unwrap_or(0));
+            line.push_str(&format!("    {label}  {what}").trim_end());
+            line.push('\n');
+        }
+        line
+    }
+
+    /// What stands below a member: labels, and what is to be said of each.
+    fn rows(&self, member: &MemberDiff) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let array = member.array.as_ref();
+        for field in array.map(|array| &array.header[..]).unwrap_or_default() {
+            found.push((field.field.to_owned(), self.change(Some(&field.a), Some(&field.b))));
+        }
+        for place in member.description.iter().filter(|place| !is_said(place, array)) {
+            let said = |side: &Option<String>| {
+                side.as_deref().map(|text| shortened_end(&escape(text).to_string(), VALUE))
+            };
+            let what = self.change(said(&place.a).as_deref(), said(&place.b).as_deref());
+            found.push((escape(&place.path).to_string(), what));
+        }
+        if let Some(array) = array {
+            for field in &array.stored {
+                found.push((field.field.to_owned(), self.change(Some(&field.a), Some(&field.b))));
+            }
+            let differ = array
+                .elements
+                .as_ref()
+                .filter(|elements| elements.differing > 0 || elements.furthest.is_some());
+            if let Some(elements) = differ {
+                let rows = rows(elements, Style::Short);
+                found.extend(rows.into_iter().map(|(label, what)| (label.to_owned(), what)));
+            } else if array.elements.is_none() && !array.header.is_empty() {
+                found.push(("elements".to_owned(), "not compared".to_owned()));
+            }
+        }
+        if let Some(file) = &member.file {
+            found.extend(file_rows(file, member));
+        }
+        found
+    }
+
+    /// What was and what is, on one line where there is room for it.
+    fn change(&self, a: Option<&str>, b: Option<&str>) -> String {
+        if a.is_none() && b.is_none() {
+            return "differs".to_owned();
+        }
+        let paint = |style, text: Option<&str>| match text {
+            Some(text) => self.paint(style, text),
+            None => self.paint(DIM, NOTHING),
+        };
+        let width = |text: Option<&str>| columns(text.unwrap_or(NOTHING));
+        let between =
+            if width(a).saturating_add(width(b)) > ROOM { "\n      → " } else { " → " };
+        format!("{}{between}{}", paint(RED, a), paint(GREEN, b))
+    }
+
+    fn summary(&self, diff: &PackDiff) -> String {
+        let DiffCounts {
+            same,
+            by_manifest,
+            added,
+            removed,
+            renamed,
+            changed,
+            tolerated,
+            stored_otherwise,
+            unread,
+        } = diff.counts;
+        let parts = [
+            (added, "added", GREEN),
+            (removed, "removed", RED),
+            (changed, "changed", YELLOW),
+            (renamed, "renamed", CYAN),
+            (tolerated, "changed within what is tolerated", ""),
+            (stored_otherwise, "stored otherwise", ""),
+            (unread, "not readable", RED),
+        ];
+        let mut said: Vec<String> = parts
+            .iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, what, style)| self.paint(style, &format!("{count} {what}")))
+            .collect();
+        let by = match by_manifest {
+            0 => String::new(),
+            all if all == same && same > 1 => ", all by their manifests".to_owned(),
+            _ if same == 1 => ", by its manifest".to_owned(),
+            some => format!(", {some} of them by their manifests"),
+        };
+        let by = self.paint(DIM, &by);
+        if said.is_empty() {
+            let all = counted(same, "member");
+            let same = if diff.is_whole() { "The same" } else { "The same as far as can be read" };
+            return format!("{}: {all}{by}\n", self.paint(BOLD, same));
+        }
+        said.push(format!("{same} the same{by}"));
+        format!("{}\n", said.join(", "))
+    }
+}
+
+/// The colour and the sign of what became of a member.
+fn look(change: MemberChange) -> (&'static str, &'static str) {
+    match change {
+        MemberChange::Added => (GREEN, "+"),
+        MemberChange::Removed => (RED, "-"),
+        MemberChange::Renamed => (CYAN, ">"),
+        MemberChange::Changed => (YELLOW, "~"),
+        MemberChange::Tolerated | MemberChange::StoredOtherwise => ("", "="),
+        MemberChange::Unread => (RED, "!"),
+    }
+}
+
+fn shown_name(member: &MemberDiff) -> String {
+    let name = escape(&member.name).to_string();
+    match &member.renamed_from {
+        Some(from) => format!("{} → {name}", escape(from)),
+        None => name,
+    }
+}
+
+/// What a member is, beside its name.
+fn beside(member: &MemberDiff) -> String {
+    let what = match (&member.array, member.size_b.or(member.size_a)) {
+        (Some(array), _) => type_and_shape(array),
+        (None, Some(size)) if member.size_a == member.size_b || one_sided(member) => {
+            human_bytes(size)
+        }
+        (None, Some(_)) => {
+            let size = |size: Option<u64>| human_bytes(size.unwrap_or(0));
+            format!("{} → {}", size(member.size_a), size(member.size_b))
+        }
+        (None, None) => String::new(),
+    };
+    match member.change {
+        MemberChange::Unread => "cannot be read".to_owned(),
+        MemberChange::StoredOtherwise if member.array.is_some() && is_file_other(member) => {
+            format!("{what}, the same elements, stored otherwise")
+        }
+        MemberChange::StoredOtherwise if member.array.is_some() => {
+            format!("{what}, the same array, described otherwise")
+        }
+        _ if member.description_rewritten => {
+            format!("{what}, description written otherwise")
+        }
+        MemberChange::StoredOtherwise => format!("{what}, written otherwise"),
+        _ => what,
+    }
+}
+
+/// Whether the file of an array is not the same, rather than its description alone.
+fn is_file_other(member: &MemberDiff) -> bool {
+    member.array.as_ref().is_some_and(|array| array.elements.is_some())
+}
+
+fn one_sided(member: &MemberDiff) -> bool {
+    member.size_a.is_some() != member.size_b.is_some()
+}
+
+fn type_and_shape(array: &ArrayChange) -> String {
+    format!("{} {:?}", array.element, array.shape)
+}
+
+/// Whether the headers say what a place of the description says.
+fn is_said(place: &DescriptionDifference, array: Option<&ArrayChange>) -> bool {
+    let says = |field: &FieldDifference| field.field == place.path;
+    let order = |field: &FieldDifference| {
+        field.field == "order" && matches!(&*place.path, "storage.order" | "storage")
+    };
+    array.is_some_and(|array| {
+        array.header.iter().any(says) || array.stored.iter().any(|field| order(field))
+    })
+}
+
+fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    let place = match file.line {
+        Some(line) => format!("line {line} (byte {})", file.byte),
+        None => format!("byte {}", file.byte),
+    };
+    rows.push(("first".to_owned(), place));
+    if let (Some(a), Some(b)) = (file.lines_a, file.lines_b)
+        && a != b
+    {
+        rows.push(("lines".to_owned(), format!("{a} → {b}")));
+    } else if file.lines_a.is_none()
+        && let (Some(a), Some(b)) = (member.size_a, member.size_b)
+        && a != b
+    {
+        rows.push(("bytes".to_owned(), format!("{a} → {b}")));
+    }
+    rows
+}
+
+/// What became of a member, in a few words.
+fn briefly(member: &MemberDiff) -> String {
+    let mut said = Vec::new();
+    match member.change {
+        MemberChange::Added => said.push("added".to_owned()),
+        MemberChange::Removed => said.push("removed".to_owned()),
+        MemberChange::Renamed => said.push("renamed".to_owned()),
+        MemberChange::Unread => said.push("cannot be read".to_owned()),
+        MemberChange::StoredOtherwise => said.push("stored otherwise".to_owned()),
+        MemberChange::Changed | MemberChange::Tolerated => {}
+    }
+    if let Some(array) = member.array.as_ref() {
+        let fields = array.header.iter().map(|field| field.field);
+        said.extend(fields.map(str::to_owned));
+        if let Some(elements) = array.elements.as_ref().filter(|elements| elements.differing > 0) {
+            let share = percent(elements.differing, elements.count);
+            said.push(format!("{} of {} elements, {share}", elements.differing, elements.count));
+        } else if member.change == MemberChange::Tolerated {
+            said.push("elements, as tolerated".to_owned());
+        }
+    }
+    let places = member.description.iter().filter(|place| !is_said(place, member.array.as_ref()));
+    match places.count() {
+        0 => {}
+        1 => said.push("description".to_owned()),
+        many => said.push(format!("{many} places of the description")),
+    }
+    if let Some(file) = &member.file
+        && member.change == MemberChange::Changed
+    {
+        said.push(match file.line {
+            Some(line) => format!("from line {line} on"),
+            None => format!("from byte {} on", file.byte),
+        });
+    }
+    said.join(", ")
+}
+
+/// How long the bar of a member is: as much of it as differs, and never nothing.
+fn bar(member: &MemberDiff) -> usize {
+    let elements = member.array.as_ref().and_then(|array| array.elements.as_ref());
+    match (member.change, elements) {
+        (MemberChange::Added | MemberChange::Removed, _) => BAR,
+        (MemberChange::Changed, Some(elements)) => {
+            let whole = u128::from(elements.count.max(1));
+            let cells = u128::from(elements.differing).saturating_mul(10).div_ceil(whole);
+            usize::try_from(cells).unwrap_or(BAR).clamp(1, BAR)
+        }
+        _ => 1,
+    }
+}
+
+fn padded(text: &str, width: usize) -> String {
+    let padding = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(padding))
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The end of a long name, which tells more than its beginning.
+fn shortened(text: &str, most: usize) -> String {
+    let skipped = columns(text).saturating_sub(most);
+    if skipped == 0 {
+        return text.to_owned();
+    }
+    format!("…{}", text.chars().skip(skipped.saturating_add(1)).collect::<String>())
+}
+
+/// The beginning of a long value.
+fn shortened_end(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    format!("{}…", text.chars().take(most).collect::<String>())
+}

@@ -1,0 +1,263 @@
+//! How two packs differ, in whatever containers they lie.
+//!
+//! The structure and the manifest of each are looked at first, then what is needed is read: a file that both
+//! manifests give one digest is the same, one that a single manifest lists is held against it, and only what
+//! is then not the same is looked at closely.
+
+mod bytes; // files that are no arrays
+mod described; // descriptions, place by place
+mod detail; // one member that is not the same
+mod half; // one of two packs
+mod pairing; // which member is which
+mod report; // what is told
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use self::report::{
+    ArrayChange, DescriptionDifference, DiffCounts, DiffSide, FileDifference, MemberChange,
+    MemberDiff, PackDiff,
+};
+
+use self::detail::Details;
+use self::half::{Half, Reading};
+use self::pairing::Pair;
+use super::DiffOptions;
+use super::arrays::{ArrayDiff, compare};
+use super::blob::{self, Blob};
+use super::side::Side;
+use crate::digest::Algorithm;
+use crate::error::{Error, Result};
+use crate::fs::File;
+use crate::ops::info::is_array_file;
+use crate::ops::open::Pack;
+use crate::pack::PACK_DOCUMENT;
+use crate::parallel;
+
+/// Compares two packs: archives of any kind, or directories.
+///
+/// Members are matched by their payload names, so that it does not matter how a pack is laid out. An array and
+/// the description beside it are one member; manifests and tag files are not compared unless
+/// [`DiffOptions::generated`] asks for it. What both manifests give one digest is taken as the same without
+/// being read, unless [`DiffOptions::read_all`] forbids that.
+///
+/// Damage is a finding of the pack that has it; what can be compared all the same is.
+///
+/// # Errors
+///
+/// When one of them cannot be read, or is no archive.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ra_pack::{DiffOptions, diff_packs};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let zip = directory.path().join("mooring.zip");
+/// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+/// let diff = diff_packs("examples/experiment".as_ref(), &zip, &DiffOptions::default())?;
+/// for member in &diff.members {
+///     println!("{}: {:?}", member.name, member.change);
+/// }
+/// assert!(diff.is_same());
+/// # Ok(())
+/// # }
+/// ```
+pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let (ours, theirs) = parallel::join(jobs, || Half::open(a, jobs), || Half::open(b, jobs));
+    let (mut a, mut b) = (ours?, theirs?);
+    let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
+    let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
+    read_unlisted(&mut a, &mut b, &pairs, algorithm, options.read_all, jobs)?;
+    pairing::join_renamed(&a, &b, &mut pairs, algorithm);
+    let documents = a.has_generated_document
+        && b.has_generated_document
+        && !is_same_document(&a, &b, algorithm);
+    let mut counts = DiffCounts::default();
+    pairs.retain(|pair| {
+        let is_same = pair.a.is_some() && pair.b.is_some() && !pair.renamed
+            && !pair.is_described_in_one()
+            && pair.parts().all(|(one, other)| is_same(&a, &b, one, other, algorithm))
+            // What only the document of the pack says of an array may be different there.
+            && !(documents && has_no_description(&a, pair));
+        if is_same {
+            let by_manifest = pair.parts().any(|(one, other)| {
+                a.read(one) == Reading::NotYet || b.read(other) == Reading::NotYet
+            });
+            let counted = pair.b.is_some_and(|unit| !unit.generated);
+            counts.same = counts.same.saturating_add(u64::from(counted));
+            counts.by_manifest =
+                counts.by_manifest.saturating_add(u64::from(counted && by_manifest));
+        }
+        !is_same
+    });
+    read_closely(&mut a, &mut b, &pairs, algorithm, jobs)?;
+    let details = Details { a: &a, b: &b, options, algorithm, documents };
+    let members = parallel::map_ranges(
+        jobs,
+        pairs.len(),
+        1,
+        || (),
+        |(), range| {
+            let pairs = pairs.get(range).unwrap_or_default();
+            Ok::<_, Error>(pairs.iter().map(|pair| details.of(pair)).collect::<Vec<_>>())
+        },
+    )?;
+    let (mut members_found, mut damage) = (Vec::new(), Vec::new());
+    for member in members.into_iter().flatten() {
+        match member {
+            Ok(member) => members_found.extend(member),
+            Err(Error::Damaged { archive, finding }) => damage.push((archive, *finding)),
+            Err(error) => return Err(error),
+        }
+    }
+    for (archive, finding) in damage {
+        if archive == a.target() { a.note(finding) } else { b.note(finding) }
+    }
+    let mut diff = PackDiff { a: a.finish(), b: b.finish(), counts, members: Vec::new() };
+    members_found.sort_by(|one, other| one.name.cmp(&other.name));
+    for member in members_found {
+        if member.change == MemberChange::StoredOtherwise && is_silent(&member) {
+            diff.counts.same = diff.counts.same.saturating_add(1);
+        } else {
+            diff.push(member);
+        }
+    }
+    Ok(diff)
+}
+
+/// Whether a closer look found nothing.
+fn is_silent(member: &MemberDiff) -> bool {
+    let MemberDiff { array, description, description_rewritten, file, .. } = member;
+    array.is_none() && description.is_empty() && !description_rewritten && file.is_none()
+}
+
+/// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
+/// name in the other.
+fn read_unlisted(
+    a: &mut Half,
+    b: &mut Half,
+    pairs: &[Pair],
+    algorithm: Algorithm,
+    read_all: bool,
+    jobs: usize,
+) -> Result<()> {
+    let (mut ours, mut theirs) = pairing::maybe_renamed(a, b, pairs);
+    for (one, other) in pairs.iter().flat_map(Pair::parts) {
+        if a.size(one) == b.size(other) {
+            ours.push(one);
+            theirs.push(other);
+        }
+    }
+    if read_all {
+        ours.extend(&a.files);
+        theirs.extend(&b.files);
+    } else {
+        ours.retain(|file| a.listed(*file, algorithm).is_none());
+        theirs.retain(|file| b.listed(*file, algorithm).is_none());
+    }
+    read_both(a, b, ours, theirs, algorithm, jobs)
+}
+
+/// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
+/// stands in one pack alone no more is told than its header says.
+fn read_closely(
+    a: &mut Half,
+    b: &mut Half,
+    pairs: &[Pair],
+    algorithm: Algorithm,
+    jobs: usize,
+) -> Result<()> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    let files = |unit: pairing::Unit| std::iter::once(unit.file).chain(unit.description);
+    for pair in pairs {
+        match (pair.a, pair.b) {
+            (Some(one), Some(other)) => {
+                ours.extend(files(one));
+                theirs.extend(files(other));
+            }
+            (one, other) => {
+                removed.extend(one.into_iter().flat_map(files));
+                added.extend(other.into_iter().flat_map(files));
+            }
+        }
+    }
+    a.glance(removed, jobs)?;
+    b.glance(added, jobs)?;
+    let differing = pairs.iter().flat_map(Pair::parts);
+    let differing: Vec<_> =
+        differing.filter(|(one, other)| !is_same(a, b, *one, *other, algorithm)).collect();
+    let (of_a, of_b) = differing.into_iter().unzip();
+    read_both(a, b, of_a, of_b, algorithm, jobs)?;
+    a.spool(ours)?;
+    b.spool(theirs)
+}
+
+fn read_both(
+    a: &mut Half,
+    b: &mut Half,
+    ours: Vec<usize>,
+    theirs: Vec<usize>,
+    algorithm: Algorithm,
+    jobs: usize,
+) -> Result<()> {
+    let (one, other) = parallel::join(
+        jobs,
+        || a.read_files(ours, algorithm, jobs),
+        || b.read_files(theirs, algorithm, jobs),
+    );
+    one.and(other)
+}
+
+/// Whether two files are known to have the same bytes.
+fn is_same(a: &Half, b: &Half, one: usize, other: usize, algorithm: Algorithm) -> bool {
+    let digest = pairing::digest(a, one, algorithm);
+    a.size(one) == b.size(other)
+        && digest.is_some()
+        && digest == pairing::digest(b, other, algorithm)
+}
+
+fn is_same_document(a: &Half, b: &Half, algorithm: Algorithm) -> bool {
+    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
+    both.is_some_and(|(one, other)| is_same(a, b, one, other, algorithm))
+}
+
+/// Whether nothing stands beside an array that both packs have.
+fn has_no_description(a: &Half, pair: &Pair) -> bool {
+    let bare = |unit: Option<pairing::Unit>| unit.is_some_and(|unit| unit.description.is_none());
+    bare(pair.a) && bare(pair.b) && pair.a.is_some_and(|unit| pairing::is_array(a.name(unit.file)))
+}
+
+/// Compares one array of two packs, by its payload name in both; either may be an array file instead, which
+/// is then meant itself.
+///
+/// # Errors
+///
+/// As [`diff_packs`]; [`Error::NoSuchMember`], and when the array cannot be read.
+pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
+    let (first, second) = (side(a, member)?, side(b, member)?);
+    let (element, shape) = (first.element().to_string(), first.shape());
+    let (header, elements) = compare(&first, second, options)?;
+    Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
+}
+
+/// The array, held against the manifest.
+fn side(path: &Path, member: &str) -> Result<Side> {
+    if is_array_file(path)? {
+        return Side::open(path);
+    }
+    let pack = Pack::open(path)?;
+    let array = pack.array(member)?;
+    let order = array.description()?.map(|description| description.order()).unwrap_or_default();
+    let blob = if let Some((start, _)) = array.offsets()? {
+        pack.copy_to(member, &mut std::io::sink())?;
+        let file = Arc::new(File::open_regular(path)?);
+        Blob::File { file, start, len: array.file_size() }
+    } else {
+        let scratch = blob::scratch()?;
+        pack.copy_to(member, &mut scratch.writer())?;
+        Blob::whole(scratch)?
+    };
+    Side::new(member, blob, order)
+}

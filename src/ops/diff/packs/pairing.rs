@@ -1,0 +1,206 @@
+//! Which member of one pack is which of the other: by name, and where only one has the name, by content.
+
+use std::collections::{HashMap, HashSet};
+
+use super::half::{Half, Reading};
+use crate::digest::{Algorithm, Digest};
+use crate::ops::select::Patterns;
+use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
+use crate::path;
+
+/// A member: an array with the description beside it, or another file. Files are given by their numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit {
+    pub(super) file: usize,
+    pub(super) description: Option<usize>,
+    pub(super) generated: bool,
+}
+
+/// A member of both packs, or of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) a: Option<Unit>,
+    pub(super) b: Option<Unit>,
+    pub(super) renamed: bool,
+}
+
+impl Pair {
+    /// The files that both have: the member itself, and its description.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let both = self.a.zip(self.b);
+        let files = both.map(|(a, b)| (a.file, b.file));
+        let descriptions = both.and_then(|(a, b)| a.description.zip(b.description));
+        files.into_iter().chain(descriptions)
+    }
+
+    /// Whether an array is described in one pack and not in the other.
+    pub(super) fn is_described_in_one(&self) -> bool {
+        let both = self.a.zip(self.b);
+        both.is_some_and(|(a, b)| a.description.is_some() != b.description.is_some())
+    }
+
+    fn is_one_sided(&self) -> bool {
+        self.a.is_some() != self.b.is_some()
+    }
+}
+
+/// The members of a pack in the order of their names; those that packing generates behind others of the name.
+fn units(half: &Half, patterns: &Patterns, generated: bool) -> Vec<Unit> {
+    let mut units = Vec::with_capacity(half.files.len());
+    for file in half.files.iter().copied() {
+        let name = half.name(file);
+        let is_generated = half.is_generated(file);
+        if (is_generated && !generated) || array_beside(half, name).is_some() {
+            continue;
+        }
+        let is_chosen = patterns.is_empty()
+            || patterns.matches(name)
+            || patterns.matches(half.whole_name(file));
+        if is_chosen {
+            let description = description_beside(half, name);
+            units.push(Unit { file, description, generated: is_generated });
+        }
+    }
+    units.sort_by_key(|unit| (half.name(unit.file), unit.generated));
+    units
+}
+
+/// The array that a description belongs to: of two descriptions of one array the first alone.
+fn array_beside(half: &Half, name: &str) -> Option<usize> {
+    if !pack::may_be_description(name) || name == PACK_DOCUMENT {
+        return None;
+    }
+    let (stem, _) = name.rsplit_once('.')?;
+    let array = format!("{stem}.{ARRAY_EXTENSION}");
+    let first = description_beside(half, &array)?;
+    (half.name(first) == name).then(|| half.find(&array))?
+}
+
+/// The description beside an array.
+fn description_beside(half: &Half, name: &str) -> Option<usize> {
+    if !pack::is_array(name) {
+        return None;
+    }
+    let (stem, _) = name.rsplit_once('.')?;
+    let beside = DESCRIPTION_EXTENSIONS.iter().map(|extension| format!("{stem}.{extension}"));
+    beside.into_iter().filter(|name| name != PACK_DOCUMENT).find_map(|name| half.find(&name))
+}
+
+/// The members of both packs, matched by name.
+pub(super) fn by_name(a: &Half, b: &Half, patterns: &Patterns, generated: bool) -> Vec<Pair> {
+    let mut ours = units(a, patterns, generated).into_iter().peekable();
+    let mut theirs = units(b, patterns, generated).into_iter().peekable();
+    let mut pairs = Vec::new();
+    loop {
+        let order = match (ours.peek(), theirs.peek()) {
+            (None, None) => return pairs,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(one), Some(other)) => {
+                let one = (a.name(one.file), one.generated);
+                one.cmp(&(b.name(other.file), other.generated))
+            }
+        };
+        let a = if order.is_le() { ours.next() } else { None };
+        let b = if order.is_ge() { theirs.next() } else { None };
+        pairs.push(Pair { a, b, renamed: false });
+    }
+}
+
+/// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
+/// first pack, and of the second.
+pub(super) fn maybe_renamed(a: &Half, b: &Half, pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
+    let ours = one_sided(pairs, |pair| pair.a);
+    let theirs = one_sided(pairs, |pair| pair.b);
+    let sizes = |half: &Half, files: &[usize]| -> HashSet<u64> {
+        files.iter().map(|file| half.size(*file)).filter(|size| *size > 0).collect()
+    };
+    let (in_a, in_b) = (sizes(a, &ours), sizes(b, &theirs));
+    let of_size = |half: &Half, files: Vec<usize>, sizes: &HashSet<u64>| {
+        files.into_iter().filter(|file| sizes.contains(&half.size(*file))).collect()
+    };
+    (of_size(a, ours, &in_b), of_size(b, theirs, &in_a))
+}
+
+fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize> {
+    let alone = pairs.iter().filter(|pair| pair.is_one_sided()).filter_map(side);
+    alone.filter(|unit| !unit.generated).map(|unit| unit.file).collect()
+}
+
+/// What a file is known by whatever its name: whether it is an array, and its content.
+type Key = (bool, u64, Vec<u8>);
+
+fn key(half: &Half, unit: &Unit, algorithm: Algorithm) -> Option<Key> {
+    let size = half.size(unit.file);
+    let digest = digest(half, unit.file, algorithm)?;
+    let is_array = pack::is_array(half.name(unit.file));
+    (size > 0 && !unit.generated).then(|| (is_array, size, digest.as_bytes().to_vec()))
+}
+
+/// The digest of a file, read or listed.
+pub(super) fn digest(half: &Half, file: usize, algorithm: Algorithm) -> Option<Digest> {
+    match half.read(file) {
+        Reading::NotYet => half.listed(file, algorithm),
+        Reading::Damaged => None,
+        Reading::Digest(digest) => Some(digest),
+    }
+}
+
+/// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
+/// by name go together; one that keeps its last part, or its directory, comes before others.
+pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>, algorithm: Algorithm) {
+    let mut removed: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (at, pair) in pairs.iter().enumerate() {
+        if let Pair { a: Some(unit), b: None, .. } = pair
+            && let Some(key) = key(a, unit, algorithm)
+        {
+            removed.entry(key).or_default().push(at);
+        }
+    }
+    if removed.is_empty() {
+        return;
+    }
+    let mut joined = HashSet::new();
+    for at in 0..pairs.len() {
+        let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
+        let Some(key) = key(b, &unit, algorithm) else { continue };
+        let Some(candidates) = removed.get_mut(&key) else { continue };
+        let name = b.name(unit.file);
+        let before = |at: &usize| pairs.get(*at).and_then(|pair| pair.a);
+        let likeness = |at: &usize| {
+            before(at).map_or(0, |unit| {
+                let other = a.name(unit.file);
+                2 * u8::from(last(other) == last(name)) + u8::from(above(other) == above(name))
+            })
+        };
+        let best = (0..candidates.len())
+            .max_by_key(|nth| (candidates.get(*nth).map_or(0, likeness), std::cmp::Reverse(*nth)));
+        let Some(best) = best else { continue };
+        let from = candidates.remove(best);
+        let origin = before(&from);
+        if let Some(pair) = pairs.get_mut(at) {
+            pair.a = origin;
+            pair.renamed = true;
+        }
+        joined.insert(from);
+    }
+    let mut at = 0_usize;
+    pairs.retain(|_| {
+        let keep = !joined.contains(&at);
+        at = at.saturating_add(1);
+        keep
+    });
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, last)| last)
+}
+
+fn above(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Whether a member is an array by its name.
+pub(super) fn is_array(name: &str) -> bool {
+    path::is_sound(name) && pack::is_array(name)
+}

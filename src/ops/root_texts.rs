@@ -1,0 +1,78 @@
+//! The files at the root of a pack that say how to read it, kept from a first look at an archive: its
+//! manifests, and what declares a bag.
+
+use std::io::{self, BufRead, Read as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::bag::is_declaration;
+use super::manifest_text::RootFiles;
+use super::manifests::{self, MAX_MANIFEST};
+use crate::archive::Member;
+use crate::error::{Error, Result};
+use crate::finding::Finding;
+use crate::pack::{self, Layout, Placement};
+
+/// The text of a member that may be the manifest, when it was read; of others nothing is.
+pub(super) type Text = Option<Box<io::Result<Vec<u8>>>>;
+
+/// Reads a member that may be one of them; `kept` counts the bytes of all.
+pub(super) fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
+    // At the top, or in the one directory that may hold everything.
+    let last = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
+    if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
+        return None;
+    }
+    let mut text = Vec::new();
+    let read = content.take(MAX_MANIFEST.saturating_add(1)).read_to_end(&mut text);
+    let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if kept.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > MAX_MANIFEST {
+        return Some(Box::new(Err(io::Error::other(format!(
+            "the manifests are longer than the {MAX_MANIFEST} bytes that are read"
+        )))));
+    }
+    Some(Box::new(read.map(|_| text)))
+}
+
+/// A file that was kept: its text, or what is wrong with it.
+pub(super) struct KeptText {
+    name: String,
+    text: Result<Vec<u8>, Box<Finding>>,
+}
+
+impl KeptText {
+    /// Tells damage from a refusal of the system, which is an error.
+    pub(super) fn new(member: &Member, text: io::Result<Vec<u8>>) -> Result<Self> {
+        let text = match text {
+            Ok(text) => Ok(text),
+            Err(error) => Err(Box::new(manifests::unreadable(&member.name, error)?)),
+        };
+        Ok(Self { name: member.name.to_string(), text })
+    }
+}
+
+/// The files at the root of the pack that were kept on the first look.
+pub(super) struct RootTexts<'a> {
+    pub(super) archive: &'a Path,
+    pub(super) placement: &'a Placement,
+    pub(super) texts: Vec<KeptText>,
+}
+
+impl RootFiles for RootTexts<'_> {
+    fn layout(&self) -> Result<Layout> {
+        Ok(self.placement.layout)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let placed = self.placement.place_tag(name);
+        match self.texts.iter().find(|kept| kept.name == placed).map(|kept| &kept.text) {
+            None => Ok(None),
+            Some(Ok(text)) => Ok(Some(text.clone())),
+            Some(Err(finding)) => Err(self.damaged((**finding).clone())),
+        }
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.archive, finding)
+    }
+}

@@ -1,0 +1,356 @@
+//! `ra-pack diff` of packs: every kind of change, in every container, and silence where there is none.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use ra_pack::{CreateOptions, DiffOptions, Layout, MemberChange, PackDiff, create, diff_packs};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, FLOAT32, INT16, UINT8, le, ra_pack, raw_array};
+use crate::run::{Ran, is_array, ra};
+
+/// Every kind of pack that is compared with every other.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("a.zip", &[]),
+    ("b.zip", &["--compression", "deflate", "--no-external-manifest"]),
+    ("c.tar", &[]),
+    ("d.tar.gz", &["--layout", "bagit"]),
+    ("e.tar.zst", &[]),
+    ("f.zip", &["--layout", "bagit", "--compression", "zstd"]),
+];
+
+fn floats(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    le(f32::to_le_bytes, numbers)
+}
+
+fn diff(a: &Path, b: &Path, options: &[&str]) -> Ran {
+    ra("diff", &[a, b], options)
+}
+
+/// The experiment as it is, and in every kind of pack.
+fn packs(experiment: &Experiment, scratch: &Path) -> Vec<PathBuf> {
+    let mut all = vec![experiment.path().to_owned()];
+    for (name, options) in KINDS {
+        let archive = scratch.join(name);
+        ra("create", &[experiment.path(), Path::new("-o"), &archive], options).exits(0);
+        all.push(archive);
+    }
+    all
+}
+
+/// An experiment, and the same with a change of every kind.
+fn before_and_after() -> (Experiment, Experiment) {
+    let mut numbers: Vec<f32> = (0..15_u8).map(f32::from).collect();
+    numbers[4] += 0.5; // [1, 1]: the first index runs fastest
+    numbers[9] = f32::NAN;
+    let mut big = raw_array(FLOAT32, &[3, 5], &floats((0..15_u8).map(f32::from)));
+    big[8] = 1;
+    big[64..].chunks_mut(4).for_each(<[u8]>::reverse);
+    let plain = || raw_array(FLOAT32, &[3, 5], &floats((0..15_u8).map(f32::from)));
+    let before = Experiment::standard()
+        .file("run3/endian.ra", plain())
+        .describe("run3/endian.yaml", "[3, 5]", "float32")
+        .array("run3/shape.ra", UINT8, &[2], &[1, 2])
+        .describe("run3/shape.yaml", "[2]", "uint8")
+        .array("run3/old name.ra", INT16, &[2], &[1, 0, 2, 0])
+        .describe("run3/old name.yaml", "[2]", "int16")
+        .file("binary.dat", b"\0\x01\x02");
+    let after = Experiment::standard()
+        .array("run1/temperature.ra", FLOAT32, &[3, 5], &floats(numbers))
+        .file(
+            "run1/temperature.yaml",
+            "ndarrays:\n  temperature: {shape: [depth, time], type: float32, attributes: {units: K}}\n",
+        )
+        .file("run3/endian.ra", big)
+        .describe("run3/endian.yaml", "[3, 5]", "float32")
+        .array("run3/shape.ra", UINT8, &[3], &[1, 2, 3])
+        .describe("run3/shape.yaml", "[3]", "uint8")
+        .array("run3/new name.ra", INT16, &[2], &[1, 0, 2, 0])
+        .describe("run3/new name.yaml", "[2]", "int16")
+        .file("run1/gain.yaml", "# by hand\nndarrays: {gain: {shape: [], type: int64}}\n")
+        .file("README.txt", "What was measured, and how.\nAnd why.\n")
+        .file("binary.dat", b"\0\x01\x03")
+        .array("run3/added.ra", UINT8, &[2, 1], &[1, 2])
+        .describe("run3/added.yaml", "[2, 1]", "uint8");
+    fs::remove_file(after.path().join("run1/deep/er/notes with spaces.txt")).unwrap();
+    (before, after)
+}
+
+fn member<'a>(diff: &'a Value, name: &str) -> &'a Value {
+    let members = diff["members"].as_array().unwrap();
+    members.iter().find(|member| member["name"] == name).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_pack_is_the_same_as_its_source_and_as_every_other_pack_of_it() {
+    let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
+    let packs = packs(&experiment, scratch.path());
+    for a in &packs {
+        for b in &packs {
+            let members = diff(a, b, &["--json"]).exits(0).json();
+            assert_eq!(members["members"], json!([]), "{a:?} {b:?}");
+        }
+        diff(&packs[0], a, &[]).exits(0).says(&["The same: "]);
+        diff(a, &packs[1], &["--read"]).exits(0).says(&["The same: 15 members\n"]);
+        assert_eq!(diff(a, &packs[1], &["--quiet"]).exits(0).said(), "");
+    }
+    diff(&packs[1], &packs[4], &[]).says(&["15 members, all by their manifests"]);
+}
+
+#[test]
+fn every_kind_of_change_is_told_in_every_kind_of_pack() {
+    let (before, after) = before_and_after();
+    let scratch = TempDir::new().unwrap();
+    let place = |name: &str| {
+        let path = scratch.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    };
+    let ours = packs(&before, &place("before"));
+    let theirs = packs(&after, &place("after"));
+    let mut first: Option<Value> = None;
+    for (at, (a, b)) in ours.iter().zip(theirs.iter().cycle().skip(1)).enumerate() {
+        let mut told = diff(a, b, &["--json"]).exits(1).json();
+        for key in ["a", "b"] {
+            assert_eq!(told[key]["findings"], json!([]));
+            told[key] = Value::Null;
+        }
+        assert!(told["counts"]["by_manifest"].as_u64() > Some(0));
+        // How many were read differs, and nothing else.
+        told["counts"]["by_manifest"] = Value::Null;
+        match &first {
+            None => first = Some(told),
+            Some(first) => assert_eq!(*first, told, "{at}: {a:?} {b:?}"),
+        }
+    }
+    let told = first.unwrap();
+    assert_eq!(
+        told["counts"],
+        json!({"same": 11, "by_manifest": null, "added": 1, "removed": 1, "renamed": 1,
+               "changed": 4, "tolerated": 0, "stored_otherwise": 2, "unread": 0})
+    );
+    let temperature = member(&told, "run1/temperature.ra");
+    assert_eq!(temperature["array"]["elements"]["differing"], 2);
+    assert_eq!(temperature["array"]["elements"]["first"]["index"], json!([1, 1]));
+    assert_eq!(temperature["description"], json!([{"path": "attributes.units", "b": "K"}]));
+    let endian = member(&told, "run3/endian.ra");
+    assert_eq!(endian["change"], "stored-otherwise");
+    assert_eq!(
+        endian["array"]["stored"],
+        json!([{"field": "byte order", "a": "little-endian", "b": "big-endian"}])
+    );
+    assert_eq!(member(&told, "run3/new name.ra")["renamed_from"], "run3/old name.ra");
+    assert_eq!(member(&told, "run3/new name.ra")["description"], Value::Null);
+    assert_eq!(member(&told, "run3/shape.ra")["array"]["header"][0]["field"], "shape");
+    assert_eq!(member(&told, "run3/shape.ra")["array"]["elements"], Value::Null);
+    assert_eq!(member(&told, "run1/gain.ra")["description_rewritten"], true);
+    assert_eq!(member(&told, "README.txt")["file"]["line"], 2);
+    assert_eq!(member(&told, "binary.dat")["file"], json!({"byte": 2}));
+    assert_eq!(member(&told, "run3/added.ra")["array"]["shape"], json!([2, 1]));
+    diff(&ours[1], &theirs[4], &[]).exits(1).says(&[
+        "~ run1/temperature.ra",
+        "attributes.units  nothing → K",
+        "2 of 15 elements differ (13.3 %), 1 of them NaN in one alone",
+        "4 → 4.5 at [1, 1]",
+        "= run3/endian.ra",
+        "> run3/old name.ra → run3/new name.ra",
+        "+ run3/added.ra",
+        "- run1/deep/er/notes with spaces.txt",
+        "1 added, 1 removed, 4 changed, 1 renamed, 2 stored otherwise, 11 the same",
+    ]);
+    let stat = diff(&ours[0], &theirs[0], &["--stat"]).exits(1);
+    assert_eq!(stat.said().lines().count(), 10, "{}", stat.said());
+    assert_eq!(diff(&ours[0], &theirs[0], &["-q"]).exits(1).said(), "");
+    diff(&ours[0], &theirs[1], &[]).exits(1);
+    let chosen = ["a", "b"].map(|_| "run1/temp*");
+    let ran = ra_pack().arg("diff").args([&ours[1], &theirs[2]]).arg(chosen[0]).assert().code(1);
+    let said = String::from_utf8_lossy(&ran.get_output().stdout).into_owned();
+    assert!(said.ends_with("1 changed, 0 the same\n"), "{said}");
+}
+
+#[test]
+fn tolerances_order_and_documents_of_packs_are_understood() {
+    let column = floats([0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    let row = floats([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let near = floats([0.0, 3.0, 1.0, 4.0, 2.0, 5.125]);
+    let document = |units: &str| format!("/: {{attributes: {{where: {units}}}}}\n");
+    let a = Experiment::new()
+        .array("x.ra", FLOAT32, &[2, 3], &column)
+        .describe("x.yaml", "[2, 3]", "float32")
+        .array("y.ra", FLOAT32, &[2, 3], &column)
+        .describe("y.yaml", "[2, 3]", "float32")
+        .file("manifest.yaml", document("here"));
+    let b = Experiment::new()
+        .array("x.ra", FLOAT32, &[3, 2], &row)
+        .file("x.yaml", "ndarrays: {x: {shape: [2, 3], type: float32, storage: {order: row}}}\n")
+        .array("y.ra", FLOAT32, &[2, 3], &near)
+        .describe("y.yaml", "[2, 3]", "float32")
+        .file("manifest.yaml", document("there"));
+    let told = diff(a.path(), b.path(), &["--json", "--tolerance", "0.2"]).exits(1).json();
+    assert_eq!(member(&told, "x.ra")["change"], "stored-otherwise");
+    assert_eq!(member(&told, "y.ra")["change"], "tolerated");
+    assert_eq!(
+        member(&told, "manifest.yaml")["description"],
+        json!([{"path": "/.attributes.where", "a": "here", "b": "there"}])
+    );
+    fs::remove_file(a.path().join("manifest.yaml")).unwrap();
+    fs::remove_file(b.path().join("manifest.yaml")).unwrap();
+    diff(a.path(), b.path(), &["--tolerance", "0.2"])
+        .exits(0)
+        .says(&["order  column → row", "1 changed within what is tolerated, 1 stored otherwise"]);
+    diff(a.path(), b.path(), &[]).exits(1).says(&["5 → 5.125 at [1, 2]"]);
+    diff(a.path(), b.path(), &["--member", "y.ra", "--max"]).exits(1).says(&["0.125"]);
+    let file = b.path().join("x.ra");
+    assert_eq!(diff(a.path(), &file, &["--member", "x.ra"]).exits(0).said(), "");
+    diff(a.path(), &file, &[]).exits(2).says(&["--member NAME"]);
+    diff(a.path(), b.path(), &["--max"]).exits(2).says(&["--member NAME"]);
+    diff(&file, &file, &["--stat"]).exits(2).says(&["--stat is for two packs"]);
+    diff(a.path(), b.path(), &["--member", "z.ra"]).exits(2).says(&["holds no member `z.ra`"]);
+}
+
+#[test]
+fn only_nan_in_one_alone_is_no_distance_of_nothing() {
+    let home = Experiment::new().array("a.ra", FLOAT32, &[2], &floats([1.0, f32::NAN])).array(
+        "b.ra",
+        FLOAT32,
+        &[2],
+        &floats([1.0, 2.0]),
+    );
+    let file = |name: &str| home.path().join(name);
+    for option in ["--max", "--l1", "--l2"] {
+        assert_eq!(diff(&file("a.ra"), &file("b.ra"), &[option]).exits(1).said(), "NaN\n");
+        assert_eq!(diff(&file("a.ra"), &file("a.ra"), &[option]).exits(0).said(), "0\n");
+    }
+    assert_eq!(diff(&file("a.ra"), &file("b.ra"), &["--quiet"]).exits(1).said(), "");
+}
+
+#[test]
+fn what_is_damaged_is_said_and_the_rest_compared() {
+    let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
+    let packs = packs(&experiment, scratch.path());
+    // Stored in a zip, stored in a tar, and whatever lies in a directory that has a manifest.
+    for archive in [&packs[1], &packs[3]] {
+        let mut bytes = fs::read(archive).unwrap();
+        let note = bytes.windows(6).position(|window| window == b"Namen ").unwrap();
+        bytes[note] ^= 1;
+        let damaged = scratch.path().join("damaged").join(archive.file_name().unwrap());
+        fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+        fs::write(&damaged, bytes).unwrap();
+        // What both manifests list is not read.
+        diff(&packs[1], &damaged, &[]).exits(0);
+        let told = diff(&packs[1], &damaged, &["--read"]).exits(2).said();
+        assert!(told.contains("Größe") && told.contains("14 the same"), "{told}");
+        // A source without a manifest is held against the one that the archive has.
+        diff(&damaged, &packs[0], &["--read"]).exits(2);
+    }
+    let cut = scratch.path().join("cut.tar.gz");
+    let bytes = fs::read(&packs[4]).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 8]).unwrap();
+    diff(&packs[1], &cut, &[]).exits(2).says(&["removed"]);
+    diff(&packs[1], &scratch.path().join("nowhere.zip"), &[]).exits(2);
+}
+
+#[test]
+fn what_packing_generates_is_told_when_asked_for_and_does_not_count() {
+    let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
+    let packs = packs(&experiment, scratch.path());
+    diff(&packs[1], &packs[4], &["--verbose"]).exits(0).says(&[
+        "bag-info.txt",
+        "generated",
+        "The same: 15 members",
+    ]);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let (before, after) = before_and_after();
+    let told =
+        |jobs: &str| diff(before.path(), after.path(), &["--color=always", "-j", jobs]).said();
+    assert_eq!(told("1"), told("3"));
+    assert!(told("2").contains("\u{1b}[32m+ run3/added.ra\u{1b}[0m"));
+}
+
+/// Small sources of arrays and other files.
+fn source() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
+    let array = prop::collection::vec(0..3_u8, 0..3)
+        .prop_map(|data| raw_array(UINT8, &[u64::try_from(data.len()).unwrap()], &data));
+    let text = prop::collection::vec(0..3_u8, 0..3);
+    let name = "[ab](/[ab])?";
+    let arrays =
+        prop::collection::btree_map(name.prop_map(|name| format!("{name}.ra")), array, 1..4);
+    let texts =
+        prop::collection::btree_map(name.prop_map(|name| format!("{name}.txt")), text, 0..4);
+    (arrays, texts).prop_map(|(mut all, texts)| {
+        all.extend(texts);
+        all
+    })
+}
+
+fn write(files: &BTreeMap<String, Vec<u8>>) -> TempDir {
+    let directory = TempDir::new().unwrap();
+    for (name, bytes) in files {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        if is_array(name) {
+            let (stem, len) = (path.file_stem().unwrap().to_str().unwrap(), bytes.len() - 56);
+            let said = format!("ndarrays:\n  {stem}:\n    shape: [{len}]\n    type: uint8\n");
+            fs::write(path.with_extension("yaml"), said).unwrap();
+        }
+    }
+    directory
+}
+
+/// Applies what is told to the names of the first, and gets those of the second.
+fn names_after(diff: &PackDiff, files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    let mut names: Vec<String> = files.keys().cloned().collect();
+    for member in &diff.members {
+        let gone = match member.change {
+            MemberChange::Removed => Some(&member.name),
+            MemberChange::Renamed => member.renamed_from.as_ref(),
+            _ => None,
+        };
+        names.retain(|name| Some(name) != gone);
+        if matches!(member.change, MemberChange::Added | MemberChange::Renamed) {
+            names.push(member.name.clone());
+        }
+    }
+    names.sort();
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn nothing_differs_if_and_only_if_the_contents_are_the_same(
+        ours in source(),
+        theirs in source(),
+        same in any::<bool>(),
+        kind in 0..4_usize,
+    ) {
+        let theirs = if same { ours.clone() } else { theirs };
+        let (a, b, scratch) = (write(&ours), write(&theirs), TempDir::new().unwrap());
+        let (name, layout) = [
+            ("x.zip", Layout::Plain),
+            ("x.tar", Layout::BagIt),
+            ("x.tar.gz", Layout::Plain),
+            ("x.zip", Layout::BagIt),
+        ][kind];
+        let archive = scratch.path().join(name);
+        let options = CreateOptions { layout, ..CreateOptions::default() };
+        create(a.path(), &archive, &options).unwrap();
+        let by_directory = diff_packs(a.path(), b.path(), &DiffOptions::default()).unwrap();
+        prop_assert_eq!(by_directory.members.is_empty(), ours == theirs);
+        prop_assert_eq!(names_after(&by_directory, &ours), theirs.keys().cloned().collect::<Vec<_>>());
+        let both_ways = diff_packs(b.path(), a.path(), &DiffOptions::default()).unwrap();
+        prop_assert_eq!(both_ways.counts.added, by_directory.counts.removed);
+        prop_assert_eq!(both_ways.counts.renamed, by_directory.counts.renamed);
+        // What is generated does not make a pack another than its source.
+        prop_assert!(diff_packs(a.path(), &archive, &DiffOptions::default()).unwrap().is_same());
+        let read = DiffOptions { read_all: true, ..DiffOptions::default() };
+        prop_assert_eq!(diff_packs(&archive, b.path(), &read).unwrap().counts.changed, by_directory.counts.changed);
+    }
+}
