@@ -21,6 +21,7 @@ const SCHEMAS: [(&str, &str); 16] = [
     ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
     ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
     ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
+    ("diff-packs", include_str!("../../schemas/diff-packs.schema.json")),
     ("reshape", include_str!("../../schemas/reshape.schema.json")),
     ("explain", include_str!("../../schemas/explain.schema.json")),
     ("progress", include_str!("../../schemas/progress.schema.json")),

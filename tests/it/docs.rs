@@ -81,6 +81,12 @@ fn the_page_about_converting_shows_what_happens() {
 }
 
 #[test]
+#[cfg(target_os = "linux")] // GNU sed and coreutils, as the page uses them
+fn the_page_about_comparing_shows_what_happens() {
+    assert!(Home::with_sample().run_all("docs/comparing.md") > 10);
+}
+
+#[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {

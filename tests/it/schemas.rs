@@ -296,11 +296,12 @@ fn every_result_on_the_sample_is_described_key_by_key() {
 
     faulty(home.path(), &mut outputs);
     two_arrays(&mut outputs);
+    two_packs(&mut outputs);
     // What is described is there: findings have the same keys everywhere, and `verify` has had all.
     for name in outputs.schemas.keys().filter(|name| !["ndl", "progress"].contains(&name.as_str()))
     {
         let mut unseen = outputs.unseen(name);
-        unseen.retain(|key| name == "verify" || !key.starts_with("/findings/"));
+        unseen.retain(|key| name == "verify" || !key.contains("/findings/"));
         assert_eq!(unseen, [""; 0], "{name}");
     }
 }
@@ -319,6 +320,39 @@ fn two_arrays(outputs: &mut Outputs) {
         outputs.check("diff-arrays", status, &mut diff);
     }
     outputs.check("reshape", 0, ra_pack().arg("reshape").arg(file("a.ra")).args(["3", "2"]));
+}
+
+/// Packs that differ in every way.
+fn two_packs(outputs: &mut Outputs) {
+    let described = |units: &str| {
+        format!("ndarrays: {{a: {{shape: [2], type: uint8, attributes: {{units: {units}}}}}}}\n")
+    };
+    let pack = || Experiment::new().file("kept.txt", "kept");
+    let mut big = raw_array(Element(2, 2), &[1], &[0, 1]);
+    big[8] = 1;
+    let ours = pack()
+        .array("a.ra", UINT8, &[2], &[1, 2])
+        .file("a.yaml", described("m"))
+        .array("b.ra", Element(2, 2), &[1], &[1, 0])
+        .array("c.ra", UINT8, &[1], &[1])
+        .array("same.ra", UINT8, &[1], &[7])
+        .describe("same.yaml", "[1]", "uint8")
+        .file("d.txt", "one\n")
+        .file("old.txt", "moved")
+        .file("manifest-sha256.txt", "")
+        .file("gone.txt", "gone away");
+    let theirs = pack()
+        .array("a.ra", UINT8, &[2], &[1, 3])
+        .file("a.yaml", described("km"))
+        .file("b.ra", big)
+        .array("c.ra", UINT8, &[2], &[1, 1])
+        .array("same.ra", UINT8, &[1], &[7])
+        .file("same.yaml", "ndarrays: {same: {shape: [1], type: uint8}}\n")
+        .file("d.txt", "two\n")
+        .file("new.txt", "moved");
+    let mut diff = ra_pack();
+    diff.arg("diff").arg("--verbose").arg(ours.path()).arg(theirs.path());
+    outputs.check("diff-packs", 1, &mut diff);
 }
 
 /// What is wrong in every way that a finding can have.

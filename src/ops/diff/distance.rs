@@ -226,7 +226,14 @@ macro_rules! floats {
     ($($float:ty)+) => {
         $(impl Number for $float {
             fn text(self) -> String {
-                self.to_string()
+                let magnitude = f64::from(self).abs();
+                // Hundreds of zeros tell nobody anything.
+                let is_plain = magnitude == 0.0 || (1e-5..1e16).contains(&magnitude);
+                if is_plain || !magnitude.is_finite() {
+                    self.to_string()
+                } else {
+                    format!("{self:e}")
+                }
             }
 
             fn is_nan(self) -> bool {
@@ -245,7 +252,7 @@ macro_rules! floats {
         impl Number for Complex<$float> {
             fn text(self) -> String {
                 let sign = if self.im.is_sign_negative() { "" } else { "+" };
-                format!("{}{sign}{}i", self.re, self.im)
+                format!("{}{sign}{}i", self.re.text(), self.im.text())
             }
 
             fn is_nan(self) -> bool {
