@@ -54,11 +54,6 @@ impl Known {
         Ok(Some(ManifestText::outside(path.to_string_lossy(), Algorithm::Sha256, names, text)))
     }
 
-    /// What made the digests.
-    pub(super) fn algorithm(&self) -> Algorithm {
-        self.manifest.algorithm()
-    }
-
     /// What is listed and not in the archive.
     pub(super) fn missing(&self) -> impl Iterator<Item = Finding> {
         let missing = self.missing.iter().filter_map(|number| self.manifest.entries().get(*number));
@@ -74,6 +69,33 @@ impl Known {
     /// What it says of a file that it has another digest than its entry.
     pub(super) fn mismatch(&self, name: &str, entry: &ManifestEntry, found: &Digest) -> Finding {
         manifests::mismatch(name, &self.name, &entry.digest, found)
+    }
+}
+
+/// What a manifest says of each member, in less room than all of it.
+pub(super) struct Expected {
+    manifest: String,
+    pub(super) algorithm: Algorithm,
+    of_members: Vec<Option<Digest>>,
+}
+
+impl Expected {
+    /// Keeps the digests of members alone.
+    pub(super) fn of(known: Known) -> Self {
+        let Known { name, manifest, of_members, .. } = known;
+        let digest = |number: usize| manifest.entries().get(number).map(|entry| entry.digest);
+        let of_members = of_members.into_iter().map(|number| number.and_then(digest)).collect();
+        Self { manifest: name, algorithm: manifest.algorithm(), of_members }
+    }
+
+    /// The digest of a member, by the member's number.
+    pub(super) fn digest(&self, member: usize) -> Option<Digest> {
+        self.of_members.get(member).copied().flatten()
+    }
+
+    /// What it says of a file that it has another digest than it should.
+    pub(super) fn mismatch(&self, name: &str, expected: &Digest, found: &Digest) -> Finding {
+        manifests::mismatch(name, &self.manifest, expected, found)
     }
 }
 

@@ -21,7 +21,9 @@ pub(super) fn text(diff: &ArrayDiff) -> String {
     }
     match &diff.elements {
         Some(elements) => {
-            rows(elements, Style::Full).iter().for_each(|(label, what)| line(label, what));
+            for (label, what) in rows(elements, Style::Full) {
+                line(label, &what);
+            }
         }
         None => line("elements", "not compared"),
     }
@@ -64,7 +66,7 @@ pub(super) fn rows(elements: &ElementsDiff, style: Style) -> Vec<(&'static str, 
             match style {
                 Style::Full => format!("max {max}, L1 {l1}, L2 {l2}"),
                 Style::Short => format!(
-                    "max {} ({} of the larger), L1 {}, L2 {}",
+                    "max {} (relative {}), L1 {}, L2 {}",
                     short(*max),
                     short(*relative),
                     short(*l1),

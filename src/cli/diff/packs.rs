@@ -97,7 +97,7 @@ impl Paper {
         let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
         for (label, what) in rows {
             let label = padded(&label, width.unwrap_or(0));
-            line.push_str(&format!("    {label}  {what}").trim_end());
+            line.push_str(format!("    {label}  {what}").trim_end());
             line.push('\n');
         }
         line
@@ -264,9 +264,7 @@ fn is_said(place: &DescriptionDifference, array: Option<&ArrayChange>) -> bool {
     let order = |field: &FieldDifference| {
         field.field == "order" && matches!(&*place.path, "storage.order" | "storage")
     };
-    array.is_some_and(|array| {
-        array.header.iter().any(says) || array.stored.iter().any(|field| order(field))
-    })
+    array.is_some_and(|array| array.header.iter().any(says) || array.stored.iter().any(order))
 }
 
 fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)> {

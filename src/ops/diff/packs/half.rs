@@ -14,7 +14,7 @@ use crate::finding::Finding;
 use crate::fs::File;
 use crate::ndl::MAX_TEXT;
 use crate::ops::glance::ambiguous;
-use crate::ops::known::Known;
+use crate::ops::known::{Expected, Known};
 use crate::ops::manifests;
 use crate::ops::root_texts::{self, KeptText, RootTexts};
 use crate::pack::{self, Alike, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
@@ -29,7 +29,7 @@ pub(super) struct Half {
     contents: archive::Contents,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
     pub(super) files: Vec<usize>,
-    known: Option<Known>,
+    expected: Option<Expected>,
     /// Digests that were made of what was read, by the number of the file; none of what cannot be read.
     read: Vec<(usize, Option<Digest>)>,
     /// What a stream holds of the files that are looked at, and where each begins.
@@ -92,9 +92,9 @@ impl Half {
         let mut findings = scan.findings;
         let has_generated_document =
             documents.iter().any(|name| placement.relative(name) == Some(PACK_DOCUMENT));
-        let known = {
+        let expected = {
             let texts = RootTexts { archive: target, placement: &placement, texts };
-            Known::find(target, &texts, &placement, &members, &mut findings)?
+            Known::find(target, &texts, &placement, &members, &mut findings)?.map(Expected::of)
         };
         findings.retain(Finding::is_error);
         let name =
@@ -109,7 +109,7 @@ impl Half {
             members,
             contents,
             files,
-            known,
+            expected,
             read: Vec::new(),
             spooled: None,
             has_generated_document,
@@ -156,13 +156,15 @@ impl Half {
 
     /// The algorithm of the manifest, if that is one to be trusted.
     pub(super) fn algorithm(&self) -> Option<Algorithm> {
-        self.known.as_ref().map(Known::algorithm).filter(|algorithm| !algorithm.is_weak())
+        self.expected
+            .as_ref()
+            .map(|expected| expected.algorithm)
+            .filter(|algorithm| !algorithm.is_weak())
     }
 
     /// The digest that the manifest gives a file.
     pub(super) fn listed(&self, file: usize, algorithm: Algorithm) -> Option<Digest> {
-        let entry = self.known.as_ref()?.entry(file)?;
-        Some(entry.digest).filter(|digest| digest.algorithm() == algorithm)
+        self.expected.as_ref()?.digest(file).filter(|digest| digest.algorithm() == algorithm)
     }
 
     /// What became of reading a file.
@@ -206,12 +208,12 @@ impl Half {
                     None
                 }
             };
-            if let (Some(known), Some(digest)) = (&self.known, &digest)
-                && let Some(entry) = known.entry(file)
-                && entry.digest.algorithm() == digest.algorithm()
-                && entry.digest != *digest
+            if let (Some(manifest), Some(digest)) = (&self.expected, &digest)
+                && let Some(expected) = manifest.digest(file)
+                && expected.algorithm() == digest.algorithm()
+                && expected != *digest
             {
-                self.findings.push(known.mismatch(self.name(file), entry, digest));
+                self.findings.push(manifest.mismatch(self.name(file), &expected, digest));
             }
             self.read.push((file, digest));
         }

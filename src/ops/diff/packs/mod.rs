@@ -64,8 +64,8 @@ use crate::parallel;
 /// ```
 pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let (ours, theirs) = parallel::join(jobs, || Half::open(a, jobs), || Half::open(b, jobs));
-    let (mut a, mut b) = (ours?, theirs?);
+    // One after the other: both at once would take the room for two manifests.
+    let (mut a, mut b) = (Half::open(a, jobs)?, Half::open(b, jobs)?);
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
     let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
     read_unlisted(&mut a, &mut b, &pairs, algorithm, options.read_all, jobs)?;
