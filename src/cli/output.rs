@@ -164,11 +164,6 @@ impl Output {
         self.is_terminal().then_some(width)
     }
 
-    /// Whether nothing is wanted but what was asked for.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
     /// Tells what was done, unless nobody wants to know.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

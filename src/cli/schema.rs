@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 16] = [
+const SCHEMAS: [(&str, &str); 17] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),

@@ -38,8 +38,8 @@ mod open;
 mod present;
 mod raw_file;
 mod reshape;
-mod sample;
 mod root_texts;
+mod sample;
 mod select;
 mod signatures;
 mod statistics;
@@ -63,14 +63,12 @@ pub use self::diff::{
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
 pub use self::info::{
-    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, pack_info,
-    ArrayInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack, pack_info,
+    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack,
+    pack_info,
 };
 pub use self::intact::Intact;
-pub use self::list::{Listed, ListedArray, Listing, list};
-pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
-pub use self::open::{MemberInfo, Pack, PackedArray};
+pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::reshape::{ReshapeReport, reshape};
 pub use self::sample::{
     Column, Grid, GridMethod, Line, Quantity, Sample, SampleOptions, SampledAxis,

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::experiment::{COMPLEX64, Element, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16, INT64};
+use crate::experiment::{COMPLEX64, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16, INT64};
 use crate::experiment::{UINT8, le, ra_pack};
 use crate::foreign::installed;
 use crate::page::Home;

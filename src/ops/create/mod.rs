@@ -490,7 +490,8 @@ impl<'a> Plan<'a> {
             }
             Ok::<_, Error>(placed)
         };
-        progress.stage("packing", left, wide(reserved.len()));
+        let bytes = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        progress.stage("packing", bytes, wide(reserved.len()));
         let placed = parallel::map_ranges(jobs, reserved.len(), 1, Buffers::default, write)?;
         for ((index, stamp, _), placed) in reserved.iter().zip(placed.into_iter().flatten()) {
             if let Some(entry) = self.entries.get_mut(*index) {

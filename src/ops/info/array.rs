@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::lone;
 use super::super::open::Pack;
-use crate::archive::Container;
+use crate::archive::{Archive, Container};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::fs::{self, File};

@@ -4,5 +4,5 @@
 mod array;
 mod pack;
 
-pub use self::array::{ArrayInfo, array_file_info, array_info, is_array_file};
+pub use self::array::{ArrayInfo, array_file_info, array_info, is_array_file, is_pack};
 pub use self::pack::{ManifestInfo, PackInfo, pack_info};

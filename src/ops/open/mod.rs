@@ -119,7 +119,7 @@ impl Pack {
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         let placement = OnceLock::from(placement);
-        Self { archive, map: None, placement, manifest: OnceLock::new() }
+        Self { archive, map: None, placement, manifest: OnceLock::new(), foreseen: OnceLock::new() }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
