@@ -48,13 +48,13 @@ impl Row {
         push_human_bytes(size, member.size);
         if let Some(array) = &member.array {
             self.name = Look::Array;
-            match array.element.split_once("unreadable: ") {
-                Some(("", why)) => {
+            match array.element.strip_prefix("unreadable: ") {
+                Some(why) => {
                     element.push_str("unreadable");
                     put(title, format_args!("{}", escape(why)));
                     self.title = Look::Warning;
                 }
-                _ => {
+                None => {
                     element.push_str(&array.element);
                     push_shape(shape, array);
                     match (&array.title, array.described) {

@@ -25,6 +25,9 @@ const HEADINGS: [(&str, bool); COLUMNS] = [
 /// Blanks between columns.
 const GAP: usize = 2;
 
+/// What the branches of a tree end with.
+const BRANCH: &str = "── ";
+
 /// What is cut off is shown as this.
 const CUT: char = '…';
 
@@ -153,6 +156,10 @@ impl Table {
     fn push(&mut self, text: &str, look: Look) {
         if self.color && look != Look::Plain {
             let style = look.style();
+            // The branches of a tree are no part of the name.
+            let branches = text.find(BRANCH).map_or(0, |at| at.saturating_add(BRANCH.len()));
+            let (branches, text) = text.split_at_checked(branches).unwrap_or(("", text));
+            self.line.push_str(branches);
             self.line.push_str(&style.render().to_string());
             self.line.push_str(text);
             self.line.push_str(&style.render_reset().to_string());
