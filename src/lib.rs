@@ -21,7 +21,7 @@ pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
-pub use crate::fs::remove_unfinished;
+pub use crate::fs::{remove_unfinished, write_whole};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
     ConvertOptions, ConvertReport, Converted, Coordinate, CreateOptions, CreateReport,
@@ -36,6 +36,17 @@ pub use crate::ops::{
     describe_target, diff_arrays, diff_members, diff_packs, extract, get, get_to, is_array_file,
     is_pack, list, pack_info, reshape, update_descriptions, validate, validate_text, verify,
     write_descriptions,
+    ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column, ConvertOptions,
+    ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions, CreateReport,
+    DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance, ElementsDiff,
+    ExtractOptions, ExtractReport, FieldDifference, Form, GetOptions, GetReport, Grid, GridMethod,
+    Histogram, Intact, InvalidPattern, Line, Listed, ListedArray, Listing, MemberInfo,
+    NameStatistics, Number, NumberStatistics, Pack, PackInfo, PackedArray, Patterns, Quantity,
+    Reinterpret, ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions,
+    UnknownForm, UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport,
+    array_file_info, array_info, convert, create, describe_target, diff_arrays, extract, get,
+    get_to, is_array_file, list, pack_info, reshape, update_descriptions, validate, validate_text,
+    verify, write_descriptions,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

@@ -13,9 +13,11 @@ use super::get::Get;
 use super::info::Info;
 use super::list::List;
 use super::man::Man;
+use super::plot::Plot;
 use super::progress;
 use super::reshape::Reshape;
 use super::schema::Schema;
+use super::show::Show;
 use super::validate::Validate;
 use super::verify::Verify;
 
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Verify(Verify),
     List(List),
     Info(Info),
+    Show(Show),
+    Plot(Plot),
     Get(Get),
     Extract(Extract),
     Describe(Describe),

@@ -2,8 +2,10 @@
 
 mod args;
 mod completions;
+mod array;
 mod convert;
 mod create;
+mod dates;
 mod describe;
 mod diagnostics;
 mod diff;
@@ -16,8 +18,10 @@ mod list;
 mod man;
 mod output;
 mod progress;
+mod plot;
 mod reshape;
 mod schema;
+mod show;
 mod validate;
 mod verify;
 
@@ -94,6 +98,8 @@ pub(crate) fn run() -> Ending {
         Command::Diff(args) => diff::run(args, &output),
         Command::Reshape(args) => reshape::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
+        Command::Plot(args) => plot::run(args, &output),
+        Command::Show(args) => show::run(args, &output),
         Command::Schema(args) => schema::run(args, &output),
         Command::Validate(args) => validate::run(args, &output),
         Command::Completions(args) => completions::run(args, &output),

@@ -158,10 +158,25 @@ impl Output {
 
     /// How many columns the screen has, if that is where results go.
     pub(crate) fn width(&self) -> Option<usize> {
-        const USUAL: usize = 80;
+        self.is_terminal().then(|| self.size().0)
+    }
+
+    /// Columns and rows of the terminal that results go to; 80 and 24 when they go elsewhere.
+    pub(crate) fn size(&self) -> (usize, usize) {
         let size = terminal_size::terminal_size_of(&self.out);
-        let width = size.map_or(USUAL, |(terminal_size::Width(columns), _)| columns.into());
-        self.is_terminal().then_some(width)
+        size.map_or((80, 24), |(width, height)| (width.0.into(), height.0.into()))
+    }
+
+    /// Whether what shows results has letters beyond ASCII, as far as the environment says.
+    pub(crate) fn is_unicode() -> bool {
+        if cfg!(windows) {
+            return true;
+        }
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+        let locale = locale.unwrap_or_default().to_uppercase();
+        variable("TERM").is_none_or(|term| term != "dumb")
+            && (locale.contains("UTF-8") || locale.contains("UTF8"))
     }
 
     /// Tells what was done, unless nobody wants to know.

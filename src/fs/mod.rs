@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::below::Below;
 pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited};
 pub(crate) use self::map::Map;
-pub use self::pending::remove_unfinished;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
+pub use self::pending::{remove_unfinished, write_whole};
 pub(crate) use self::pending_directory::PendingDirectory;
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};

@@ -70,6 +70,19 @@ fn remove_by_path(path: &Path) -> io::Result<()> {
     fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
 }
 
+/// Writes a file in one step: it gets its name when it is complete. One that is there already is replaced
+/// when `replace` says so.
+///
+/// # Errors
+///
+/// When it is there and may not be replaced, or cannot be written.
+pub fn write_whole(path: &Path, content: &[u8], replace: bool) -> Result<()> {
+    let pending = PendingFile::create(path, replace)?;
+    pending.file().write_all_at(content, 0)?;
+    pending.sync()?;
+    pending.persist()
+}
+
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
 /// it since. A link stays one, and the permissions stay what they are.
 pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {

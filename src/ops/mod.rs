@@ -21,6 +21,7 @@
 mod bag;
 mod convert;
 mod copy;
+mod corners;
 mod create;
 mod describe;
 mod diff;
@@ -53,6 +54,7 @@ pub use self::bag::BagReport;
 pub use self::convert::{
     ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,
 };
+pub use self::corners::{Corners, CornersOptions};
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::diff::{

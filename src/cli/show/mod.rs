@@ -1,0 +1,305 @@
+//! `ra-pack show`
+
+mod statistics;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ra_pack::ndl::{Document, Ndarray, Value};
+use ra_pack::{AnyArray, Axis, Corners, CornersOptions, Pack, Statistics, StatisticsOptions};
+use serde::Serialize;
+
+use super::array;
+use super::dates::Dates;
+use super::output::Output;
+use super::{Ending, Failure};
+
+/// Arrays of no more elements are shown whole.
+const THRESHOLD: u64 = 1000;
+
+/// Coordinates of no more elements are shown whole.
+const FEW: u64 = 6;
+
+/// Bars of a histogram.
+const BINS: usize = 12;
+
+/// Show what an array is and its values, summarized as numpy does.
+///
+/// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
+/// and holds them against the manifest. Values that the description calls missing are counted apart:
+/// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
+/// `valid_min` and `valid_max`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack show exp.zip run1/temperature.ra
+  ra-pack show exp.zip run1/temperature.ra --stats
+  ra-pack show exp.zip run1/temperature.ra --slice '0,:' --full
+  ra-pack show temperature.ra --json")]
+pub(crate) struct Show {
+    /// The archive or directory, or an array by itself.
+    #[arg(value_name = "ARCHIVE")]
+    archive: PathBuf,
+
+    /// The array, as `list` shows it.
+    #[arg(value_name = "MEMBER")]
+    member: Option<String>,
+
+    /// A part of the array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
+    slice: Option<String>,
+
+    /// Compute statistics of all values, and draw a histogram.
+    #[arg(long)]
+    stats: bool,
+
+    /// Show every value.
+    #[arg(long, conflicts_with = "edge")]
+    full: bool,
+
+    /// Show so many values at each end of a dimension.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    edge: u64,
+
+    /// Show so many digits behind the point at most.
+    #[arg(long, value_name = "DIGITS", default_value = "8", value_parser = clap::value_parser!(u64).range(0..=40))]
+    precision: u64,
+
+    /// Threads to use for --stats [default: one for each core].
+    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
+    jobs: Option<usize>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Report {
+    archive: PathBuf,
+    member: String,
+    #[serde(rename = "type")]
+    element: String,
+    shape: Vec<u64>,
+    dimensions: Vec<Dimension>,
+    description: Option<Document>,
+    /// The shape of the part that is shown.
+    shown_shape: Vec<u64>,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Statistics>,
+}
+
+/// A dimension and its coordinate.
+#[derive(Debug, Serialize)]
+struct Dimension {
+    name: Option<String>,
+    extent: u64,
+    coordinate: Option<String>,
+    label: Option<String>,
+    values: Option<String>,
+    dates: Option<(String, String)>,
+}
+
+pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
+    let (pack, member) = array::open(&args.archive, args.member.as_deref())?;
+    let array = pack.array(&member)?;
+    let axes = array.axes()?;
+    let edge = (!args.full).then_some(args.edge);
+    let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };
+    let corners = array.corners(&options)?;
+    let precision = usize::try_from(args.precision).unwrap_or(8);
+    let found = if args.stats {
+        let slice = args.slice.clone();
+        let options = StatisticsOptions { slice, bins: Some(BINS), jobs: args.jobs };
+        Some(array.statistics(&options)?)
+    } else {
+        None
+    };
+    let dimensions =
+        axes.iter().map(|axis| dimension(&pack, axis)).collect::<Result<Vec<_>, Failure>>()?;
+    let text = values::text(&corners, precision);
+    if args.json {
+        let description = corners.description.clone().map(|ndarray| {
+            let mut document = Document::flat();
+            if let Some(root) = document.groups.first_mut() {
+                root.ndarrays.push(ndarray);
+            }
+            document
+        });
+        output.json(&Report {
+            archive: args.archive.clone(),
+            member,
+            element: values::type_name(corners.description.as_ref(), corners.element),
+            shape: axes.iter().map(|axis| axis.extent).collect(),
+            dimensions,
+            description,
+            shown_shape: corners.shape,
+            text,
+            statistics: found,
+        })?;
+        return Ok(Ending::Clean);
+    }
+    let mut all = head(&member, &corners, &dimensions, args.slice.as_deref());
+    if let Some(found) = &found {
+        let units = array::attribute(corners.description.as_ref(), "units");
+        let units = units.map_or_else(String::new, |units| format!(" {units}"));
+        let (width, _) = output.size();
+        all.push('\n');
+        all.push_str(&statistics::text(found, &units, width, Output::is_unicode()));
+    } else {
+        all.push('\n');
+        all.push_str(&text);
+        all.push('\n');
+        all.push_str(&attributes(corners.description.as_ref()));
+    }
+    output.result(&all)?;
+    Ok(Ending::Clean)
+}
+
+/// What the array is: type, shape, meaning, coordinates.
+fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option<&str>) -> String {
+    let description = corners.description.as_ref();
+    let extent = |dimension: &Dimension| match &dimension.name {
+        Some(name) => format!("{name}: {}", dimension.extent),
+        None => dimension.extent.to_string(),
+    };
+    let extents: Vec<String> = dimensions.iter().map(extent).collect();
+    let mut text = format!(
+        "{} ({}) {}\n",
+        ra_pack::escape(member),
+        extents.join(", "),
+        values::type_name(description, corners.element)
+    );
+    if let Some(label) = array::label(description) {
+        text.extend([format!("{label}\n")]);
+    }
+    if let Some(slice) = slice {
+        let extents: Vec<String> = corners.shape.iter().map(u64::to_string).collect();
+        text.extend([format!("slice {} ({})\n", ra_pack::escape(slice), extents.join(", "))]);
+    }
+    let width = dimensions.iter().filter_map(|dimension| dimension.name.as_ref());
+    let width = width.map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut is_first = true;
+    for dimension in dimensions {
+        let Some(name) = &dimension.name else { continue };
+        if dimension.label.is_none() && dimension.values.is_none() {
+            continue;
+        }
+        if is_first {
+            text.push_str("\nCoordinates:\n");
+            is_first = false;
+        }
+        let values = dimension.values.clone().unwrap_or_default();
+        let label = dimension.label.clone().unwrap_or_default();
+        text.push_str(format!("  {name:<width$}  {values}  {label}").trim_end());
+        text.push('\n');
+        if let Some((first, last)) = &dimension.dates {
+            text.extend([format!("  {:<width$}  {first} to {last}\n", "")]);
+        }
+    }
+    text
+}
+
+fn dimension(pack: &Pack, axis: &Axis) -> Result<Dimension, Failure> {
+    let name = axis.name.as_ref().map(|name| ra_pack::escape(name).to_string());
+    let mut found = Dimension {
+        name,
+        extent: axis.extent,
+        coordinate: None,
+        label: None,
+        values: None,
+        dates: None,
+    };
+    let Some(coordinate) = &axis.coordinate else { return Ok(found) };
+    let description = coordinate.description.as_ref();
+    found.label = array::label(description);
+    found.coordinate.clone_from(&coordinate.member);
+    let Some(member) = &coordinate.member else {
+        let value = description.and_then(|description| description.value.as_ref());
+        found.values = value.map(|value| flow(value, FEW));
+        return Ok(found);
+    };
+    let options = CornersOptions { slice: None, edge: Some(2), threshold: FEW };
+    let corners = pack.array(member)?.corners(&options)?;
+    found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
+    let units = array::attribute(description, "units");
+    let calendar = array::attribute(description, "calendar");
+    let dates = units.and_then(|units| Dates::new(&units, calendar.as_deref()));
+    let ends = ends(&corners);
+    found.dates = dates
+        .zip(ends)
+        .and_then(|(dates, (first, last))| Some((dates.exact(first)?, dates.exact(last)?)));
+    Ok(found)
+}
+
+/// The first and the last element as numbers.
+fn ends(corners: &Corners) -> Option<(f64, f64)> {
+    let width = corners.element.elbyte();
+    let count = u64::try_from(corners.bytes.len()).ok()?.checked_div(width)?;
+    let elements =
+        AnyArray::from_elements(corners.element, vec![count], corners.bytes.clone()).ok()?;
+    macro_rules! ends {
+        ($array:expr) => {
+            ($array.first().copied().map(f64::from), $array.last().copied().map(f64::from))
+        };
+    }
+    let (first, last) = match &elements {
+        AnyArray::F64(array) => ends!(array),
+        AnyArray::F32(array) => ends!(array),
+        AnyArray::I32(array) => ends!(array),
+        AnyArray::U32(array) => ends!(array),
+        AnyArray::I16(array) => ends!(array),
+        AnyArray::I64(array) => {
+            // Whole seconds of a year of four digits fit a float.
+            let float = |number: &i64| number.to_string().parse::<f64>().ok();
+            (array.first().and_then(float), array.last().and_then(float))
+        }
+        _ => return None,
+    };
+    first.zip(last)
+}
+
+fn attributes(description: Option<&Ndarray>) -> String {
+    let Some(description) = description.filter(|description| !description.attributes.is_empty())
+    else {
+        return String::new();
+    };
+    let mut text = "\nAttributes:\n".to_owned();
+    let names = description.attributes.iter();
+    let width = names.map(|attribute| attribute.name.chars().count()).max().unwrap_or(0);
+    for attribute in &description.attributes {
+        let name = ra_pack::escape(&attribute.name).to_string();
+        text.extend([format!("  {name:<width$}  {}\n", flow(&attribute.value, 20))]);
+    }
+    text
+}
+
+/// A value on one line, with no more than `most` elements of a list.
+fn flow(value: &Value, most: u64) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::String(text) => ra_pack::escape(text).to_string(),
+        Value::List(list) => {
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            let mut parts: Vec<String> =
+                list.iter().take(most).map(|value| flow(value, FEW)).collect();
+            if list.len() > most {
+                parts.push("...".to_owned());
+            }
+            format!("[{}]", parts.join(", "))
+        }
+        Value::Map(map) => {
+            let part = |(name, value): &(String, Value)| {
+                format!("{}: {}", ra_pack::escape(name), flow(value, FEW))
+            };
+            format!("{{{}}}", map.iter().map(part).collect::<Vec<_>>().join(", "))
+        }
+    }
+}

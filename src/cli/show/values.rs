@@ -1,0 +1,405 @@
+//! Values as text, laid out as numpy prints an array: aligned columns, and `...` for what is left out.
+
+use half::{bf16, f16};
+use ra_pack::ndl::{Datatype, Ndarray};
+use ra_pack::ra::ElementKind;
+use ra_pack::{Corners, ElementType};
+
+/// Letters of a line.
+const LINE: usize = 75;
+
+/// Bytes that are shown of an element without a meaning.
+const BYTES: usize = 16;
+
+/// The corners as text, with so many digits behind the point at most.
+pub(super) fn text(corners: &Corners, precision: usize) -> String {
+    if let Some(text) = written(corners) {
+        return text;
+    }
+    if corners.shape.contains(&0) {
+        return "[]".to_owned();
+    }
+    let words = words(corners, precision);
+    let mut layout = Layout { corners, words: words.iter() };
+    layout.nest(0, " ", LINE)
+}
+
+/// Elements that together are one text.
+fn written(corners: &Corners) -> Option<String> {
+    let description = corners.description.as_ref()?;
+    if description.datatype != Datatype::String || corners.shape != corners.leading {
+        return None;
+    }
+    let text = std::str::from_utf8(&corners.bytes).ok()?;
+    let lines: Vec<String> = text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
+    Some(lines.join("\n"))
+}
+
+struct Layout<'e> {
+    corners: &'e Corners,
+    words: std::slice::Iter<'e, String>,
+}
+
+impl Layout<'_> {
+    /// As deep as an array has dimensions, which are no more than 64.
+    fn nest(&mut self, axis: usize, indent: &str, width: usize) -> String {
+        let (shape, leading) = (&self.corners.shape, &self.corners.leading);
+        let (Some(extent), Some(lead)) = (shape.get(axis), leading.get(axis)) else {
+            return self.words.next().cloned().unwrap_or_default();
+        };
+        let (extent, lead) = (*extent, *lead);
+        let left = shape.len().saturating_sub(axis);
+        let is_cut = lead < extent;
+        let count = if is_cut { lead.saturating_mul(2) } else { extent };
+        let deeper = format!("{indent} ");
+        let narrower = width.saturating_sub(1);
+        let mut text = String::new();
+        if left == 1 {
+            let mut line = indent.to_owned();
+            for nth in 0..count {
+                if is_cut && nth == lead {
+                    extend(&mut text, &mut line, "...", narrower, indent);
+                    line.push(' ');
+                }
+                let word = self.nest(axis.saturating_add(1), &deeper, narrower);
+                extend(&mut text, &mut line, &word, narrower, indent);
+                if nth.saturating_add(1) < count {
+                    line.push(' ');
+                }
+            }
+            text.push_str(&line);
+        } else {
+            let between = "\n".repeat(left.saturating_sub(1));
+            for nth in 0..count {
+                if is_cut && nth == lead {
+                    text.extend([format!("{indent}...{between}")]);
+                }
+                let nested = self.nest(axis.saturating_add(1), &deeper, narrower);
+                text.push_str(indent);
+                text.push_str(&nested);
+                if nth.saturating_add(1) < count {
+                    text.push_str(&between);
+                }
+            }
+        }
+        format!("[{}]", text.get(indent.len()..).unwrap_or_default())
+    }
+}
+
+fn extend(text: &mut String, line: &mut String, word: &str, width: usize, indent: &str) {
+    let wide = line.chars().count().saturating_add(word.chars().count());
+    if wide > width && line.len() > indent.len() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+        indent.clone_into(line);
+    }
+    line.push_str(word);
+}
+
+/// Each element as text, all of one width where they stand in columns.
+fn words(corners: &Corners, precision: usize) -> Vec<String> {
+    let bytes = &corners.bytes;
+    let datatype = corners.description.as_ref().map(|description| &description.datatype);
+    if let Some(datatype @ (Datatype::Enum { .. } | Datatype::Compound(_))) = datatype
+        && corners.element.kind() != ElementKind::Complex
+        && (datatype.packed_size() == Some(corners.element.elbyte())
+            || corners.element.elbyte() == 1)
+    {
+        return of_datatype(datatype, bytes, precision);
+    }
+    of_element(corners.element, bytes, precision)
+}
+
+/// Elements of a type that the description gives.
+fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<String> {
+    let width = |datatype: &Datatype| {
+        datatype.packed_size().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+    };
+    match datatype {
+        Datatype::Enum { members, .. } => {
+            let size = width(datatype).max(1);
+            let is_signed = datatype.resolved_base().is_none_or(|base| base.range().0 < 0);
+            let name = |element: &[u8]| {
+                let number = integer(element, is_signed);
+                let member = members.iter().find(|(_, value)| *value == number);
+                member.map_or_else(
+                    || number.to_string(),
+                    |(name, _)| ra_pack::escape(name).to_string(),
+                )
+            };
+            align(bytes.chunks_exact(size).map(name).collect(), true)
+        }
+        Datatype::Compound(members) => {
+            let size = width(datatype).max(1);
+            let mut at = 0_usize;
+            let mut columns = Vec::new();
+            for (_, member) in members {
+                let end = at.saturating_add(width(member));
+                let part: Vec<u8> = bytes
+                    .chunks_exact(size)
+                    .flat_map(|element| element.get(at..end).unwrap_or_default())
+                    .copied()
+                    .collect();
+                columns.push(of_datatype(member, &part, precision).into_iter());
+                at = end;
+            }
+            let count = bytes.len().checked_div(size).unwrap_or(0);
+            let tuple = |_| {
+                let parts: Vec<String> =
+                    columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect();
+                format!("({})", parts.join(", "))
+            };
+            (0..count).map(tuple).collect()
+        }
+        Datatype::Array { base, shape } => {
+            let each = shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
+            let each = usize::try_from(each).unwrap_or(usize::MAX).max(1);
+            let parts = of_datatype(base, bytes, precision);
+            parts.chunks(each).map(|parts| format!("[{}]", parts.join(" "))).collect()
+        }
+        _ => match element_of(datatype) {
+            Some(element) => of_element(element, bytes, precision),
+            None => hex(bytes, width(datatype).max(1)),
+        },
+    }
+}
+
+/// The element type that a word stands for inside a compound.
+fn element_of(datatype: &Datatype) -> Option<ElementType> {
+    Some(match datatype {
+        Datatype::Int8 => ElementType::INT8,
+        Datatype::Int16 => ElementType::INT16,
+        Datatype::Int32 => ElementType::INT32,
+        Datatype::Int64 => ElementType::INT64,
+        Datatype::Int128 => ElementType::INT128,
+        Datatype::UInt8 => ElementType::UINT8,
+        Datatype::UInt16 => ElementType::UINT16,
+        Datatype::UInt32 => ElementType::UINT32,
+        Datatype::UInt64 => ElementType::UINT64,
+        Datatype::UInt128 => ElementType::UINT128,
+        Datatype::Float16 => ElementType::FLOAT16,
+        Datatype::BFloat16 => ElementType::BFLOAT16,
+        Datatype::Float32 => ElementType::FLOAT32,
+        Datatype::Float64 => ElementType::FLOAT64,
+        Datatype::Complex64 => ElementType::COMPLEX64,
+        Datatype::Complex128 => ElementType::COMPLEX128,
+        _ => return None,
+    })
+}
+
+fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<String> {
+    fn read<T: bytemuck::Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
+        bytes.chunks_exact(size_of::<T>().max(1)).map(bytemuck::pod_read_unaligned)
+    }
+    let width = usize::try_from(element.elbyte()).unwrap_or(usize::MAX).max(1);
+    match element {
+        ElementType::BOOL => {
+            let word = |byte: &u8| if *byte == 0 { "False" } else { "True" }.to_owned();
+            align(bytes.iter().map(word).collect(), false)
+        }
+        ElementType::FLOAT16 => floats(read::<f16>(bytes).map(Float::of), precision, ""),
+        ElementType::BFLOAT16 => floats(read::<bf16>(bytes).map(Float::of), precision, ""),
+        ElementType::FLOAT32 => floats(read::<f32>(bytes).map(Float::of), precision, ""),
+        ElementType::FLOAT64 => floats(read::<f64>(bytes).map(Float::of), precision, ""),
+        ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of), precision),
+        ElementType::COMPLEX64 => complex(read::<f32>(bytes).map(Float::of), precision),
+        ElementType::COMPLEX128 => complex(read::<f64>(bytes).map(Float::of), precision),
+        _ => match element.kind() {
+            ElementKind::Int if width <= 16 => align(
+                bytes.chunks_exact(width).map(|one| integer(one, true).to_string()).collect(),
+                false,
+            ),
+            ElementKind::UInt if width == 16 => {
+                align(read::<u128>(bytes).map(|number| number.to_string()).collect(), false)
+            }
+            ElementKind::UInt if width < 16 => align(
+                bytes.chunks_exact(width).map(|one| integer(one, false).to_string()).collect(),
+                false,
+            ),
+            _ => hex(bytes, width),
+        },
+    }
+}
+
+fn hex(bytes: &[u8], width: usize) -> Vec<String> {
+    let word = |element: &[u8]| {
+        let digits = |byte: &u8| format!("{byte:02x}");
+        let shown: String = element.iter().take(BYTES).map(digits).collect();
+        let more = if element.len() > BYTES { "…" } else { "" };
+        format!("0x{shown}{more}")
+    };
+    bytes.chunks_exact(width).map(word).collect()
+}
+
+/// An integer of at most 16 bytes in this machine's byte order; unsigned ones of at most 8.
+fn integer(element: &[u8], is_signed: bool) -> i128 {
+    let fill = |is_negative: bool| if is_negative && is_signed { 0xFF } else { 0 };
+    let little: Vec<u8> = if cfg!(target_endian = "little") {
+        element.to_vec()
+    } else {
+        element.iter().rev().copied().collect()
+    };
+    let is_negative = little.last().is_some_and(|last| last & 0x80 != 0);
+    let mut wide = [fill(is_negative); 16];
+    for (to, from) in wide.iter_mut().zip(little) {
+        *to = from;
+    }
+    i128::from_le_bytes(wide)
+}
+
+fn align(words: Vec<String>, to_left: bool) -> Vec<String> {
+    let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
+    let pad =
+        |word: String| if to_left { format!("{word:<width$}") } else { format!("{word:>width$}") };
+    words.into_iter().map(pad).collect()
+}
+
+/// A float, with the fewest digits that tell it from others of its type.
+#[derive(Debug, Clone)]
+struct Float {
+    number: f64,
+    /// The digits, the first of them before the point, and the power of ten.
+    shortest: String,
+}
+
+impl Float {
+    fn of<T: Copy + Into<f64> + std::fmt::LowerExp>(number: T) -> Self {
+        Self { number: number.into(), shortest: format!("{number:e}") }
+    }
+
+    /// With a point and at most so many digits behind it, without zeros at the end.
+    fn positional(&self, precision: usize) -> String {
+        // By the shortest digits, when they are few enough.
+        let (digits, power) = self.shortest.split_once('e').unwrap_or((&self.shortest, "0"));
+        let power: i64 = power.parse().unwrap_or(0);
+        let behind = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+        let behind = i64::try_from(behind).unwrap_or(0).saturating_sub(power).max(0);
+        let fits = usize::try_from(behind).is_ok_and(|behind| behind <= precision);
+        let text =
+            if fits { positional(digits, power) } else { format!("{:.precision$}", self.number) };
+        match text.split_once('.') {
+            Some((before, behind)) => format!("{before}.{}", behind.trim_end_matches('0')),
+            None => format!("{text}."),
+        }
+    }
+
+    /// With a power of ten and at most so many digits behind the point, without zeros at the end.
+    fn scientific(&self, precision: usize) -> (String, i32) {
+        let long = self.shortest.split_once('e').and_then(|(digits, _)| digits.split_once('.'));
+        let text = if long.is_some_and(|(_, behind)| behind.len() > precision) {
+            format!("{:.precision$e}", self.number)
+        } else {
+            self.shortest.clone()
+        };
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = match digits.split_once('.') {
+            Some((before, behind)) => format!("{before}.{}", behind.trim_end_matches('0')),
+            None => format!("{digits}."),
+        };
+        (digits, power.parse().unwrap_or(0))
+    }
+}
+
+/// Digits with the point moved by a power of ten.
+fn positional(digits: &str, power: i64) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let plain: String = digits.chars().filter(char::is_ascii_digit).collect();
+    let point = power.saturating_add(1);
+    if point <= 0 {
+        let zeros = usize::try_from(point.saturating_neg()).unwrap_or(0);
+        return format!("{sign}0.{}{plain}", "0".repeat(zeros));
+    }
+    let point = usize::try_from(point).unwrap_or(0);
+    match plain.split_at_checked(point) {
+        Some((before, behind)) => format!("{sign}{before}.{behind}"),
+        None => format!("{sign}{plain}{}.", "0".repeat(point.saturating_sub(plain.len()))),
+    }
+}
+
+/// Floats of one width, the points below each other; `sign` stands before those that are not negative.
+fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) -> Vec<String> {
+    let numbers: Vec<Float> = numbers.collect();
+    let finite = || numbers.iter().filter(|number| number.number.is_finite());
+    let magnitudes = || finite().map(|float| float.number.abs()).filter(|number| *number > 0.0);
+    let most = magnitudes().fold(0.0, f64::max);
+    let least = magnitudes().fold(f64::INFINITY, f64::min);
+    let is_scientific = most > 0.0 && (most >= 1e16 || least < 1e-4 || most / least > 1000.0);
+    let signed = |text: String, number: f64| {
+        if number.is_sign_negative() { text } else { format!("{sign}{text}") }
+    };
+    let parts: Vec<Option<(String, String, i32)>> = numbers
+        .iter()
+        .map(|float| {
+            let (text, power) = match (float.number.is_finite(), is_scientific) {
+                (false, _) => return None,
+                (true, true) => float.scientific(precision),
+                (true, false) => (float.positional(precision), 0),
+            };
+            let text = signed(text, float.number);
+            let (before, behind) = text.split_once('.').unwrap_or((&text, ""));
+            Some((before.to_owned(), behind.to_owned(), power))
+        })
+        .collect();
+    let known = || parts.iter().flatten();
+    let power_width = known()
+        .map(|(_, _, power)| power.unsigned_abs().to_string().len().max(2))
+        .max()
+        .unwrap_or(0);
+    let behind = known().map(|(_, behind, _)| behind.len()).max().unwrap_or(0);
+    let right =
+        if is_scientific { behind.saturating_add(power_width).saturating_add(2) } else { behind };
+    let mut left = known().map(|(before, _, _)| before.len()).max().unwrap_or(0);
+    let strange = |float: &Float| match float.number {
+        number if number.is_nan() => "nan".to_owned(),
+        number if number > 0.0 => format!("{sign}inf"),
+        _ => "-inf".to_owned(),
+    };
+    for float in numbers.iter().filter(|float| !float.number.is_finite()) {
+        left = left.max(strange(float).len().saturating_sub(right.saturating_add(1)));
+    }
+    let width = left.saturating_add(right).saturating_add(1);
+    numbers
+        .iter()
+        .zip(&parts)
+        .map(|(float, parts)| match parts {
+            None => format!("{:>width$}", strange(float)),
+            Some((before, digits, power)) if is_scientific => {
+                let sign = if *power < 0 { '-' } else { '+' };
+                let power = power.unsigned_abs();
+                format!("{before:>left$}.{digits:0<behind$}e{sign}{power:0power_width$}")
+            }
+            Some((before, digits, _)) => format!("{before:>left$}.{digits:<behind$}"),
+        })
+        .collect()
+}
+
+fn complex(numbers: impl Iterator<Item = Float>, precision: usize) -> Vec<String> {
+    let numbers: Vec<Float> = numbers.collect();
+    let part = |nth: usize| numbers.chunks_exact(2).filter_map(move |pair| pair.get(nth).cloned());
+    let real = floats(part(0), precision, "");
+    let imaginary = floats(part(1), precision, "+");
+    let join = |(real, imaginary): (String, String)| {
+        let digits = imaginary.trim_end();
+        let spaces = imaginary.len().saturating_sub(digits.len());
+        format!("{real}{digits}j{}", " ".repeat(spaces))
+    };
+    real.into_iter().zip(imaginary).map(join).collect()
+}
+
+/// The words of a type for people.
+pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> String {
+    match description.map(|description| &description.datatype) {
+        Some(Datatype::Enum { base, .. }) => {
+            let base = base.map_or_else(String::new, |base| format!(" of {}", base.word()));
+            format!("enum{base}")
+        }
+        Some(Datatype::Compound(members)) if element.kind() != ElementKind::Complex => {
+            let member = |(name, datatype): &(String, Datatype)| {
+                format!("{}: {datatype}", ra_pack::escape(name))
+            };
+            format!("({})", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+        Some(Datatype::String) => "string".to_owned(),
+        _ => element.to_string(),
+    }
+}

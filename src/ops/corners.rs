@@ -1,0 +1,207 @@
+//! The elements at the corners of an array, which is what a summary of it shows.
+
+use super::open::PackedArray;
+use super::values::{Part, Taken};
+use crate::error::{Error, Result};
+use crate::ndl::{Ndarray, Order};
+use crate::ra::{ElementType, Header};
+
+/// Most elements of the corners.
+const MOST: u64 = 1 << 24;
+
+/// What to read.
+#[derive(Debug, Clone, Default)]
+pub struct CornersOptions {
+    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    pub slice: Option<String>,
+    /// Elements to read at each end of each dimension of an array with more elements than
+    /// `threshold`; all when not given.
+    pub edge: Option<u64>,
+    /// Arrays with no more elements are read whole.
+    pub threshold: u64,
+}
+
+/// Elements of an array: all of them, or those at the ends of each dimension.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Corners {
+    /// The type of the elements, decoded: packed bits are `uint8`.
+    pub element: ElementType,
+    /// The description of the array, when there is one.
+    pub description: Option<Ndarray>,
+    /// The extents of the part that was asked for, in the order of the shape.
+    pub shape: Vec<u64>,
+    /// Elements at the beginning of each dimension; where these are fewer than the extent, so many are
+    /// there of its end too.
+    pub leading: Vec<u64>,
+    /// The elements that were read, last index of the shape fastest, in this machine's byte order.
+    pub bytes: Vec<u8>,
+}
+
+impl PackedArray<'_> {
+    /// Reads all elements of a part of the array, or those at the ends of each dimension. Of a stored
+    /// array nothing else is read, and so nothing is held against the manifest unless all of it is.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::{CornersOptions, Pack};
+    ///
+    /// let pack = Pack::open("examples/experiment")?;
+    /// let temperature = pack.array("thermistors/temperature.ra")?;
+    /// let corners = temperature.corners(&CornersOptions { edge: Some(3), ..Default::default() })?;
+    /// assert_eq!((corners.shape, corners.leading), (vec![10, 149], vec![3, 3]));
+    /// assert_eq!(corners.bytes.len(), 6 * 6 * 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the array cannot be read, the slice does not fit it, or these are more than 16 million elements.
+    pub fn corners(&self, options: &CornersOptions) -> Result<Corners> {
+        let part = Part::new(self, options.slice.as_deref())?;
+        let summarized = part.selection.elements() > options.threshold;
+        let edge = options.edge.filter(|_| summarized).unwrap_or(u64::MAX);
+        let lead = |axis: &Taken| if axis.count.div_ceil(2) > edge { edge } else { axis.count };
+        let axes = part.selection.axes();
+        let shown = |axis: &Taken| match lead(axis) {
+            leading if leading < axis.count => leading.saturating_mul(2),
+            leading => leading,
+        };
+        let count = if axes.iter().any(|axis| axis.count == 0) {
+            0
+        } else {
+            axes.iter().fold(1, |product: u64, axis| product.saturating_mul(shown(axis)))
+        };
+        if count > MOST {
+            let few = "these are too many elements to show; choose a part by --slice";
+            return Err(Error::Unsupported(few.to_owned()));
+        }
+        let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
+        if part.order == Order::Row {
+            kept.reverse();
+        }
+        let shape = kept.iter().map(|axis| axis.count).collect();
+        let leading = kept.iter().map(|axis| lead(axis)).collect();
+        let places = places(&part, &lead, count);
+        let whole = part.selection.is_whole() && count == part.header.elements();
+        let elbyte =
+            usize::try_from(part.header.decoded().element().elbyte()).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        let (element, _) = self.with_data(whole, |header: &Header, read_at| {
+            let length = places.len().saturating_mul(elbyte);
+            bytes.resize(length, 0);
+            let mut rest = places.as_slice();
+            let mut run = Vec::new();
+            while let Some((first, _)) = rest.first() {
+                let together = rest
+                    .iter()
+                    .zip(*first..)
+                    .take_while(|((number, _), expected)| number == expected)
+                    .count();
+                let (now, behind) = rest.split_at_checked(together).unwrap_or((rest, &[]));
+                rest = behind;
+                run.resize(together.saturating_mul(elbyte), 0);
+                let width = u64::try_from(elbyte).unwrap_or(u64::MAX);
+                read_at(first.saturating_mul(width), &mut run)?;
+                header.swap_to_native(&mut run)?;
+                for ((_, place), element) in now.iter().zip(run.chunks_exact(elbyte.max(1))) {
+                    let start = place.saturating_mul(elbyte);
+                    if let Some(there) = bytes.get_mut(start..start.saturating_add(elbyte)) {
+                        there.copy_from_slice(element);
+                    }
+                }
+            }
+            Ok(header.element())
+        })?;
+        Ok(Corners { element, description: part.description, shape, leading, bytes })
+    }
+}
+
+/// The numbers in the file of the elements that are shown, rising, each with its place among them.
+fn places(part: &Part<'_>, lead: &dyn Fn(&Taken) -> u64, count: u64) -> Vec<(u64, usize)> {
+    if count == 0 {
+        return Vec::new();
+    }
+    // Of each axis of the file: what each shown position adds to the number of the element.
+    let mut stride = 1_u64;
+    let mut axes: Vec<Vec<u64>> = Vec::new();
+    for (axis, extent) in part.selection.axes().iter().zip(part.header.dims()) {
+        let leading = lead(axis);
+        let behind =
+            if leading < axis.count { axis.count.saturating_sub(leading) } else { axis.count };
+        let mut numbers: Vec<u64> = (0..leading)
+            .chain(behind..axis.count)
+            .map(|nth| axis.first.saturating_add(axis.step.saturating_mul(nth)))
+            .map(|position| position.saturating_mul(stride))
+            .collect();
+        if axis.is_flipped {
+            numbers.reverse();
+        }
+        stride = stride.saturating_mul(*extent);
+        axes.push(numbers);
+    }
+    // The last index of the shape is the fastest of the corners, and comes first here.
+    if part.order != Order::Row {
+        axes.reverse();
+    }
+    let mut numbers = vec![0_u64];
+    for axis in &axes {
+        numbers = axis
+            .iter()
+            .flat_map(|add| numbers.iter().map(move |number| number.saturating_add(*add)))
+            .collect();
+    }
+    let mut places: Vec<(u64, usize)> = numbers.into_iter().zip(0..).collect();
+    places.sort_unstable();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Pack;
+
+    #[test]
+    fn corners_are_those_of_the_whole_in_either_order() {
+        let pack = Pack::open("examples/experiment").unwrap();
+        for (member, slice) in [
+            ("thermistors/counts.ra", None),
+            ("thermistors/temperature.ra", None),
+            ("currents/velocity.ra", None),
+            ("currents/velocity.ra", Some("::-1,1:,3::2")),
+            ("currents/velocity.ra", Some("0,:,10")),
+        ] {
+            let array = pack.array(member).unwrap();
+            let read = |edge| {
+                let slice = slice.map(str::to_owned);
+                array.corners(&CornersOptions { slice, edge, threshold: 0 }).unwrap()
+            };
+            let (all, corners) = (read(None), read(Some(2)));
+            assert_eq!(all.leading, all.shape);
+            let width = usize::try_from(all.element.elbyte()).unwrap();
+            let axes = |corners: &Corners| -> Vec<Vec<u64>> {
+                let extents = corners.shape.iter().zip(&corners.leading);
+                extents
+                    .map(|(count, lead)| {
+                        let tail = if lead < count { count - lead..*count } else { 0..0 };
+                        (0..*lead).chain(tail).collect()
+                    })
+                    .collect()
+            };
+            let mut wanted = vec![0_u64];
+            for (axis, extent) in axes(&corners).iter().zip(&all.shape) {
+                wanted =
+                    wanted.iter().flat_map(|w| axis.iter().map(move |a| w * extent + a)).collect();
+            }
+            let expected: Vec<u8> = wanted
+                .iter()
+                .flat_map(|nth| {
+                    let at = usize::try_from(*nth).unwrap() * width;
+                    all.bytes[at..at + width].to_vec()
+                })
+                .collect();
+            assert_eq!(corners.bytes, expected, "{member} {slice:?}");
+        }
+    }
+}
