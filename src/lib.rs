@@ -24,9 +24,9 @@ pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, c
 pub use crate::fs::{remove_unfinished, write_whole};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
-    ConvertOptions, ConvertReport, Converted, Coordinate, CreateOptions, CreateReport,
-    DescribeOptions, DescribeReport, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace,
-    DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
+    ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,
+    CreateReport, DescribeOptions, DescribeReport, DescriptionDifference, DiffCounts, DiffOptions,
+    DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
     FileDifference, Form, GetOptions, GetReport, Grid, GridMethod, Histogram, Intact,
     InvalidPattern, Line, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo,
     MemberChange, MemberDiff, MemberInfo, NameStatistics, Number, NumberStatistics, Pack, PackDiff,
@@ -36,17 +36,6 @@ pub use crate::ops::{
     describe_target, diff_arrays, diff_members, diff_packs, extract, get, get_to, is_array_file,
     is_pack, list, pack_info, reshape, update_descriptions, validate, validate_text, verify,
     write_descriptions,
-    ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column, ConvertOptions,
-    ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions, CreateReport,
-    DescribeOptions, DescribeReport, DiffOptions, DiffPlace, Distance, ElementsDiff,
-    ExtractOptions, ExtractReport, FieldDifference, Form, GetOptions, GetReport, Grid, GridMethod,
-    Histogram, Intact, InvalidPattern, Line, Listed, ListedArray, Listing, MemberInfo,
-    NameStatistics, Number, NumberStatistics, Pack, PackInfo, PackedArray, Patterns, Quantity,
-    Reinterpret, ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions,
-    UnknownForm, UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport,
-    array_file_info, array_info, convert, create, describe_target, diff_arrays, extract, get,
-    get_to, is_array_file, list, pack_info, reshape, update_descriptions, validate, validate_text,
-    verify, write_descriptions,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

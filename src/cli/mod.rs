@@ -1,8 +1,8 @@
 //! The command line: arguments become options, reports become text and an exit status.
 
 mod args;
-mod completions;
 mod array;
+mod completions;
 mod convert;
 mod create;
 mod dates;
@@ -17,8 +17,8 @@ mod info;
 mod list;
 mod man;
 mod output;
-mod progress;
 mod plot;
+mod progress;
 mod reshape;
 mod schema;
 mod show;

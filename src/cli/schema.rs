@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 17] = [
+const SCHEMAS: [(&str, &str); 18] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -16,6 +16,7 @@ const SCHEMAS: [(&str, &str); 17] = [
     ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
     ("convert", include_str!("../../schemas/convert.schema.json")),
     ("get", include_str!("../../schemas/get.schema.json")),
+    ("show", include_str!("../../schemas/show.schema.json")),
     ("extract", include_str!("../../schemas/extract.schema.json")),
     ("validate", include_str!("../../schemas/validate.schema.json")),
     ("describe-write", include_str!("../../schemas/describe-write.schema.json")),

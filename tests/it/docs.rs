@@ -87,6 +87,12 @@ fn the_page_about_comparing_shows_what_happens() {
 }
 
 #[test]
+#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
+fn the_page_about_looking_shows_what_happens() {
+    assert!(Home::with_sample().run_all("docs/looking.md") > 8);
+}
+
+#[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {

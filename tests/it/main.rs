@@ -32,6 +32,7 @@ mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 mod page; // support: blocks of a page, and a place to run them
+mod plot; // `ra-pack plot`: pictures that others read, the same each time
 #[cfg(unix)] // terminals, signals
 mod progress; // how far a run is, on a terminal and as JSON
 mod properties; // whole packs: what goes in comes out
@@ -47,6 +48,7 @@ mod schemas; // what --json prints is what schemas/ says
 mod scripts; // exit status, lists of names, docs/scripting.md
 #[cfg(unix)] // shells
 mod shells; // completions and manual pages, taken by what they are for
+mod show; // `ra-pack show`: numbers and layout as numpy has them
 mod validate; // `validate`, and packs that one hand-written document describes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named

@@ -104,6 +104,8 @@ impl Home {
             let ran = Command::new("sh")
                 .args(["-c", &format!("{command} 2>&1")])
                 .env("PATH", &self.path)
+                .env("LC_ALL", "C.UTF-8")
+                .env_remove("TERM")
                 .env_remove("SOURCE_DATE_EPOCH")
                 .current_dir(self.directory.path())
                 .output()

@@ -271,6 +271,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         outputs.check("info-pack", 0, ra_pack().arg("info").arg(&whole));
         let info = outputs.check("info-array", 0, ra_pack().arg("info").arg(&whole).arg(array));
         assert_eq!(info[0]["type"], "complex64");
+        for member in [array, "thermistors/quality.ra", "thermistors/temperature.ra"] {
+            let mut show = ra_pack();
+            outputs.check("show", 0, show.arg("show").arg(&whole).arg(member).arg("--stats"));
+        }
         let out = home.path().join(format!("out{at}"));
         let mut get = ra_pack();
         get.arg("get").arg(&whole).arg(array).arg("-o").arg(out.with_extension("ra"));
@@ -284,6 +288,11 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("list", 0, ra_pack().arg("list").arg(&sample));
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
+
+    let opaque = Experiment::new().array("x.ra", Element(0, 3), &[2], &[1, 2, 3, 4, 5, 6]);
+    let mut show = ra_pack();
+    show.arg("show").arg(opaque.path().join("x.ra")).arg("--stats");
+    assert_eq!(outputs.check("show", 0, &mut show)[0]["statistics"]["of"], "nothing");
 
     let convert = |output: &str| {
         let mut convert = ra_pack();

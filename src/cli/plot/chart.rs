@@ -146,14 +146,18 @@ impl<'s> Along<'s> {
     }
 
     fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+        if self.edges.is_empty() {
+            return Vec::new();
+        }
         let (low, high) = self.ends();
         let ticks = match self.dates {
             Some(dates) => ticks::dated(dates, low, high, count),
             None if self.has_positions => ticks::linear(low, high, count),
             // Indices are whole.
             None => {
-                let ticks = ticks::linear(low, high, count);
-                ticks.into_iter().filter(|(place, _)| place.fract() == 0.0).collect()
+                let ticks = ticks::linear(low, high, count).into_iter();
+                let whole = ticks.filter(|(place, _)| place.fract().abs() < 1e-9);
+                whole.map(|(place, _)| (place, format!("{place:.0}"))).collect()
             }
         };
         let place = |(place, text): Tick| ((place - low) / (high - low), text);
@@ -321,7 +325,7 @@ fn room(ticks: &[(f64, String)]) -> f64 {
 
 /// How many ticks fit a length.
 fn fitting(length: f64, each: f64) -> usize {
-    usize::try_from(whole(length / each)).unwrap_or(1).clamp(1, 12)
+    usize::try_from(whole(length / each)).unwrap_or(1).clamp(2, 12)
 }
 
 fn draw_line(line: &Line, style: &Style) -> Scene {

@@ -84,6 +84,7 @@ struct Report {
     element: String,
     shape: Vec<u64>,
     dimensions: Vec<Dimension>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<Document>,
     /// The shape of the part that is shown.
     shown_shape: Vec<u64>,

@@ -1,0 +1,156 @@
+use std::fs;
+use std::path::Path;
+
+use ra_pack::{CreateOptions, NumberStatistics, Pack, Statistics, StatisticsOptions, create};
+use serde_json::Value;
+
+use crate::experiment::{Element, Experiment, FLOAT64, le, ra_pack, raw_array};
+use crate::python::Python;
+
+fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> NumberStatistics {
+    let slice = slice.map(str::to_owned);
+    let options = StatisticsOptions { slice, bins: Some(10), jobs: Some(jobs) };
+    match pack.array(member).unwrap().statistics(&options).unwrap() {
+        Statistics::Numbers(numbers) | Statistics::Magnitudes(numbers) => numbers,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Arrays of many types with what numpy says of each, in `directory`.
+const MAKE: &str = r#"
+import json, struct, sys
+import numpy as np
+rng = np.random.default_rng(5)
+told = {}
+np.seterr(all='ignore')
+for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
+    t = np.dtype(name)
+    for shape in [(7,), (300, 511), (3, 4, 5)]:
+        if t.kind in 'iu':
+            i = np.iinfo(t); a = rng.integers(i.min, i.max, shape, dtype=t, endpoint=True)
+        else:
+            a = (rng.standard_normal(shape) * 10).astype(t)
+            if t.kind == 'c': a = a + (1j * rng.standard_normal(shape)).astype(t)
+            flat = a.reshape(-1); flat[1] = np.nan; flat[2] = np.inf; flat[4] = -np.inf
+        file = f"{name}_{len(shape)}.ra"
+        eltype = {'i': 1, 'u': 2, 'f': 3, 'c': 4}[t.kind]
+        with open(sys.argv[1] + "/" + file, "wb") as out:
+            out.write(struct.pack("<8s5Q", b"rawarray", 0, eltype, t.itemsize, a.nbytes, a.ndim))
+            out.write(struct.pack(f"<{a.ndim}Q", *a.shape)); out.write(a.tobytes(order="F"))
+        v = np.abs(a).astype('f8') if t.kind == 'c' else a
+        f = v[np.isfinite(v)]
+        w = f.astype('f8')
+        told[file] = dict(count=v.size, finite=f.size, nan=int(np.isnan(v).sum()),
+            positive_infinite=int((v == np.inf).sum()), negative_infinite=int((v == -np.inf).sum()),
+            min=repr(f.min().item()), max=repr(f.max().item()), mean=w.mean(), std=w.std(),
+            histogram=np.histogram(w, 10)[0].tolist(), text=np.array2string(a))
+        if t.kind == 'f': told[file]['finite_text'] = np.array2string(np.abs(np.nan_to_num(a, posinf=1, neginf=2)) + 1)
+json.dump(told, open(sys.argv[1] + "/told.json", "w"))
+"#;
+
+#[test]
+fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
+    let Some(python) = Python::with(&["numpy"]) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let source = home.path().join("source");
+    fs::create_dir(&source).unwrap();
+    let made = python.command().args(["-c", MAKE]).arg(&source).status().unwrap();
+    assert!(made.success());
+    let told: Value = serde_json::from_slice(&fs::read(source.join("told.json")).unwrap()).unwrap();
+    fs::remove_file(source.join("told.json")).unwrap();
+    let mut packs = vec![Pack::open(&source).unwrap()];
+    for name in ["a.zip", "a.tar", "a.tar.gz", "deflated.zip"] {
+        let mut options = CreateOptions { describe: true, ..CreateOptions::default() };
+        if name.starts_with("deflated") {
+            options.compression = ra_pack::Compression::Deflate { level: None };
+        }
+        create(&source, &home.path().join(name), &options).unwrap();
+        packs.push(Pack::open(home.path().join(name)).unwrap());
+    }
+    for (file, told) in told.as_object().unwrap() {
+        let first = numbers(&packs[0], file, 1, None);
+        for (nth, pack) in packs.iter().enumerate() {
+            for jobs in [1, 3] {
+                let mut again = numbers(pack, file, jobs, None);
+                assert_eq!(again.verified, nth > 0, "{file}");
+                again.verified = false;
+                assert_eq!(again, first, "{file}");
+            }
+        }
+        // The same elements by way of a slice.
+        let dims = packs[0].array(file).unwrap().shape().unwrap().len();
+        let backwards = vec!["::-1"; dims].join(",");
+        assert_eq!(numbers(&packs[1], file, 2, Some(&backwards)).max, first.max);
+        for (key, found) in [
+            ("count", first.count),
+            ("finite", first.finite),
+            ("nan", first.nan),
+            ("positive_infinite", first.positive_infinite),
+            ("negative_infinite", first.negative_infinite),
+        ] {
+            assert_eq!(told[key], found, "{file} {key}");
+        }
+        let near = |key: &str, found: Option<f64>| {
+            let expected = told[key].as_f64().unwrap();
+            let scale = told["std"].as_f64().unwrap();
+            assert!((found.unwrap() - expected).abs() <= 1e-12 * scale, "{file} {key} {found:?}");
+        };
+        near("mean", first.mean);
+        near("std", first.std);
+        for (key, found) in [("min", first.min), ("max", first.max)] {
+            let expected = told[key].as_str().unwrap();
+            let found = found.unwrap();
+            if file.contains("int") {
+                assert_eq!(found.to_string(), expected, "{file}");
+            } else {
+                let expected: f64 = expected.parse().unwrap();
+                assert!((found.to_f64() - expected).abs() <= expected.abs() * 1e-15, "{file}");
+            }
+        }
+        let counts = first.histogram.unwrap().counts;
+        assert_eq!(counts.iter().sum::<u64>(), first.finite, "{file}");
+        if file.starts_with("float") {
+            assert_eq!(told["histogram"], serde_json::json!(counts), "{file}");
+        }
+        let shown = ra_pack().arg("show").arg(source.join(file)).arg("--json").assert().success();
+        let shown: Value = serde_json::from_slice(&shown.get_output().stdout).unwrap();
+        assert_eq!(shown["text"].as_str().unwrap(), told["text"].as_str().unwrap(), "{file}");
+    }
+}
+
+#[test]
+fn missing_values_are_counted_apart_and_left_out() {
+    let data = le(f64::to_le_bytes, [1.0, -999.0, 3.0, f64::NAN, 50.0, -7.0, 1e20]);
+    let yaml = "ndarrays:\n  x:\n    shape: [7]\n    type: float64\n    attributes:\n      \
+                missing_value: 1.0e+20\n      valid_range:\n        shape: [2]\n        type: float64\n        \
+                value: [0.0, 40.0]\n    storage:\n      fillvalue: -999.0\n";
+    let pack = Experiment::new().array("x.ra", FLOAT64, &[7], &data).file("x.yaml", yaml);
+    let found = numbers(&Pack::open(pack.path()).unwrap(), "x.ra", 1, None);
+    assert_eq!((found.missing, found.nan, found.finite), (4, 1, 2));
+    assert_eq!((found.mean, found.std), (Some(2.0), Some(1.0)));
+}
+
+#[test]
+fn integers_of_16_bytes_are_exact() {
+    let home = tempfile::tempdir().unwrap();
+    let data = le(i128::to_le_bytes, [i128::MAX, i128::MAX - 1, i128::MIN + 1]);
+    fs::write(home.path().join("x.ra"), raw_array(Element(1, 16), &[3], &data)).unwrap();
+    let (pack, member) = Pack::of_array(home.path().join("x.ra")).unwrap();
+    let found = numbers(&pack, &member, 1, None);
+    assert_eq!(found.max.unwrap().to_string(), i128::MAX.to_string());
+    assert_eq!(found.min.unwrap().to_string(), (i128::MIN + 1).to_string());
+}
+
+#[test]
+fn damage_is_found_while_all_values_pass() {
+    let home = tempfile::tempdir().unwrap();
+    let sample = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/experiment"));
+    let tar = home.path().join("x.tar");
+    create(sample, &tar, &CreateOptions::default()).unwrap();
+    let member = "thermistors/temperature.ra";
+    let at = Pack::open(&tar).unwrap().array(member).unwrap().offsets().unwrap().unwrap().1;
+    let mut bytes = fs::read(&tar).unwrap();
+    bytes[usize::try_from(at).unwrap() + 1000] ^= 1;
+    fs::write(&tar, bytes).unwrap();
+    ra_pack().arg("show").arg(&tar).args([member, "--stats"]).assert().code(1);
+}
