@@ -37,7 +37,7 @@ for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 f
         with open(sys.argv[1] + "/" + file, "wb") as out:
             out.write(struct.pack("<8s5Q", b"rawarray", 0, eltype, t.itemsize, a.nbytes, a.ndim))
             out.write(struct.pack(f"<{a.ndim}Q", *a.shape)); out.write(a.tobytes(order="F"))
-        v = np.abs(a).astype('f8') if t.kind == 'c' else a
+        v = np.abs(a.astype('c16')) if t.kind == 'c' else a
         f = v[np.isfinite(v)]
         w = f.astype('f8')
         told[file] = dict(count=v.size, finite=f.size, nan=int(np.isnan(v).sum()),

@@ -197,11 +197,11 @@ fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<Strin
             let word = |byte: &u8| if *byte == 0 { "False" } else { "True" }.to_owned();
             align(bytes.iter().map(word).collect(), false)
         }
-        ElementType::FLOAT16 => floats(read::<f16>(bytes).map(Float::of), precision, ""),
-        ElementType::BFLOAT16 => floats(read::<bf16>(bytes).map(Float::of), precision, ""),
+        ElementType::FLOAT16 => floats(read::<f16>(bytes).map(Float::of_half), precision, ""),
+        ElementType::BFLOAT16 => floats(read::<bf16>(bytes).map(Float::of_half), precision, ""),
         ElementType::FLOAT32 => floats(read::<f32>(bytes).map(Float::of), precision, ""),
         ElementType::FLOAT64 => floats(read::<f64>(bytes).map(Float::of), precision, ""),
-        ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of), precision),
+        ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of_half), precision),
         ElementType::COMPLEX64 => complex(read::<f32>(bytes).map(Float::of), precision),
         ElementType::COMPLEX128 => complex(read::<f64>(bytes).map(Float::of), precision),
         _ => match element.kind() {
@@ -263,6 +263,14 @@ struct Float {
 }
 
 impl Float {
+    /// Of a type with fewer digits than those that numbers are written by.
+    fn of_half<T: Copy + Into<f64> + std::str::FromStr + PartialEq>(number: T) -> Self {
+        let wide: f64 = number.into();
+        let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
+        let mut texts = (0..9_usize).map(|digits| format!("{wide:.digits$e}"));
+        Self { number: wide, shortest: texts.find(reads).unwrap_or_default() }
+    }
+
     fn of<T: Copy + Into<f64> + std::fmt::LowerExp>(number: T) -> Self {
         Self { number: number.into(), shortest: format!("{number:e}") }
     }
@@ -363,10 +371,14 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         .zip(&parts)
         .map(|(float, parts)| match parts {
             None => format!("{:>width$}", strange(float)),
-            Some((before, digits, power)) if is_scientific => {
+            Some((before, _, power)) if is_scientific => {
                 let sign = if *power < 0 { '-' } else { '+' };
                 let power = power.unsigned_abs();
-                format!("{before:>left$}.{digits:0<behind$}e{sign}{power:0power_width$}")
+                // Digits behind the shortest are those of the number, as numpy has them.
+                let text = format!("{:.behind$e}", float.number);
+                let digits = text.split_once('e').map_or("", |(digits, _)| digits);
+                let digits = digits.split_once('.').map_or("", |(_, digits)| digits);
+                format!("{before:>left$}.{digits}e{sign}{power:0power_width$}")
             }
             Some((before, digits, _)) => format!("{before:>left$}.{digits:<behind$}"),
         })
