@@ -22,7 +22,7 @@ pub(crate) struct Contents {
     pub(crate) arrays: ByPath<Arc<ArrayFacts>>,
     pub(crate) descriptions: ByPath<Box<DescriptionFacts>>,
     /// The description of the whole pack, and what it is called in messages.
-    pub(crate) pack_document: Option<(String, Box<DescriptionFacts>)>,
+    pub(crate) pack_document: Option<(String, Arc<DescriptionFacts>)>,
     /// Whether any description has the other extension, so that it is worth looking for one.
     has_yml: bool,
 }
@@ -116,7 +116,7 @@ impl Contents {
                 self.arrays.insert(path, facts);
             }
             Content::Description(facts) if is_pack_document(path.as_str()) => {
-                self.pack_document = Some((path.as_str().to_owned(), facts));
+                self.pack_document = Some((path.as_str().to_owned(), Arc::from(facts)));
             }
             Content::Description(mut facts) => {
                 self.name(&path, &mut facts);

@@ -23,8 +23,8 @@ use crate::finding::Finding;
 use crate::fs::Map;
 use crate::ndl::Ndarray;
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector, Layout,
-    PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
+    Layout, PACK_DOCUMENT, Placement,
 };
 use crate::parallel;
 use crate::path::MemberPath;
@@ -59,6 +59,8 @@ pub struct Pack {
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
     manifest: OnceLock<Option<PackManifest>>,
+    /// The pack's own document, which describes any number of arrays.
+    document: OnceLock<Option<Arc<DescriptionFacts>>>,
     /// What the manifest was likely to say before it was found.
     foreseen: OnceLock<Foreseen>,
 }
@@ -95,6 +97,7 @@ impl Pack {
             map: None,
             placement: OnceLock::new(),
             manifest: OnceLock::new(),
+            document: OnceLock::new(),
             foreseen: OnceLock::new(),
         })
     }
@@ -119,7 +122,14 @@ impl Pack {
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         let placement = OnceLock::from(placement);
-        Self { archive, map: None, placement, manifest: OnceLock::new(), foreseen: OnceLock::new() }
+        Self {
+            archive,
+            map: None,
+            placement,
+            manifest: OnceLock::new(),
+            document: OnceLock::new(),
+            foreseen: OnceLock::new(),
+        }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -278,24 +288,42 @@ impl Pack {
             found |= self.add_description(&name, &mut contents)?;
         }
         if !found {
-            self.add_description(PACK_DOCUMENT, &mut contents)?;
+            contents.pack_document =
+                self.document()?.map(|facts| (PACK_DOCUMENT.to_owned(), facts));
         }
         Ok(contents)
     }
 
     /// Adds a description that is there.
     fn add_description(&self, name: &str, contents: &mut Contents) -> Result<bool> {
-        let placed = match name {
-            PACK_DOCUMENT => self.find_tag(name)?,
-            _ => self.find_placed(|placement| placement.place_payload(name))?,
-        };
+        let placed = self.find_placed(|placement| placement.place_payload(name))?;
         let Some(member) = placed else { return Ok(false) };
-        let path = MemberPath::new(name)?;
-        let mut inspector = Inspector::new(name);
-        let mut reader = self.archive.read(&member)?;
-        inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
-        contents.add(path.clone(), inspector.finish(name, member.size));
+        contents.add(MemberPath::new(name)?, self.inspect(name, &member)?);
         Ok(true)
+    }
+
+    /// The pack's own document, read once: without others it describes every array.
+    fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
+        if let Some(document) = self.document.get() {
+            return Ok(document.clone());
+        }
+        let found = match self.find_tag(PACK_DOCUMENT)? {
+            Some(member) => self.inspect(PACK_DOCUMENT, &member)?,
+            None => Content::Other,
+        };
+        let document = match found {
+            Content::Description(facts) => Some(Arc::from(facts)),
+            Content::Array(_) | Content::Other => None,
+        };
+        Ok(self.document.get_or_init(|| document).clone())
+    }
+
+    /// What a member is found to be.
+    fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
+        let mut inspector = Inspector::new(name);
+        let mut reader = self.archive.read(member)?;
+        inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
+        Ok(inspector.finish(name, member.size))
     }
 
     fn unreadable(&self, member: &str, error: io::Error) -> Error {

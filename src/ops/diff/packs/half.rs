@@ -309,7 +309,7 @@ impl Half {
         let mut contents = Contents::default();
         if let Some(file) = self.find(PACK_DOCUMENT) {
             let facts = DescriptionFacts::parse(PACK_DOCUMENT, self.text(file)?);
-            contents.pack_document = Some((PACK_DOCUMENT.to_owned(), Box::new(facts)));
+            contents.pack_document = Some((PACK_DOCUMENT.to_owned(), Arc::new(facts)));
         }
         Ok(self.document.get_or_init(|| contents))
     }
