@@ -33,7 +33,10 @@ Environment:
   NO_COLOR            no colours, if it is not empty and --color is not given
   CLICOLOR_FORCE      colours also where there is no terminal, if it is neither empty nor 0
   COLUMNS             how wide --help is where there is no terminal
-  TERM                no line of progress, if it is dumb
+  TERM                no line of progress and plain letters in pictures, if it is dumb
+  LC_ALL              show, plot: blocks and other signs of Unicode in text, if it, or else
+                      LC_CTYPE, or else LANG, says UTF-8
+  COLORTERM           plot: 24-bit colours in the terminal, if it is truecolor or 24bit
   SOURCE_DATE_EPOCH   create: the time of every member, in seconds since 1970 UTC
   TMPDIR              diff: where an array that is encoded goes meanwhile
 

@@ -27,6 +27,8 @@ const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("verify", "{}/exp.zip", "{}/damaged.zip", "{}/damaged.zip {}/none.zip"),
     ("list", "{}/exp.zip", "{}/no.zip", "{}/exp.zip none*"),
     ("info", "{}/exp.zip", "{}/cut.ra", "{}/exp.zip none.ra"),
+    ("show", "{}/exp.zip a.ra", "{}/damaged.zip a.ra --stats", "{}/exp.zip none.ra"),
+    ("plot", "{}/exp.zip a.ra -o {}/a.svg", "{}/damaged.zip a.ra -o {}/d.svg", "{}/exp.zip a.ra"),
     ("get", "{}/exp.zip a.ra -o {}/got.ra", "{}/damaged.zip a.ra -o {}/n.ra", "{}/exp.zip none.ra"),
     ("extract", "{}/exp.zip -C {}/o", "{}/damaged.zip -C {}/p", "{}/exp.zip none -C {}/q"),
     ("describe", "{}/exp", "--update {}/broken", "{}/none"),
