@@ -41,3 +41,8 @@ pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
 pub use crate::progress::{Progress, Snapshot};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};
+
+/// The programs of the guide, compiled and run by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod guide {}

@@ -19,7 +19,7 @@ def read_member(pack, name):
 
 def read_array(pack, name):
     content = read_member(pack, name)
-    listed = read_member(pack, "manifest-sha256.txt").decode().splitlines()
+    listed = read_member(pack, "manifest-sha256.txt").decode().split("\n")
     assert f"{hashlib.sha256(content).hexdigest()}  {name}" in listed, "the content is not what was packed"
     magic, flags, eltype, elbyte, size, ndims = struct.unpack_from("<8s5Q", content)
     dims = struct.unpack_from(f"<{ndims}Q", content, 48)

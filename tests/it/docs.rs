@@ -63,7 +63,7 @@ fn the_tutorial_shows_what_happens() {
 #[test]
 #[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
 fn the_recipes_for_keeping_a_pack_work() {
-    if installed(&["bsdtar", "minisign", "ssh-keygen", "par2", "sha256sum"]) {
+    if installed(&["bsdtar", "minisign", "ssh-keygen", "par2", "sha256sum", "zip"]) {
         assert!(Home::with_sample().run_all("docs/keeping.md") > 15);
     }
 }
@@ -90,6 +90,14 @@ fn the_page_about_comparing_shows_what_happens() {
 #[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
 fn the_page_about_looking_shows_what_happens() {
     assert!(Home::with_sample().run_all("docs/looking.md") > 8);
+}
+
+#[test]
+#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
+fn the_page_about_bags_shows_what_happens() {
+    if installed(&["unzip", "sha256sum"]) {
+        assert!(Home::with_sample().run_all("docs/bagit.md") > 4);
+    }
 }
 
 #[test]

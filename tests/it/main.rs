@@ -32,6 +32,7 @@ mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 mod page; // support: blocks of a page, and a place to run them
+mod pages; // every block of every page is run, every link leads somewhere
 mod plot; // `ra-pack plot`: pictures that others read, the same each time
 #[cfg(unix)] // terminals, signals
 mod progress; // how far a run is, on a terminal and as JSON

@@ -1,5 +1,6 @@
 //! Pages of documentation as what they show: files, findings, and commands with their output.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,6 +65,8 @@ fn session(text: &str) -> Vec<Shown> {
 pub(crate) struct Home {
     directory: TempDir,
     path: String,
+    /// Where the last command ended, as in a shell.
+    at: RefCell<PathBuf>,
 }
 
 impl Home {
@@ -71,7 +74,9 @@ impl Home {
         let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
         let binaries = binary.parent().unwrap().display();
         let path = format!("{binaries}:{}", std::env::var("PATH").unwrap_or_default());
-        Self { directory: TempDir::new().unwrap(), path }
+        let directory = TempDir::new().unwrap();
+        let at = RefCell::new(directory.path().to_owned());
+        Self { directory, path, at }
     }
 
     /// One with a copy of `examples/experiment` in it.
@@ -100,16 +105,20 @@ impl Home {
     /// Runs the commands of a console block; answers how many there were.
     pub(crate) fn run(&self, text: &str) -> usize {
         let shown = session(text);
+        let ended = tempfile::NamedTempFile::new().unwrap();
         for Shown { command, output } in &shown {
+            // As on a terminal, where both outputs of every part of a command are seen.
             let ran = Command::new("sh")
-                .args(["-c", &format!("{command} 2>&1")])
+                .args(["-c", &format!("exec 2>&1\n{command}\npwd > \"$0\"")])
+                .arg(ended.path())
                 .env("PATH", &self.path)
                 .env("LC_ALL", "C.UTF-8")
                 .env_remove("TERM")
                 .env_remove("SOURCE_DATE_EPOCH")
-                .current_dir(self.directory.path())
+                .current_dir(&*self.at.borrow())
                 .output()
                 .unwrap();
+            *self.at.borrow_mut() = fs::read_to_string(ended.path()).unwrap().trim_end().into();
             let printed = String::from_utf8_lossy(&ran.stdout);
             assert_eq!(timeless(printed.trim_end()), timeless(output.trim_end()), "{command}");
         }

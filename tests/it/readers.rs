@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::experiment::{COMPLEX64, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16, INT64};
 use crate::experiment::{UINT8, le, ra_pack};
 use crate::foreign::installed;
-use crate::page::Home;
+use crate::page::{Home, blocks, read};
 
 /// Where the readers are.
 fn readers() -> PathBuf {
@@ -133,5 +133,8 @@ fn the_page_about_the_format_shows_what_happens() {
         let into = home.file(&format!("examples/readers/{name}"));
         std::fs::copy(readers().join(name), into).unwrap();
     }
-    assert!(home.run_all("docs/format.md") > 5);
+    assert!(home.run_all("docs/format.md") > 8);
+    for block in blocks(&read("docs/format.md")).iter().filter(|block| block.kind == "yaml") {
+        assert_eq!(ra_pack::ndl::parse(block.text.as_bytes()).diagnostics, [], "{}", block.text);
+    }
 }

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command as Shell;
 
 use assert_cmd::Command;
 use jsonschema::Validator;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, UINT8, ra_pack, raw_array};
+use crate::page::{Block, Home, blocks, read};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -420,46 +420,19 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
 }
 
-/// The code blocks of docs/schemas.md of one language.
-fn blocks(language: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join("docs/schemas.md")).unwrap();
-    let open = format!("```{language}\n");
-    let blocks = text.split(&open).skip(1);
-    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
-}
-
 #[test]
-#[cfg(unix)]
+#[cfg(unix)] // the shell of a page
 fn the_docs_show_what_an_editor_needs() {
-    let home = TempDir::new().unwrap();
-    let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
-    let path = format!(
-        "{}:{}",
-        binary.parent().unwrap().display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
-    for block in blocks("console") {
-        for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            let mut shell = Shell::new("sh");
-            shell.args(["-c", command]).env("PATH", &path).current_dir(home.path());
-            let ran = shell.output().unwrap();
-            assert!(ran.status.success(), "{command}: {ran:?}");
-            let shown: String = block
-                .split_inclusive('\n')
-                .skip_while(|line| line.trim_end() != format!("$ {command}"))
-                .skip(1)
-                .take_while(|line| !line.starts_with("$ "))
-                .collect();
-            assert_eq!(String::from_utf8_lossy(&ran.stdout), shown, "{command}");
-        }
-    }
-    let documents = blocks("yaml");
+    let home = Home::new();
+    assert!(home.run_all("docs/schemas.md") > 1);
+    let blocks = blocks(&read("docs/schemas.md"));
+    let documents: Vec<_> = blocks.iter().filter(|block| block.kind == "yaml").collect();
     assert!(!documents.is_empty());
-    for text in documents {
+    for Block { text, .. } in documents {
         // What a language server does: it reads the comment and fetches the file it names.
         let named =
             text.lines().find_map(|line| line.strip_prefix("# yaml-language-server: $schema="));
-        let schema = fs::read_to_string(home.path().join(named.unwrap())).unwrap();
+        let schema = fs::read_to_string(home.file(named.unwrap())).unwrap();
         let validator = validator(&serde_json::from_str(&schema).unwrap());
         let parsed = ra_pack::ndl::parse(text.as_bytes());
         assert_eq!(parsed.diagnostics, []);

@@ -238,3 +238,17 @@ fn every_module_is_in_one_row() {
     assert_eq!(distinct.len(), modules.len());
     assert!(ROWS.windows(2).all(|pair| pair[0].0 > pair[1].0), "rows stand highest first");
 }
+
+#[test]
+fn the_page_for_contributors_draws_the_rows() {
+    let blocks = crate::page::blocks(&crate::page::read("CONTRIBUTING.md"));
+    let drawn = blocks.iter().find(|block| block.kind == "text").unwrap();
+    let drawn: Vec<_> = drawn.text.split_whitespace().filter(|word| *word != "|").collect();
+    let rows: Vec<_> = ROWS
+        .iter()
+        .flat_map(|(row, modules)| {
+            std::iter::once(row.to_string()).chain(modules.iter().map(ToString::to_string))
+        })
+        .collect();
+    assert_eq!(drawn, rows);
+}
