@@ -1,9 +1,11 @@
-//! One file in a long manifest: found as its text passes by, or again and again by an index.
+//! What a long manifest says, without all of its entries at once: one file, found as its text passes by or
+//! again and again by an index, or one entry after the other.
 //!
-//! Both tell only what is beyond doubt, and leave everything else to [`Manifest::look_up`], which reads
+//! All tell only what is beyond doubt, and leave everything else to [`Manifest::look_up`], which reads
 //! the text as it stands and says what is wrong with it.
 
 use std::borrow::Cow;
+use std::io::{self, BufRead, Read as _};
 
 use memchr::memmem::{self, Finder};
 
@@ -186,6 +188,39 @@ impl ManifestIndex {
     }
 }
 
+/// Shows every entry of a manifest to `each`, when no line is at fault and the paths are in strict order, as in
+/// all that ra-pack writes. Otherwise says no, and has shown some of them: there is more to say, which
+/// [`Manifest::parse`] does.
+///
+/// # Errors
+///
+/// When the text cannot be read.
+pub(crate) fn show_sorted(
+    algorithm: Algorithm,
+    names: NameEncoding,
+    mut text: impl BufRead,
+    mut each: impl FnMut(&MemberPath, &Digest),
+) -> io::Result<bool> {
+    /// No line that is sound is longer, with both bytes of its end.
+    const LONGEST: usize = MAX_LINE_BYTES + 2;
+    let longest = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    let mut before: Option<MemberPath> = None;
+    let mut line = Vec::new();
+    while text.by_ref().take(longest).read_until(b'\n', &mut line)? > 0 {
+        let content = line.strip_suffix(b"\n").unwrap_or(&line);
+        match parse_line(algorithm, names, without_return(content)) {
+            Ok(None) => {}
+            Ok(Some((path, digest))) if before.as_ref().is_none_or(|before| *before < path) => {
+                each(&path, &digest);
+                before = Some(path);
+            }
+            _ => return Ok(false),
+        }
+        line.clear();
+    }
+    Ok(true)
+}
+
 fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -279,6 +314,34 @@ mod tests {
                 if let Some(index) = ManifestIndex::new(Algorithm::Sha256, names, &text) {
                     prop_assert_eq!(index.look_up(&text, &path), whole);
                 }
+            }
+        }
+
+        #[test]
+        fn entries_that_are_shown_are_those_of_the_whole(
+            lines in proptest::collection::vec(line(), 0..6),
+            mark in prop_oneof![9 => Just(""), 1 => Just("\u{feff}")],
+            paths in proptest::collection::btree_set("[ab%\n](/[ab\\\\])?", 0..6),
+        ) {
+            let entries = |names, text: &[u8]| {
+                let mut shown = Vec::new();
+                let each = |path: &MemberPath, digest: &Digest| shown.push((path.clone(), *digest));
+                show_sorted(Algorithm::Sha256, names, text, each).unwrap().then_some(shown)
+            };
+            let text = [mark.as_bytes(), &lines.concat()].concat();
+            for names in ENCODINGS {
+                if let Some(shown) = entries(names, &text) {
+                    let (whole, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
+                    prop_assert!(faults.is_empty());
+                    let whole = whole.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
+                    prop_assert_eq!(shown, whole.collect::<Vec<_>>());
+                }
+            }
+            let paths = paths.into_iter().filter_map(|path| MemberPath::new(path).ok());
+            let listed: Vec<_> = paths.map(|path| (path, Digest::sha256(b""))).collect();
+            let written = Manifest::new(Algorithm::Sha256, listed.clone());
+            for names in [NameEncoding::Gnu, NameEncoding::Percent] {
+                prop_assert_eq!(entries(names, &written.to_text(names)), Some(listed.clone()));
             }
         }
 

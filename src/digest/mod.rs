@@ -1,6 +1,7 @@
 //! Digests of bytes: the algorithms that manifests use.
 
 mod beside;
+mod table;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +9,7 @@ use std::str::FromStr;
 use sha2::Digest as _;
 
 pub(crate) use self::beside::{Hashing, beside};
+pub(crate) use self::table::DigestTable;
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +96,16 @@ impl Digest {
             Self::Sha256(bytes) => bytes,
             Self::Sha512(bytes) => bytes,
         }
+    }
+
+    /// The digest with these bytes; their number must be the algorithm's.
+    pub(crate) fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::Md5 => Self::Md5(bytes.try_into().ok()?),
+            Algorithm::Sha1 => Self::Sha1(bytes.try_into().ok()?),
+            Algorithm::Sha256 => Self::Sha256(bytes.try_into().ok()?),
+            Algorithm::Sha512 => Self::Sha512(bytes.try_into().ok()?),
+        })
     }
 
     /// Reads hexadecimal of either case; the length must be the algorithm's.

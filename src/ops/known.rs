@@ -30,28 +30,20 @@ impl Known {
         members: &[Member],
         findings: &mut Vec<Finding>,
     ) -> Result<Option<Self>> {
-        let text = match Self::text(archive, files) {
-            // The others can still be unpacked, unchecked.
-            Err(Error::Damaged { finding, .. }) => {
-                findings.push(*finding);
-                None
-            }
-            text => text?,
-        };
-        Ok(text.map(|text| {
-            let NamedManifest { name, manifest } = text.parse(findings);
-            let (of_members, missing) = pair(&manifest, placement, members);
-            Self { name, manifest, of_members, missing }
-        }))
+        let text = text(archive, files, findings)?;
+        Ok(text.map(|text| Self::of(text, placement, members, findings)))
     }
 
-    fn text(archive: &Path, files: &impl RootFiles) -> Result<Option<ManifestText<'static>>> {
-        let path = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
-        let Some(text) = manifests::read_beside(&path)? else {
-            return manifest_text::preferred(files);
-        };
-        let names = manifest_text::rules(files)?.names;
-        Ok(Some(ManifestText::outside(path.to_string_lossy(), Algorithm::Sha256, names, text)))
+    /// What a manifest lists, and which of it is about which member.
+    pub(super) fn of(
+        text: ManifestText<'_>,
+        placement: &Placement,
+        members: &[Member],
+        findings: &mut Vec<Finding>,
+    ) -> Self {
+        let NamedManifest { name, manifest } = text.parse(findings);
+        let (of_members, missing) = pair(&manifest, placement, members);
+        Self { name, manifest, of_members, missing }
     }
 
     /// What is listed and not in the archive.
@@ -72,30 +64,28 @@ impl Known {
     }
 }
 
-/// What a manifest says of each member, in less room than all of it.
-pub(super) struct Expected {
-    manifest: String,
-    pub(super) algorithm: Algorithm,
-    of_members: Vec<Option<Digest>>,
-}
-
-impl Expected {
-    /// Keeps the digests of members alone.
-    pub(super) fn of(known: Known) -> Self {
-        let Known { name, manifest, of_members, .. } = known;
-        let digest = |number: usize| manifest.entries().get(number).map(|entry| entry.digest);
-        let of_members = of_members.into_iter().map(|number| number.and_then(digest)).collect();
-        Self { manifest: name, algorithm: manifest.algorithm(), of_members }
-    }
-
-    /// The digest of a member, by the member's number.
-    pub(super) fn digest(&self, member: usize) -> Option<Digest> {
-        self.of_members.get(member).copied().flatten()
-    }
-
-    /// What it says of a file that it has another digest than it should.
-    pub(super) fn mismatch(&self, name: &str, expected: &Digest, found: &Digest) -> Finding {
-        manifests::mismatch(name, &self.manifest, expected, found)
+/// The text of the manifest beside the archive, or of the one in it. One that is damaged is none, and a finding:
+/// the files can be read all the same, unchecked.
+pub(super) fn text<'f>(
+    archive: &Path,
+    files: &'f impl RootFiles,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<ManifestText<'f>>> {
+    let path = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let text = match manifests::read_beside(&path) {
+        Ok(None) => manifest_text::preferred(files),
+        Ok(Some(text)) => manifest_text::rules(files).map(|rules| {
+            let name = path.to_string_lossy();
+            Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
+        }),
+        Err(error) => Err(error),
+    };
+    match text {
+        Err(Error::Damaged { finding, .. }) => {
+            findings.push(*finding);
+            Ok(None)
+        }
+        text => text,
     }
 }
 

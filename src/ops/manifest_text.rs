@@ -23,7 +23,7 @@ pub(super) trait RootFiles {
     fn layout(&self) -> Result<Layout>;
 
     /// A whole file, if there is one. What it cannot be read for is damage, or a refusal of the system.
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>>;
 
     /// An error that is a finding about the pack.
     fn damaged(&self, finding: Finding) -> Error;
@@ -34,7 +34,7 @@ pub(super) trait RootFiles {
 pub(super) struct ManifestText<'t> {
     pub(super) name: String,
     pub(super) algorithm: Algorithm,
-    names: NameEncoding,
+    pub(super) names: NameEncoding,
     text: Cow<'t, [u8]>,
 }
 
@@ -94,7 +94,7 @@ impl<'t> ManifestText<'t> {
 }
 
 /// The manifest that a single file of a pack is held against.
-pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'static>>> {
+pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_>>> {
     for algorithm in BY_PREFERENCE {
         let name = pack::manifest_name(algorithm);
         let Some(text) = files.read(&name)? else { continue };

@@ -25,6 +25,7 @@ mod corners;
 mod create;
 mod describe;
 mod diff;
+mod expected;
 mod extract;
 mod get;
 mod glance;

@@ -1,6 +1,7 @@
 //! The files at the root of a pack that say how to read it, kept from a first look at an archive: its
 //! manifests, and what declares a bag.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,11 +64,11 @@ impl RootFiles for RootTexts<'_> {
         Ok(self.placement.layout)
     }
 
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>> {
         let placed = self.placement.place_tag(name);
         match self.texts.iter().find(|kept| kept.name == placed).map(|kept| &kept.text) {
             None => Ok(None),
-            Some(Ok(text)) => Ok(Some(text.clone())),
+            Some(Ok(text)) => Ok(Some(Cow::Borrowed(text))),
             Some(Err(finding)) => Err(self.damaged((**finding).clone())),
         }
     }

@@ -4,6 +4,7 @@ mod array;
 mod axes;
 mod manifest;
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -541,9 +542,9 @@ impl RootFiles for Pack {
         }
     }
 
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>> {
         let member = self.find_tag(name)?;
-        member.map(|member| self.text(&member, name)).transpose()
+        member.map(|member| self.text(&member, name).map(Cow::Owned)).transpose()
     }
 
     fn damaged(&self, finding: Finding) -> Error {

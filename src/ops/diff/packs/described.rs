@@ -23,9 +23,9 @@ pub(super) fn said(
     half: &Half,
     unit: &Unit,
 ) -> Result<std::result::Result<Option<Said>, Box<Finding>>> {
-    let name = half.name(unit.file);
+    let name = half.name(unit.file());
     let Ok(path) = MemberPath::new(name) else { return Ok(Ok(None)) };
-    let Some(file) = unit.description else {
+    let Some(file) = unit.description() else {
         let entity = half.document()?.in_pack_document(&path).map(|described| described.entity);
         return Ok(Ok(entity.map(Said::new)));
     };

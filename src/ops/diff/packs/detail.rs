@@ -4,11 +4,10 @@ use super::super::DiffOptions;
 use super::super::arrays::{compare, stored_otherwise};
 use super::super::side::Side;
 use super::described::Said;
-use super::half::{Half, Reading};
+use super::half::Half;
 use super::pairing::{Pair, Unit, is_array};
 use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff};
 use super::{bytes, described};
-use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::ndl::Order;
@@ -19,7 +18,6 @@ pub(super) struct Details<'a> {
     pub(super) a: &'a Half,
     pub(super) b: &'a Half,
     pub(super) options: &'a DiffOptions,
-    pub(super) algorithm: Algorithm,
     /// Whether descriptions in the documents of both packs, which are made of others, are to be compared.
     pub(super) documents: bool,
 }
@@ -36,16 +34,12 @@ impl Details<'_> {
     }
 
     fn both(&self, a: &Unit, b: &Unit, renamed: bool) -> Result<Option<MemberDiff>> {
-        let mut member = new(self.b.name(b.file), MemberChange::StoredOtherwise, b.generated);
-        member.renamed_from = renamed.then(|| self.a.name(a.file).to_owned());
-        member.size_a = Some(self.a.size(a.file));
-        member.size_b = Some(self.b.size(b.file));
-        let is_unread = |half: &Half, file: Option<usize>| {
-            file.is_some_and(|file| half.read(file) == Reading::Damaged)
-        };
-        if [(self.a, a), (self.b, b)].into_iter().any(|(half, unit)| {
-            is_unread(half, Some(unit.file)) || is_unread(half, unit.description)
-        }) {
+        let mut member = new(self.b.name(b.file()), MemberChange::StoredOtherwise, b.generated);
+        member.renamed_from = renamed.then(|| self.a.name(a.file()).to_owned());
+        member.size_a = Some(self.a.size(a.file()));
+        member.size_b = Some(self.b.size(b.file()));
+        let is_unread = |half: &Half, unit: &Unit| unit.files().any(|file| half.is_damaged(file));
+        if is_unread(self.a, a) || is_unread(self.b, b) {
             member.change = MemberChange::Unread;
             return Ok(Some(member));
         }
@@ -73,15 +67,15 @@ impl Details<'_> {
     }
 
     fn is_same_file(&self, a: &Unit, b: &Unit) -> bool {
-        super::is_same(self.a, self.b, a.file, b.file, self.algorithm)
+        super::is_same(self.a, self.b, a.file(), b.file())
     }
 
     /// Compares two files that are no arrays; says whether that is a difference of their contents.
     fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        member.file = bytes::compare(&self.a.blob(a.file)?, &self.b.blob(b.file)?)?;
+        member.file = bytes::compare(&self.a.blob(a.file())?, &self.b.blob(b.file())?)?;
         if pack::may_be_description(&member.name) && !b.generated {
-            let ours = (self.a.name(a.file), self.a.text(a.file)?);
-            let theirs = (self.b.name(b.file), self.b.text(b.file)?);
+            let ours = (self.a.name(a.file()), self.a.text(a.file())?);
+            let theirs = (self.b.name(b.file()), self.b.text(b.file())?);
             if let Some(found) = described::of_documents(ours, theirs) {
                 member.description = found;
                 return Ok(false);
@@ -93,7 +87,7 @@ impl Details<'_> {
     /// Compares two arrays and their descriptions. What cannot be read as an array is left to be compared as
     /// a file.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        let is_compared = a.description.is_some() || b.description.is_some() || self.documents;
+        let is_compared = a.description().is_some() || b.description().is_some() || self.documents;
         let said = (described::said(self.a, a)?, described::said(self.b, b)?);
         let orders = (order(&said.0), order(&said.1));
         if is_compared {
@@ -132,15 +126,14 @@ impl Details<'_> {
         said: (Spoken, Spoken),
         member: &mut MemberDiff,
     ) -> Result<()> {
-        match (said, a.description.zip(b.description)) {
+        match (said, a.description().zip(b.description())) {
             ((Ok(ours), Ok(theirs)), _) => {
                 member.description = described::differences(ours.as_ref(), theirs.as_ref());
-                let is_same =
-                    |(one, other)| super::is_same(self.a, self.b, one, other, self.algorithm);
+                let is_same = |(one, other)| super::is_same(self.a, self.b, one, other);
                 // Of an array with another name, the description has another as well.
                 member.description_rewritten = member.description.is_empty()
                     && member.renamed_from.is_none()
-                    && a.description.zip(b.description).is_some_and(|both| !is_same(both));
+                    && a.description().zip(b.description()).is_some_and(|both| !is_same(both));
             }
             // What cannot be understood differs as text.
             (_, Some((one, other))) => {
@@ -167,7 +160,7 @@ fn order(said: &Spoken) -> Order {
 
 /// An array; nothing when the file is none.
 fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
-    match Side::new(half.name(unit.file), half.blob(unit.file)?, order) {
+    match Side::new(half.name(unit.file()), half.blob(unit.file())?, order) {
         Ok(side) => Ok(Some(side)),
         Err(Error::Array { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -176,8 +169,8 @@ fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
 
 /// A member of one pack alone.
 fn one(half: &Half, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
-    let mut member = new(half.name(unit.file), change, unit.generated);
-    let size = Some(half.size(unit.file));
+    let mut member = new(half.name(unit.file()), change, unit.generated);
+    let size = Some(half.size(unit.file()));
     if change == MemberChange::Added {
         member.size_b = size;
     } else {

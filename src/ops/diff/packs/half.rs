@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use super::super::blob::{self, Blob};
+use super::super::blob::Blob;
+use super::gather::{Gathered, Kept, Task, gather};
 use super::report::DiffSide;
 use crate::archive::{self, Archive, Container, Member, MemberKind};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::fs::File;
+use crate::fs;
 use crate::ndl::MAX_TEXT;
+use crate::ops::expected::expected;
 use crate::ops::glance::ambiguous;
-use crate::ops::known::{Expected, Known};
 use crate::ops::manifests;
 use crate::ops::root_texts::{self, KeptText, RootTexts};
-use crate::pack::{self, Alike, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
+use crate::pack::{
+    self, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, Placement,
+};
 use crate::path::MemberPath;
 
 /// One of two packs, opened.
@@ -28,12 +31,15 @@ pub(super) struct Half {
     members: Vec<Member>,
     contents: archive::Contents,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
-    pub(super) files: Vec<usize>,
-    expected: Option<Expected>,
-    /// Digests that were made of what was read, by the number of the file; none of what cannot be read.
-    read: Vec<(usize, Option<Digest>)>,
-    /// What a stream holds of the files that are looked at, and where each begins.
-    spooled: Option<Spooled>,
+    files: Vec<u32>,
+    /// The manifest that the files are held against.
+    manifest: Option<String>,
+    /// Digests by the numbers of files: of those that were read what they are, of others what is listed.
+    digests: DigestTable,
+    /// What became of reading each file, once any was.
+    readings: Vec<Reading>,
+    /// What a stream holds of the files that are looked at.
+    kept: Option<Kept>,
     /// Whether the document of the pack was made of its descriptions.
     pub(super) has_generated_document: bool,
     /// Arrays and descriptions that stand in this pack alone.
@@ -43,19 +49,12 @@ pub(super) struct Half {
     findings: Vec<Finding>,
 }
 
-/// Files of a stream, put where each can be reached.
-struct Spooled {
-    scratch: Arc<File>,
-    /// Where each begins, by its number.
-    places: Vec<(usize, u64)>,
-}
-
 /// What became of reading a file to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+enum Reading {
     NotYet,
     Damaged,
-    Digest(Digest),
+    Done,
 }
 
 /// What is kept of a member on the first look.
@@ -70,8 +69,14 @@ impl Half {
     pub(super) fn open(target: &Path, jobs: usize) -> Result<Self> {
         let archive = Archive::open(target)?;
         let container = archive.container();
+        // The one beside the archive comes first; those in it are then of no use.
+        let has_outside = fs::exists(&manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX));
         let kept = AtomicU64::new(0);
-        let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
+        let mut scan =
+            archive.scan(jobs, &|member, content| match look(&kept, member, content) {
+                Seen::Text(_) if has_outside && is_manifest(&member.name) => Seen::Nothing,
+                seen => seen,
+            })?;
         let contents = archive.into_contents();
         let (mut texts, mut files) = (Vec::new(), Vec::new());
         let mut documents = Vec::new();
@@ -84,21 +89,25 @@ impl Half {
                 Seen::GeneratedDocument => documents.push(Arc::clone(&member.name)),
             }
             if member.kind == MemberKind::File && !ambiguous.contains(&*member.name) {
-                files.push(number);
+                files.extend(u32::try_from(number));
             }
         }
-        let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        let mut members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        // They took the room of what was seen of them.
+        members.shrink_to_fit();
         let placement = Placement::detect(&members.iter().map(|member| &*member.name));
         let mut findings = scan.findings;
         let has_generated_document =
             documents.iter().any(|name| placement.relative(name) == Some(PACK_DOCUMENT));
-        let expected = {
-            let texts = RootTexts { archive: target, placement: &placement, texts };
-            Known::find(target, &texts, &placement, &members, &mut findings)?.map(Expected::of)
-        };
+        let texts = RootTexts { archive: target, placement: &placement, texts };
+        let (manifest, digests) =
+            expected(target, &texts, &placement, &members, &mut findings)?.unzip();
+        drop(texts);
+        let digests = digests.unwrap_or_else(|| DigestTable::new(Algorithm::Sha256, members.len()));
         findings.retain(Finding::is_error);
-        let name =
-            |number: &usize| members.get(*number).map(|member| placement.shown(&member.name));
+        let name = |number: &u32| {
+            members.get(to_usize(*number)).map(|member| placement.shown(&member.name))
+        };
         if !files.is_sorted_by_key(name) {
             files.sort_by_key(name);
         }
@@ -109,14 +118,20 @@ impl Half {
             members,
             contents,
             files,
-            expected,
-            read: Vec::new(),
-            spooled: None,
+            manifest,
+            digests,
+            readings: Vec::new(),
+            kept: None,
             has_generated_document,
             glanced: Contents::default(),
             document: OnceLock::new(),
             findings,
         })
+    }
+
+    /// The numbers of the files that can be read, sorted by their names.
+    pub(super) fn files(&self) -> impl Iterator<Item = usize> {
+        self.files.iter().map(|file| to_usize(*file))
     }
 
     /// The name of a file towards people.
@@ -135,8 +150,8 @@ impl Half {
 
     /// The file of that name.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        let at = self.files.binary_search_by(|file| self.name(*file).cmp(name)).ok()?;
-        self.files.get(at).copied()
+        let at = self.files.binary_search_by(|file| self.name(to_usize(*file)).cmp(name)).ok()?;
+        self.files.get(at).map(|file| to_usize(*file))
     }
 
     /// Whether packing generates a file.
@@ -156,130 +171,121 @@ impl Half {
 
     /// The algorithm of the manifest, if that is one to be trusted.
     pub(super) fn algorithm(&self) -> Option<Algorithm> {
-        self.expected
-            .as_ref()
-            .map(|expected| expected.algorithm)
-            .filter(|algorithm| !algorithm.is_weak())
+        let algorithm = self.manifest.as_ref().map(|_| self.digests.algorithm());
+        algorithm.filter(|algorithm| !algorithm.is_weak())
     }
 
-    /// The digest that the manifest gives a file.
-    pub(super) fn listed(&self, file: usize, algorithm: Algorithm) -> Option<Digest> {
-        self.expected.as_ref()?.digest(file).filter(|digest| digest.algorithm() == algorithm)
-    }
-
-    /// What became of reading a file.
-    pub(super) fn read(&self, file: usize) -> Reading {
-        let at = self.read.binary_search_by_key(&file, |(file, _)| *file).ok();
-        match at.and_then(|at| self.read.get(at)) {
-            None => Reading::NotYet,
-            Some((_, None)) => Reading::Damaged,
-            Some((_, Some(digest))) => Reading::Digest(*digest),
+    /// Has digests be made by `algorithm`. Those that the manifest gives by another are of no use then.
+    pub(super) fn use_algorithm(&mut self, algorithm: Algorithm) {
+        if self.digests.algorithm() != algorithm {
+            self.digests = DigestTable::new(algorithm, self.members.len());
         }
+    }
+
+    /// The digest of a file: its own when it was read, otherwise what the manifest says; none of what is
+    /// damaged.
+    pub(super) fn digest(&self, file: usize) -> Option<Digest> {
+        self.digests.get(file).filter(|_| !self.is_damaged(file))
+    }
+
+    /// Whether a file could not be read.
+    pub(super) fn is_damaged(&self, file: usize) -> bool {
+        self.reading(file) == Reading::Damaged
+    }
+
+    /// Whether a file was read to its end, or as far as it goes.
+    pub(super) fn is_read(&self, file: usize) -> bool {
+        self.reading(file) != Reading::NotYet
+    }
+
+    fn reading(&self, file: usize) -> Reading {
+        self.readings.get(file).copied().unwrap_or(Reading::NotYet)
     }
 
     /// Reads files to their ends, and holds them against the container and the manifest.
-    pub(super) fn read_files(
+    pub(super) fn read_files(&mut self, files: Vec<usize>, jobs: usize) -> Result<()> {
+        let read = Task::Read { digest: true, keep: false };
+        let files = files.into_iter().filter(|file| !self.is_read(*file));
+        let tasks = files.map(|file| (file, read)).collect();
+        self.gather(tasks, jobs).map(|_| ())
+    }
+
+    /// Looks at what is not the same, in one pass: `alone` are files of members of this pack alone, which are
+    /// told of by their headers, `both` those of members that the other has too, and `differing` those of
+    /// the latter that differ and have to be what was packed.
+    pub(super) fn look_closely(
         &mut self,
-        mut files: Vec<usize>,
-        algorithm: Algorithm,
+        alone: Vec<usize>,
+        both: Vec<usize>,
+        differing: Vec<usize>,
         jobs: usize,
     ) -> Result<()> {
-        files.sort_unstable();
-        files.dedup();
-        files.retain(|file| self.read(*file) == Reading::NotYet);
-        if files.is_empty() {
-            return Ok(());
+        let is_stream = self.contents.is_stream();
+        let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Glance)).collect();
+        if is_stream {
+            let keep = Task::Read { digest: false, keep: true };
+            // It may say what nothing beside an array does.
+            let document =
+                self.find(PACK_DOCUMENT).filter(|_| !tasks.is_empty() || !both.is_empty());
+            tasks.extend(both.into_iter().chain(document).map(|file| (file, keep)));
         }
-        let digests =
-            self.contents.revisit(&self.members, &files, jobs, &|| (), &|(), at, content| {
-                match digest(content, algorithm) {
-                    Ok(digest) => Ok(Ok(digest)),
-                    Err(error) => {
-                        let name = files.get(at).map_or("", |file| self.name(*file));
-                        manifests::unreadable(name, error).map(Err)
-                    }
-                }
-            })?;
-        for (file, digest) in files.into_iter().zip(digests) {
-            let digest = match digest? {
-                Ok(digest) => Some(digest),
-                Err(finding) => {
-                    self.findings.push(finding);
-                    None
-                }
-            };
-            if let (Some(manifest), Some(digest)) = (&self.expected, &digest)
-                && let Some(expected) = manifest.digest(file)
-                && expected.algorithm() == digest.algorithm()
-                && expected != *digest
-            {
-                self.findings.push(manifest.mismatch(self.name(file), &expected, digest));
+        let read = Task::Read { digest: true, keep: is_stream };
+        let differing = differing.into_iter().filter(|file| !self.is_read(*file));
+        tasks.extend(differing.map(|file| (file, read)));
+        let gathered = self.gather(tasks, jobs)?;
+        let glanced = gathered.glanced.into_iter();
+        let glanced = glanced
+            .filter_map(|(file, content)| Some((MemberPath::new(self.name(file)).ok()?, content)));
+        self.glanced = Contents::collect(glanced);
+        self.kept = gathered.kept;
+        Ok(())
+    }
+
+    /// Does something with each of some files; of several tasks that one file has, the last.
+    fn gather(&mut self, mut tasks: Vec<(usize, Task)>, jobs: usize) -> Result<Gathered> {
+        // What is to be done most with a file was said last of it.
+        tasks.reverse();
+        tasks.sort_by_key(|(file, _)| *file);
+        tasks.dedup_by_key(|(file, _)| *file);
+        if tasks.is_empty() {
+            return Ok(Gathered::default());
+        }
+        let of = (&*self.members, &self.placement);
+        let mut gathered = gather(&self.contents, of, &tasks, &mut self.digests, jobs)?;
+        if self.readings.is_empty() {
+            self.readings.resize(self.members.len(), Reading::NotYet);
+        }
+        let mut unreadable = std::mem::take(&mut gathered.unreadable).into_iter().peekable();
+        let mut mismatched = std::mem::take(&mut gathered.mismatched).into_iter().peekable();
+        for (file, task) in tasks {
+            let error = unreadable.next_if(|(other, _)| *other == file);
+            let mismatch = mismatched.next_if(|(other, ..)| *other == file);
+            let Task::Read { digest: true, .. } = task else { continue };
+            let is_damaged = error.is_some();
+            if let Some((_, error)) = error {
+                self.findings.push(manifests::unreadable(self.name(file), error)?);
             }
-            self.read.push((file, digest));
+            if let (Some((_, listed, found)), Some(manifest)) = (mismatch, &self.manifest) {
+                let name = self.name(file);
+                self.findings.push(manifests::mismatch(name, manifest, &listed, &found));
+            }
+            if let Some(reading) = self.readings.get_mut(file) {
+                *reading = if is_damaged { Reading::Damaged } else { Reading::Done };
+            }
         }
-        self.read.sort_unstable_by_key(|(file, _)| *file);
-        Ok(())
+        Ok(gathered)
     }
 
-    /// Looks at the headers and descriptions of files that are told of by these alone.
-    pub(super) fn glance(&mut self, mut files: Vec<usize>, jobs: usize) -> Result<()> {
-        files.sort_unstable();
-        if files.is_empty() {
-            return Ok(());
-        }
-        let look = |alike: &mut Alike, at: usize, content: &mut dyn BufRead| {
-            let file = files.get(at).copied().unwrap_or(usize::MAX);
-            let mut inspector = Inspector::new(self.name(file));
-            // One that cannot be read is told of by its name.
-            let _ = inspector.read(content);
-            inspector.finish_among(self.name(file), self.size(file), alike)
-        };
-        let seen = self.contents.revisit(&self.members, &files, jobs, &Alike::default, &look)?;
-        let seen = files
-            .iter()
-            .zip(seen)
-            .filter_map(|(file, content)| Some((MemberPath::new(self.name(*file)).ok()?, content)));
-        self.glanced = Contents::collect(seen);
-        Ok(())
-    }
-
-    /// What [`Half::glance`] saw of a file.
+    /// What [`Half::look_closely`] saw of the files of members that stand in this pack alone.
     pub(super) fn glanced(&self) -> &Contents {
         &self.glanced
-    }
-
-    /// Puts files of a stream, which are looked at one by one, where each can be reached.
-    pub(super) fn spool(&mut self, mut files: Vec<usize>) -> Result<()> {
-        files.sort_unstable();
-        files.dedup();
-        if !self.contents.is_stream() || files.is_empty() {
-            return Ok(());
-        }
-        let scratch = blob::scratch()?;
-        let end = AtomicU64::new(0);
-        let places =
-            self.contents.revisit(&self.members, &files, 1, &|| (), &|(), _, content| {
-                let start = end.load(std::sync::atomic::Ordering::Relaxed);
-                let len = blob::append(content, &scratch, start)??;
-                end.store(start.saturating_add(len), std::sync::atomic::Ordering::Relaxed);
-                Ok::<_, io::Error>(start)
-            })?;
-        let places = files.into_iter().zip(places);
-        // What cannot be read was told when its digest was made.
-        let places = places.filter_map(|(file, start)| Some((file, start.ok()?))).collect();
-        self.spooled = Some(Spooled { scratch: Arc::new(scratch), places });
-        Ok(())
     }
 
     /// The bytes of a file.
     pub(super) fn blob(&self, file: usize) -> Result<Blob> {
         let member = self.members.get(file).ok_or_else(super::super::ends_early)?;
-        if let Some(Spooled { scratch, places }) = &self.spooled {
-            let at = places.binary_search_by_key(&file, |(file, _)| *file);
-            if let Some((_, start)) = at.ok().and_then(|at| places.get(at)) {
-                let file = Arc::clone(scratch);
-                return Ok(Blob::File { file, start: *start, len: member.size });
-            }
+        if let Some(blob) = self.kept.as_ref().and_then(|kept| kept.blob(file)) {
+            return Ok(blob);
         }
         if let Some((file, start)) = self.contents.stored(member)? {
             return Ok(Blob::File { file, start, len: member.size });
@@ -346,17 +352,11 @@ fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Seen {
     root_texts::look(kept, member, content).map_or(Seen::Nothing, Seen::Text)
 }
 
-fn digest(content: &mut dyn BufRead, algorithm: Algorithm) -> io::Result<Digest> {
-    let mut hasher = Hasher::new(algorithm);
-    loop {
-        let block = match content.fill_buf() {
-            Ok([]) => return Ok(hasher.finish()),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hasher.update(block);
-        let count = block.len();
-        content.consume(count);
-    }
+fn to_usize(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Whether the last part of a name is that of a manifest.
+fn is_manifest(name: &str) -> bool {
+    pack::manifest_algorithm(name.rsplit('/').next().unwrap_or(name)).is_some()
 }

@@ -7,6 +7,7 @@
 mod bytes; // files that are no arrays
 mod described; // descriptions, place by place
 mod detail; // one member that is not the same
+mod gather; // one pass over files
 mod half; // one of two packs
 mod pairing; // which member is which
 mod report; // what is told
@@ -20,8 +21,8 @@ pub use self::report::{
 };
 
 use self::detail::Details;
-use self::half::{Half, Reading};
-use self::pairing::Pair;
+use self::half::Half;
+use self::pairing::{Pair, Unit};
 use super::DiffOptions;
 use super::arrays::{ArrayDiff, compare};
 use super::blob::{self, Blob};
@@ -67,23 +68,22 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     // One after the other: both at once would take the room for two manifests.
     let (mut a, mut b) = (Half::open(a, jobs)?, Half::open(b, jobs)?);
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
+    a.use_algorithm(algorithm);
+    b.use_algorithm(algorithm);
     let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
-    read_unlisted(&mut a, &mut b, &pairs, algorithm, options.read_all, jobs)?;
-    pairing::join_renamed(&a, &b, &mut pairs, algorithm);
-    let documents = a.has_generated_document
-        && b.has_generated_document
-        && !is_same_document(&a, &b, algorithm);
+    read_unlisted(&mut a, &mut b, &pairs, options.read_all, jobs)?;
+    pairing::join_renamed(&a, &b, &mut pairs);
+    let documents =
+        a.has_generated_document && b.has_generated_document && !is_same_document(&a, &b);
     let mut counts = DiffCounts::default();
     pairs.retain(|pair| {
         let is_same = pair.a.is_some() && pair.b.is_some() && !pair.renamed
             && !pair.is_described_in_one()
-            && pair.parts().all(|(one, other)| is_same(&a, &b, one, other, algorithm))
+            && pair.parts().all(|(one, other)| is_same(&a, &b, one, other))
             // What only the document of the pack says of an array may be different there.
             && !(documents && has_no_description(&a, pair));
         if is_same {
-            let by_manifest = pair.parts().any(|(one, other)| {
-                a.read(one) == Reading::NotYet || b.read(other) == Reading::NotYet
-            });
+            let by_manifest = pair.parts().any(|(one, other)| !a.is_read(one) || !b.is_read(other));
             let counted = pair.b.is_some_and(|unit| !unit.generated);
             counts.same = counts.same.saturating_add(u64::from(counted));
             counts.by_manifest =
@@ -91,8 +91,8 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
         }
         !is_same
     });
-    read_closely(&mut a, &mut b, &pairs, algorithm, jobs)?;
-    let details = Details { a: &a, b: &b, options, algorithm, documents };
+    look_closely(&mut a, &mut b, &pairs, jobs)?;
+    let details = Details { a: &a, b: &b, options, documents };
     let members = parallel::map_ranges(
         jobs,
         pairs.len(),
@@ -138,7 +138,6 @@ fn read_unlisted(
     a: &mut Half,
     b: &mut Half,
     pairs: &[Pair],
-    algorithm: Algorithm,
     read_all: bool,
     jobs: usize,
 ) -> Result<()> {
@@ -150,83 +149,68 @@ fn read_unlisted(
         }
     }
     if read_all {
-        ours.extend(&a.files);
-        theirs.extend(&b.files);
+        ours = a.files().collect();
+        theirs = b.files().collect();
     } else {
-        ours.retain(|file| a.listed(*file, algorithm).is_none());
-        theirs.retain(|file| b.listed(*file, algorithm).is_none());
+        ours.retain(|file| a.digest(*file).is_none());
+        theirs.retain(|file| b.digest(*file).is_none());
     }
-    read_both(a, b, ours, theirs, algorithm, jobs)
+    both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
 }
 
 /// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
 /// stands in one pack alone no more is told than its header says.
-fn read_closely(
-    a: &mut Half,
-    b: &mut Half,
-    pairs: &[Pair],
-    algorithm: Algorithm,
-    jobs: usize,
-) -> Result<()> {
+fn look_closely(a: &mut Half, b: &mut Half, pairs: &[Pair], jobs: usize) -> Result<()> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut removed, mut added) = (Vec::new(), Vec::new());
-    let files = |unit: pairing::Unit| std::iter::once(unit.file).chain(unit.description);
     for pair in pairs {
         match (pair.a, pair.b) {
             (Some(one), Some(other)) => {
-                ours.extend(files(one));
-                theirs.extend(files(other));
+                ours.extend(one.files());
+                theirs.extend(other.files());
             }
             (one, other) => {
-                removed.extend(one.into_iter().flat_map(files));
-                added.extend(other.into_iter().flat_map(files));
+                removed.extend(one.iter().flat_map(Unit::files));
+                added.extend(other.iter().flat_map(Unit::files));
             }
         }
     }
-    a.glance(removed, jobs)?;
-    b.glance(added, jobs)?;
     let differing = pairs.iter().flat_map(Pair::parts);
-    let differing: Vec<_> =
-        differing.filter(|(one, other)| !is_same(a, b, *one, *other, algorithm)).collect();
-    let (of_a, of_b) = differing.into_iter().unzip();
-    read_both(a, b, of_a, of_b, algorithm, jobs)?;
-    a.spool(ours)?;
-    b.spool(theirs)
+    let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
+    let (of_a, of_b) = differing.unzip();
+    both(
+        jobs,
+        || a.look_closely(removed, ours, of_a, jobs),
+        || b.look_closely(added, theirs, of_b, jobs),
+    )
 }
 
-fn read_both(
-    a: &mut Half,
-    b: &mut Half,
-    ours: Vec<usize>,
-    theirs: Vec<usize>,
-    algorithm: Algorithm,
+/// Does something with both packs.
+fn both(
     jobs: usize,
+    one: impl FnOnce() -> Result<()>,
+    other: impl FnOnce() -> Result<()> + Send,
 ) -> Result<()> {
-    let (one, other) = parallel::join(
-        jobs,
-        || a.read_files(ours, algorithm, jobs),
-        || b.read_files(theirs, algorithm, jobs),
-    );
+    let (one, other) = parallel::join(jobs, one, other);
     one.and(other)
 }
 
 /// Whether two files are known to have the same bytes.
-fn is_same(a: &Half, b: &Half, one: usize, other: usize, algorithm: Algorithm) -> bool {
-    let digest = pairing::digest(a, one, algorithm);
-    a.size(one) == b.size(other)
-        && digest.is_some()
-        && digest == pairing::digest(b, other, algorithm)
+fn is_same(a: &Half, b: &Half, one: usize, other: usize) -> bool {
+    let digest = a.digest(one);
+    a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
 }
 
-fn is_same_document(a: &Half, b: &Half, algorithm: Algorithm) -> bool {
+fn is_same_document(a: &Half, b: &Half) -> bool {
     let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
-    both.is_some_and(|(one, other)| is_same(a, b, one, other, algorithm))
+    both.is_some_and(|(one, other)| is_same(a, b, one, other))
 }
 
 /// Whether nothing stands beside an array that both packs have.
 fn has_no_description(a: &Half, pair: &Pair) -> bool {
-    let bare = |unit: Option<pairing::Unit>| unit.is_some_and(|unit| unit.description.is_none());
-    bare(pair.a) && bare(pair.b) && pair.a.is_some_and(|unit| pairing::is_array(a.name(unit.file)))
+    let bare = |unit: Option<Unit>| unit.is_some_and(|unit| unit.description().is_none());
+    let name = pair.a.map_or("", |unit| a.name(unit.file()));
+    bare(pair.a) && bare(pair.b) && pairing::is_array(name)
 }
 
 /// Compares one array of two packs, by its payload name in both; either may be an array file instead, which

@@ -2,17 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::half::{Half, Reading};
-use crate::digest::{Algorithm, Digest};
+use super::half::Half;
+use crate::digest::Digest;
 use crate::ops::select::Patterns;
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path;
 
-/// A member: an array with the description beside it, or another file. Files are given by their numbers.
+/// A member: an array with the description beside it, or another file. Files are given by their numbers, which
+/// are short here: there is one of these for every member of a pack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
-    pub(super) file: usize,
-    pub(super) description: Option<usize>,
+    file: u32,
+    description: Option<u32>,
     pub(super) generated: bool,
 }
 
@@ -24,12 +25,27 @@ pub(super) struct Pair {
     pub(super) renamed: bool,
 }
 
+impl Unit {
+    /// The member itself.
+    pub(super) fn file(&self) -> usize {
+        usize::try_from(self.file).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn description(&self) -> Option<usize> {
+        self.description.and_then(|file| usize::try_from(file).ok())
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = usize> + use<> {
+        std::iter::once(self.file()).chain(self.description())
+    }
+}
+
 impl Pair {
     /// The files that both have: the member itself, and its description.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let both = self.a.zip(self.b);
-        let files = both.map(|(a, b)| (a.file, b.file));
-        let descriptions = both.and_then(|(a, b)| a.description.zip(b.description));
+        let files = both.map(|(a, b)| (a.file(), b.file()));
+        let descriptions = both.and_then(|(a, b)| a.description().zip(b.description()));
         files.into_iter().chain(descriptions)
     }
 
@@ -46,8 +62,8 @@ impl Pair {
 
 /// The members of a pack in the order of their names; those that packing generates behind others of the name.
 fn units(half: &Half, patterns: &Patterns, generated: bool) -> Vec<Unit> {
-    let mut units = Vec::with_capacity(half.files.len());
-    for file in half.files.iter().copied() {
+    let mut units = Vec::new();
+    for file in half.files() {
         let name = half.name(file);
         let is_generated = half.is_generated(file);
         if (is_generated && !generated) || array_beside(half, name).is_some() {
@@ -57,11 +73,12 @@ fn units(half: &Half, patterns: &Patterns, generated: bool) -> Vec<Unit> {
             || patterns.matches(name)
             || patterns.matches(half.whole_name(file));
         if is_chosen {
-            let description = description_beside(half, name);
-            units.push(Unit { file, description, generated: is_generated });
+            let description = description_beside(half, name).and_then(|file| file.try_into().ok());
+            let file = file.try_into().ok();
+            units.extend(file.map(|file| Unit { file, description, generated: is_generated }));
         }
     }
-    units.sort_by_key(|unit| (half.name(unit.file), unit.generated));
+    units.sort_by_key(|unit| (half.name(unit.file()), unit.generated));
     units
 }
 
@@ -97,8 +114,8 @@ pub(super) fn by_name(a: &Half, b: &Half, patterns: &Patterns, generated: bool) 
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (Some(one), Some(other)) => {
-                let one = (a.name(one.file), one.generated);
-                one.cmp(&(b.name(other.file), other.generated))
+                let one = (a.name(one.file()), one.generated);
+                one.cmp(&(b.name(other.file()), other.generated))
             }
         };
         let a = if order.is_le() { ours.next() } else { None };
@@ -124,35 +141,26 @@ pub(super) fn maybe_renamed(a: &Half, b: &Half, pairs: &[Pair]) -> (Vec<usize>, 
 
 fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize> {
     let alone = pairs.iter().filter(|pair| pair.is_one_sided()).filter_map(side);
-    alone.filter(|unit| !unit.generated).map(|unit| unit.file).collect()
+    alone.filter(|unit| !unit.generated).map(|unit| unit.file()).collect()
 }
 
 /// What a file is known by whatever its name: whether it is an array, and its content.
-type Key = (bool, u64, Vec<u8>);
+type Key = (bool, u64, Digest);
 
-fn key(half: &Half, unit: &Unit, algorithm: Algorithm) -> Option<Key> {
-    let size = half.size(unit.file);
-    let digest = digest(half, unit.file, algorithm)?;
-    let is_array = pack::is_array(half.name(unit.file));
-    (size > 0 && !unit.generated).then(|| (is_array, size, digest.as_bytes().to_vec()))
-}
-
-/// The digest of a file, read or listed.
-pub(super) fn digest(half: &Half, file: usize, algorithm: Algorithm) -> Option<Digest> {
-    match half.read(file) {
-        Reading::NotYet => half.listed(file, algorithm),
-        Reading::Damaged => None,
-        Reading::Digest(digest) => Some(digest),
-    }
+fn key(half: &Half, unit: &Unit) -> Option<Key> {
+    let size = half.size(unit.file());
+    let is_array = pack::is_array(half.name(unit.file()));
+    let digest = half.digest(unit.file())?;
+    (size > 0 && !unit.generated).then_some((is_array, size, digest))
 }
 
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
-pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>, algorithm: Algorithm) {
+pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>) {
     let mut removed: HashMap<Key, Vec<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
-            && let Some(key) = key(a, unit, algorithm)
+            && let Some(key) = key(a, unit)
         {
             removed.entry(key).or_default().push(at);
         }
@@ -163,13 +171,13 @@ pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>, algorithm:
     let mut joined = HashSet::new();
     for at in 0..pairs.len() {
         let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
-        let Some(key) = key(b, &unit, algorithm) else { continue };
+        let Some(key) = key(b, &unit) else { continue };
         let Some(candidates) = removed.get_mut(&key) else { continue };
-        let name = b.name(unit.file);
+        let name = b.name(unit.file());
         let before = |at: &usize| pairs.get(*at).and_then(|pair| pair.a);
         let likeness = |at: &usize| {
             before(at).map_or(0, |unit| {
-                let other = a.name(unit.file);
+                let other = a.name(unit.file());
                 2 * u8::from(last(other) == last(name)) + u8::from(above(other) == above(name))
             })
         };
