@@ -105,7 +105,13 @@ pub enum Error {
 impl Error {
     /// Whether it says that the input is bad, rather than that the operation could not be tried.
     pub fn is_finding(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. })
+        match self {
+            Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. } => true,
+            Self::Interchange { source, .. } => {
+                matches!(source, interchange::Error::Malformed { .. })
+            }
+            _ => false,
+        }
     }
 
     /// Whether the system says that something else stands where a directory should.

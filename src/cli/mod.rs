@@ -147,13 +147,9 @@ fn report_error(error: &ra_pack::Error, output: &Output) -> Ending {
             ));
             Ending::Findings
         }
-        Error::Array { .. } => {
-            output.message(&diagnostics::error(error));
-            Ending::Findings
-        }
         _ => {
             output.message(&diagnostics::error(error));
-            Ending::Failed
+            if error.is_finding() { Ending::Findings } else { Ending::Failed }
         }
     }
 }
