@@ -100,11 +100,10 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
         .map_err(|_| Error::Unsupported("a name in the list is not UTF-8".to_owned()))
 }
 
-/// Writes a text to a directory, which is made when it is not there.
+/// Writes a text to a directory, which is made when it is not there, and replaces an older one in one step.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result<()> {
     fs::create_dir_all(directory).map_err(refused("make", directory))?;
-    let path = directory.join(name);
-    fs::write(&path, text).map_err(refused("write", &path))
+    ra_pack::write_whole(&directory.join(name), text.as_bytes(), true)
 }
 
 fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
