@@ -29,13 +29,13 @@ pub use crate::ops::{
     DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
     FileDifference, Form, GetOptions, GetReport, Grid, GridMethod, Histogram, Intact,
     InvalidPattern, Line, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo,
-    MemberChange, MemberDiff, MemberInfo, NameStatistics, Number, NumberStatistics, Pack, PackDiff,
-    PackInfo, PackedArray, Patterns, Quantity, Reinterpret, ReshapeReport, Sample, SampleOptions,
-    SampledAxis, Statistics, StatisticsOptions, UnknownForm, UpdateReport, ValidateOptions,
-    ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info, convert, create,
-    describe_target, diff_arrays, diff_members, diff_packs, extract, get, get_to, is_array_file,
-    is_pack, list, pack_info, reshape, update_descriptions, validate, validate_text, verify,
-    write_descriptions,
+    ManifestOptions, ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics, Number,
+    NumberStatistics, Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret,
+    ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownForm,
+    UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
+    array_info, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
+    get, get_to, is_array_file, is_pack, list, manifest_of, pack_info, reshape,
+    update_descriptions, validate, validate_text, verify, write_descriptions, write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

@@ -13,6 +13,7 @@ use super::get::Get;
 use super::info::Info;
 use super::list::List;
 use super::man::Man;
+use super::manifest::Manifest;
 use super::plot::Plot;
 use super::progress;
 use super::reshape::Reshape;
@@ -25,7 +26,7 @@ use super::verify::Verify;
 pub(super) const SHARED: &str = "\
 Exit status:
   0     done and clean (warnings allowed, unless --strict)
-  1     findings: damage, a mismatch, a malformed archive, a refused description
+  1     findings: damage, a mismatch, a malformed file, a refused description
   2     could not be done: usage, I/O, no such member, target exists, unsupported
   130   interrupted (Ctrl-C); 143: terminated. Unfinished files are removed
 
@@ -79,6 +80,7 @@ pub(crate) enum Command {
     Create(Create),
     Convert(Convert),
     Verify(Verify),
+    Manifest(Manifest),
     List(List),
     Info(Info),
     Show(Show),

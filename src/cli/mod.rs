@@ -16,6 +16,7 @@ mod get;
 mod info;
 mod list;
 mod man;
+mod manifest;
 mod output;
 mod plot;
 mod progress;
@@ -100,6 +101,7 @@ pub(crate) fn run() -> Ending {
         Command::Explain(args) => explain::run(args, &output),
         Command::Plot(args) => plot::run(args, &output),
         Command::Show(args) => show::run(args, &output),
+        Command::Manifest(args) => manifest::run(args, &output),
         Command::Schema(args) => schema::run(args, &output),
         Command::Validate(args) => validate::run(args, &output),
         Command::Completions(args) => completions::run(args, &output),

@@ -7,10 +7,11 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 18] = [
+const SCHEMAS: [(&str, &str); 19] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
+    ("manifest", include_str!("../../schemas/manifest.schema.json")),
     ("list", include_str!("../../schemas/list.schema.json")),
     ("info-array", include_str!("../../schemas/info-array.schema.json")),
     ("info-pack", include_str!("../../schemas/info-pack.schema.json")),

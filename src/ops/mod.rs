@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`create`] | a directory | an archive and its manifest |
 //! | [`verify`] | a pack | nothing |
+//! | [`manifest_of`], [`write_manifest`] | a pack or a directory | its manifest |
 //! | [`pack_info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
@@ -34,6 +35,7 @@ mod intact;
 mod known;
 mod list;
 mod lone;
+mod make_manifest;
 mod manifest_text;
 mod manifests;
 mod open;
@@ -71,6 +73,7 @@ pub use self::info::{
 };
 pub use self::intact::Intact;
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
+pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::reshape::{ReshapeReport, reshape};
 pub use self::sample::{

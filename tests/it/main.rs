@@ -31,6 +31,8 @@ mod interop; // other people's tools accept what we make, and we accept theirs
 mod layers; // the direction of imports, and the room of each kind of line
 mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
+#[cfg(unix)] // names, links
+mod manifest; // `ra-pack manifest`: made, written and checked by itself
 mod page; // support: blocks of a page, and a place to run them
 mod pages; // every block of every page is run, every link leads somewhere
 mod plot; // `ra-pack plot`: pictures that others read, the same each time

@@ -267,6 +267,12 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         let found = outputs.check("verify", 1, ra_pack().arg("verify").arg(&damaged).arg(&whole));
         assert_eq!(found.len(), 2, "one line for each target");
         assert_ne!(found[0]["findings"], json!([]));
+        outputs.check("manifest", 0, ra_pack().arg("manifest").arg(&whole));
+        let mut check = ra_pack();
+        outputs.check("verify", 0, check.args(["manifest", "--check"]).arg(&whole));
+        let mut written = ra_pack();
+        written.arg("manifest").arg(&whole).arg("-o").arg(home.path().join(format!("{at}.txt")));
+        outputs.check("manifest", 0, &mut written);
         outputs.check("list", 0, ra_pack().arg("list").arg("--long").arg(&whole));
         outputs.check("info-pack", 0, ra_pack().arg("info").arg(&whole));
         let info = outputs.check("info-array", 0, ra_pack().arg("info").arg(&whole).arg(array));

@@ -23,8 +23,9 @@ fn the_page_about_scripts_shows_what_happens() {
 /// kind, there is none. `{}` is the directory that [`place`] makes.
 const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("create", "{}/exp -o {}/new.zip", "{}/broken -o {}/bad.zip", "{}/exp -o {}/exp.zip"),
-    ("convert", "{}/exp/a.ra {}/a.npy", "{}/damaged.zip {}/d.npz", "{}/none.ra {}/none.npy"),
+    ("convert", "{}/exp/a.ra {}/a.npy", "{}/cut.ra {}/d.npy", "{}/none.ra {}/none.npy"),
     ("verify", "{}/exp.zip", "{}/damaged.zip", "{}/damaged.zip {}/none.zip"),
+    ("manifest", "{}/exp.zip", "{}/damaged.zip", "{}/none.zip"),
     ("list", "{}/exp.zip", "{}/no.zip", "{}/exp.zip none*"),
     ("info", "{}/exp.zip", "{}/cut.ra", "{}/exp.zip none.ra"),
     ("show", "{}/exp.zip a.ra", "{}/damaged.zip a.ra --stats", "{}/exp.zip none.ra"),

@@ -127,7 +127,9 @@ impl<'a> Verification<'a> {
         );
         proved?;
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
-        report.findings.append(&mut of_contents);
+        if !self.options.only_manifests {
+            report.findings.append(&mut of_contents);
+        }
         name_arrays(&mut report.findings, &contents);
         if report.contents_read {
             let files = members.iter().filter(|member| member.kind == MemberKind::File);
@@ -137,7 +139,7 @@ impl<'a> Verification<'a> {
             report.intact = Some(Intact::count(all, files, &contents, &report.findings));
         }
         // What strictness alone objects to is none the less whole.
-        if self.options.strict {
+        if self.options.strict && !self.options.only_manifests {
             report.findings.extend(contents.extension_words());
             name_arrays(&mut report.findings, &contents);
         }

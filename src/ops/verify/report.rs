@@ -14,8 +14,11 @@ use crate::progress::Progress;
 /// How to verify.
 #[derive(Debug, Clone, Default)]
 pub struct VerifyOptions {
-    /// Do not read contents: digests are not checked, and nothing is proved about the data.
+    /// Read headers and descriptions only: digests are not checked, and nothing is proved about the data.
     pub fast: bool,
+    /// Say nothing of what files say of themselves, which is headers and descriptions: only the container,
+    /// names and digests are held against manifests.
+    pub only_manifests: bool,
     /// Count warnings and extension words as errors.
     pub strict: bool,
     /// Threads; one for each core when not given.

@@ -1,0 +1,270 @@
+//! A manifest by itself: made from what is read of a pack, to look at, to keep elsewhere, or for a directory
+//! that has none.
+
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Serialize, Serializer};
+
+use super::bag::TagRules;
+use super::manifests;
+use super::signatures;
+use super::verify::is_payload;
+use crate::archive::{Archive, Container, Member};
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::{Error, Result};
+use crate::finding::{self, Finding, count_errors};
+use crate::fs;
+use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
+use crate::parallel;
+use crate::path::{MemberPath, escape};
+use crate::progress::Progress;
+
+/// How to make a manifest.
+#[derive(Debug, Clone)]
+pub struct ManifestOptions {
+    /// The digests: by SHA-256 or SHA-512.
+    pub algorithm: Algorithm,
+    /// Replace a file that is already there, and remove the signatures of the manifest that is replaced.
+    pub force: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
+}
+
+impl Default for ManifestOptions {
+    fn default() -> Self {
+        let (algorithm, progress) = (Algorithm::Sha256, Progress::default());
+        Self { algorithm, force: false, jobs: None, progress }
+    }
+}
+
+/// A manifest that was made.
+#[derive(Debug, Clone, Serialize)]
+pub struct ManifestReport {
+    /// The archive or directory.
+    pub target: PathBuf,
+    /// What it is.
+    pub container: Container,
+    /// How the pack is laid out.
+    pub layout: Layout,
+    /// Where it was written to, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<PathBuf>,
+    /// Bytes of the files that it lists.
+    pub bytes: u64,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// What is worth a word about names or the container; nothing of it is an error.
+    pub findings: Vec<Finding>,
+    /// Temporary files of interrupted runs, where it was written.
+    pub leftovers: Vec<PathBuf>,
+    /// The digests.
+    #[serde(flatten, serialize_with = "listed")]
+    pub manifest: Manifest,
+    /// How its text writes names.
+    #[serde(skip)]
+    names: NameEncoding,
+    /// Its place in the pack.
+    #[serde(skip)]
+    place: String,
+}
+
+impl ManifestReport {
+    /// The text, a line for each file: what `sha256sum -c` reads, or in a bag its tools.
+    pub fn text(&self) -> Vec<u8> {
+        self.manifest.to_text(self.names)
+    }
+}
+
+/// Reads every file of an archive or directory, and lists the digests of what a pack's manifest lists.
+///
+/// # Errors
+///
+/// When it cannot be read, or something in it is damaged or forbids reading, and by algorithms that can be
+/// forged.
+///
+/// ```
+/// use ra_pack::{ManifestOptions, manifest_of};
+///
+/// let made = manifest_of("examples/experiment".as_ref(), &ManifestOptions::default())?;
+/// assert!(made.manifest.get("time.ra").is_some());
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestReport> {
+    let start = Instant::now();
+    let algorithm = options.algorithm;
+    if algorithm.is_weak() {
+        let why = format!("{} can be forged; make the manifest with sha256", algorithm.name());
+        return Err(Error::Unsupported(why));
+    }
+    let progress = &options.progress;
+    let archive = Archive::open_watched(target, progress)?;
+    progress.stage("reading", archive.bytes_to_read(), 0);
+    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let scan = archive.scan(jobs, &|member, content| {
+        let digest = digest(member, content, algorithm, progress);
+        progress.done(1);
+        digest
+    })?;
+    let mut findings = scan.findings;
+    let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+    let mut bytes = 0_u64;
+    let mut digests = Vec::new();
+    for (member, digest) in scan.members {
+        let Some(digest) = digest else { continue };
+        let name = placement.relative(&member.name);
+        match (digest, name.filter(|name| is_payload(&placement, name))) {
+            (Ok(digest), Some(name)) => {
+                // What no member may be called is a finding already.
+                let Ok(path) = MemberPath::new(name) else { continue };
+                bytes = bytes.saturating_add(member.size);
+                digests.push((path, digest));
+            }
+            (Ok(_), None) => {}
+            (Err(error), _) => findings.push(manifests::unreadable(&member.name, error)?),
+        }
+    }
+    finding::rename(&mut findings, |name| placement.shown(name));
+    finding::sort(&mut findings);
+    if count_errors(&findings) > 0 {
+        return Err(Error::Refused { path: target.to_owned(), findings });
+    }
+    Ok(ManifestReport {
+        target: target.to_owned(),
+        container: archive.container(),
+        layout: placement.layout,
+        output: None,
+        bytes,
+        seconds: start.elapsed().as_secs_f64(),
+        findings,
+        leftovers: Vec::new(),
+        manifest: Manifest::new(algorithm, digests),
+        names: names(&archive, &placement)?,
+        place: placement.place_tag(&pack::manifest_name(algorithm)),
+    })
+}
+
+/// Makes a manifest and writes it to `output`, or to its place in a directory, which is a pack from then on.
+/// Either gets its name when it is complete.
+///
+/// # Errors
+///
+/// As [`manifest_of`]; when the file is there and may not be replaced, or cannot be written; and without
+/// `output` for an archive or a bag.
+pub fn write_manifest(
+    target: &Path,
+    output: Option<&Path>,
+    options: &ManifestOptions,
+) -> Result<ManifestReport> {
+    if output.is_none() && !fs::is_directory(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is an archive, in which nothing is changed; give --output FILE",
+            escape(&target.to_string_lossy())
+        )));
+    }
+    // What is in the way is noticed before a long work, where it is known.
+    let usual = target.join(pack::manifest_name(options.algorithm));
+    free(output.unwrap_or(&usual), options)?;
+    let mut made = manifest_of(target, options)?;
+    if output.is_none() && made.layout == Layout::BagIt {
+        return Err(Error::Unsupported(format!(
+            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: `ra-pack create \
+             --layout bagit`",
+            escape(&target.to_string_lossy())
+        )));
+    }
+    let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
+    let stale = free(&path, options)?;
+    made.leftovers = fs::leftovers(&path);
+    options.progress.stage("finishing", 0, 0);
+    // A signature that is left would say that the new one was signed.
+    for signature in stale {
+        fs::remove(&signature)?;
+    }
+    fs::write_whole(&path, &made.text(), options.force)?;
+    made.output = Some(path);
+    Ok(made)
+}
+
+/// The signatures that go with a file when it is replaced; an error when it may not be.
+fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
+    let stale = signatures::of(path);
+    let taken = fs::exists(path).then_some(path).or(stale.first().map(PathBuf::as_path));
+    match taken.filter(|_| !options.force) {
+        Some(path) => Err(Error::AlreadyExists { path: path.to_owned() }),
+        None => Ok(stale),
+    }
+}
+
+fn digest(
+    member: &Member,
+    content: &mut dyn BufRead,
+    algorithm: Algorithm,
+    progress: &Progress,
+) -> io::Result<Digest> {
+    let mut hasher = Hasher::new(algorithm);
+    loop {
+        let block = match content.fill_buf() {
+            Ok([]) => return Ok(hasher.finish()),
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        progress.at(&member.name);
+        hasher.update(block);
+        let count = block.len();
+        content.consume(count);
+    }
+}
+
+/// How the pack's own manifests write names: in a bag, by the version that it declares.
+fn names(archive: &Archive, placement: &Placement) -> Result<NameEncoding> {
+    /// A declaration has two lines.
+    const LONGEST: u64 = 64 * 1024;
+    let mut declaration = None;
+    if placement.layout == Layout::BagIt
+        && let Some(member) = archive.find(&placement.place_tag(BAG_DECLARATION))?
+    {
+        let mut text = Vec::new();
+        match archive.read(&member)?.take(LONGEST).read_to_end(&mut text) {
+            Ok(_) => declaration = Some(text),
+            Err(error) => {
+                let finding = manifests::unreadable(&member.name, error)?;
+                return Err(Error::damaged(archive.path(), finding));
+            }
+        }
+    }
+    Ok(TagRules::of(placement.layout, declaration.as_deref()).names)
+}
+
+/// The manifest as JSON: what made the digests, and each file with its own.
+fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Listed<'a> {
+        algorithm: &'static str,
+        members: usize,
+        files: Files<'a>,
+    }
+    struct Files<'a>(&'a Manifest);
+    #[derive(Serialize)]
+    struct File<'a> {
+        name: &'a str,
+        digest: String,
+    }
+    impl Serialize for Files<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(
+                self.0.entries().iter().map(|entry| File {
+                    name: entry.path.as_str(),
+                    digest: entry.digest.to_string(),
+                }),
+            )
+        }
+    }
+    let (algorithm, members) = (manifest.algorithm().name(), manifest.entries().len());
+    Listed { algorithm, members, files: Files(manifest) }.serialize(serializer)
+}
