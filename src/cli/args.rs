@@ -16,6 +16,7 @@ use super::man::Man;
 use super::manifest::Manifest;
 use super::plot::Plot;
 use super::progress;
+use super::report::Report;
 use super::reshape::Reshape;
 use super::schema::Schema;
 use super::show::Show;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Extract(Extract),
     Describe(Describe),
     Diff(Diff),
+    Report(Report),
     Reshape(Reshape),
     Explain(Explain),
     Schema(Schema),

@@ -103,7 +103,7 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
 /// Writes a text to a directory, which is made when it is not there, and replaces an older one in one step.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result<()> {
     fs::create_dir_all(directory).map_err(refused("make", directory))?;
-    ra_pack::write_whole(&directory.join(name), text.as_bytes(), true)
+    ra_pack::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
 }
 
 fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {

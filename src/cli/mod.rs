@@ -20,6 +20,7 @@ mod manifest;
 mod output;
 mod plot;
 mod progress;
+mod report;
 mod reshape;
 mod schema;
 mod show;
@@ -97,6 +98,7 @@ pub(crate) fn run() -> Ending {
         Command::Extract(args) => extract::run(args, &output),
         Command::Describe(args) => describe::run(args, &output),
         Command::Diff(args) => diff::run(args, &output),
+        Command::Report(args) => report::run(args, &output),
         Command::Reshape(args) => reshape::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Plot(args) => plot::run(args, &output),
@@ -109,7 +111,7 @@ pub(crate) fn run() -> Ending {
     };
     let ending = match result {
         Ok(ending) => ending,
-        Err(failure) => match (&cli.command, report(&failure, &output)) {
+        Err(failure) => match (&cli.command, complain(&failure, &output)) {
             // Otherwise an array that cannot be read would look like one that differs.
             (Command::Diff(_), Ending::Findings) => Ending::Failed,
             (_, ending) => ending,
@@ -119,18 +121,18 @@ pub(crate) fn run() -> Ending {
     ending
 }
 
-fn report(failure: &Failure, output: &Output) -> Ending {
+fn complain(failure: &Failure, output: &Output) -> Ending {
     match failure {
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
         Failure::Output(error) => {
             output.message(&format!("ra-pack: cannot write to standard output: {error}"));
             Ending::Failed
         }
-        Failure::Operation(error) => report_error(error, output),
+        Failure::Operation(error) => complain_of(error, output),
     }
 }
 
-fn report_error(error: &ra_pack::Error, output: &Output) -> Ending {
+fn complain_of(error: &ra_pack::Error, output: &Output) -> Ending {
     use ra_pack::Error;
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,

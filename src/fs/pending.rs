@@ -70,15 +70,19 @@ fn remove_by_path(path: &Path) -> io::Result<()> {
     fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
 }
 
-/// Writes a file in one step: it gets its name when it is complete. One that is there already is replaced
-/// when `replace` says so.
+/// Writes a new file by what `write` puts into it. It gets its name in one step, when it is complete and on
+/// the disk; one that is there already is replaced when `replace` says so.
 ///
 /// # Errors
 ///
-/// When it is there and may not be replaced, or cannot be written.
-pub fn write_whole(path: &Path, content: &[u8], replace: bool) -> Result<()> {
+/// When it is there and may not be replaced, it cannot be written, or `write` fails.
+pub fn write_new(
+    path: &Path,
+    replace: bool,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<()> {
     let pending = PendingFile::create(path, replace)?;
-    pending.file().write_all_at(content, 0)?;
+    write(&mut pending.writer()?).map_err(Error::io("write", path))?;
     pending.sync()?;
     pending.persist()
 }

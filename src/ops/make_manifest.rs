@@ -185,7 +185,7 @@ pub fn write_manifest(
     for signature in stale {
         fs::remove(&signature)?;
     }
-    fs::write_whole(&path, &made.text(), options.force)?;
+    fs::write_new(&path, options.force, |out| out.write_all(&made.text()))?;
     made.output = Some(path);
     Ok(made)
 }

@@ -160,7 +160,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
         Form::Png => scene.to_png()?,
         Form::Svg => scene.to_svg()?.into_bytes(),
     };
-    ra_pack::write_whole(path, &bytes, args.force)?;
+    ra_pack::write_new(path, args.force, |out| out.write_all(&bytes))?;
     let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     output.note(&format!("wrote {} ({})", path.display(), super::output::human_bytes(bytes)));
     Ok(Ending::Clean)

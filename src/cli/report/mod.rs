@@ -1,0 +1,192 @@
+//! `ra-pack report`: a pack as one page that a browser shows without anything else.
+
+mod card;
+mod files;
+mod head;
+mod html;
+mod numbers;
+mod page;
+mod picture;
+mod png;
+mod statistics;
+mod tree;
+mod work;
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use ra_pack::{Finding, VerifyOptions, count_errors};
+use serde::Serialize;
+
+use self::page::{Made, Options};
+use super::args::Common;
+use super::output::{Output, counted, human_bytes};
+use super::{Ending, Failure, diagnostics};
+
+/// Bytes that are written at once.
+const PIECE: usize = 256 * 1024;
+
+/// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
+///
+/// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
+/// The same pack gives the same page. An array that cannot be read does not keep the page from being
+/// written; the exit status is then 1.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack report exp.zip -o exp.html
+  ra-pack report exp.zip -o exp.html --no-statistics --no-verify
+  ra-pack report exp.zip -o - | gzip > exp.html.gz")]
+pub(crate) struct Report {
+    /// The archive or directory.
+    #[arg(value_name = "ARCHIVE")]
+    archive: PathBuf,
+
+    /// Where to write the page; `-` for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Do not verify the pack; the page then says that it was not.
+    #[arg(long)]
+    no_verify: bool,
+
+    /// Read headers and descriptions, but no data: no statistics and no pictures.
+    #[arg(long)]
+    no_statistics: bool,
+
+    /// Replace a file that is already there.
+    #[arg(short, long)]
+    force: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written<'a> {
+    /// The pack.
+    target: &'a PathBuf,
+    /// The page.
+    output: &'a PathBuf,
+    /// Bytes of the page.
+    bytes: u64,
+    /// Arrays in it.
+    arrays: u64,
+    /// Other files in it.
+    files: u64,
+    /// Whether the pack was verified.
+    verified: bool,
+    /// Arrays whose data cannot be read.
+    unreadable: &'a [String],
+    /// What is wrong.
+    findings: &'a [Finding],
+}
+
+pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
+    let to_file = args.output.as_os_str() != "-";
+    if !to_file && args.common.json {
+        return Err(ra_pack::Error::Unsupported(
+            "the page and --json cannot both go to standard output; give --output FILE".to_owned(),
+        )
+        .into());
+    }
+    let options = Options {
+        reads_data: !args.no_statistics,
+        jobs: args.common.jobs.unwrap_or_else(default_jobs),
+    };
+    let mut made = Ok(Made::default());
+    let mut bytes = 0;
+    let mut put = |out: &mut dyn Write| -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(PIECE, Counting { inner: out, bytes: 0 });
+        made = gather(args, &options, &mut out);
+        out.flush()?;
+        bytes = out.get_ref().bytes;
+        // Nothing is to get its name that is not whole; the reason is given below.
+        if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
+    };
+    let written = if to_file {
+        ra_pack::write_new(&args.output, args.force, put).map_err(Failure::from)
+    } else {
+        put(&mut output.bytes()).map_err(Failure::from)
+    };
+    let made = match (made, written) {
+        (Err(failure), _) | (Ok(_), Err(failure)) => return Err(failure),
+        (Ok(made), Ok(())) => made,
+    };
+    if args.common.json {
+        output.json(&Written {
+            target: &args.archive,
+            output: &args.output,
+            bytes,
+            arrays: made.arrays,
+            files: made.files,
+            verified: !args.no_verify,
+            unreadable: &made.unreadable,
+            findings: &made.findings,
+        })?;
+    } else {
+        tell(args, &made, bytes, to_file, output);
+    }
+    let is_bad = count_errors(&made.findings) > 0 || !made.unreadable.is_empty();
+    Ok(if is_bad { Ending::Findings } else { Ending::Clean })
+}
+
+/// Verifies the pack where that is wanted, and makes the page.
+fn gather(args: &Report, options: &Options, out: &mut dyn Write) -> Result<Made, Failure> {
+    let verified = if args.no_verify {
+        None
+    } else {
+        let verify =
+            VerifyOptions { fast: false, strict: false, jobs: args.common.jobs, manifest: None };
+        Some(ra_pack::verify(&args.archive, &verify)?)
+    };
+    page::write(&args.archive, verified.as_ref(), options, out)
+}
+
+fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) {
+    for finding in &made.findings {
+        output.message(&diagnostics::finding(&args.archive, finding, output.color_err()));
+    }
+    if count_errors(&made.findings) == 0 {
+        for name in &made.unreadable {
+            output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));
+        }
+    }
+    if to_file {
+        let verdict = match (args.no_verify, count_errors(&made.findings)) {
+            (_, 1..) => "NOT VALID",
+            (true, 0) => "not verified",
+            (false, 0) => "valid",
+        };
+        output.note(&format!(
+            "wrote {} ({}, {}, {verdict})",
+            args.output.display(),
+            human_bytes(bytes),
+            counted(made.arrays, "array"),
+        ));
+    }
+}
+
+fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Counts what is written through it.
+struct Counting<'a> {
+    inner: &'a mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for Counting<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

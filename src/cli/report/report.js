@@ -1,0 +1,154 @@
+"use strict";
+// Search, order and keys. Without any of this the page is whole, and can be read.
+(() => {
+  const form = document.querySelector(".tools form");
+  if (!form) return;
+  const arrays = document.querySelector(".arrays");
+  const input = form.querySelector("input");
+  const order = form.querySelector("select");
+  const told = document.querySelector(".tools output");
+  const cards = [...arrays.querySelectorAll(".c")];
+  const rows = [...document.querySelectorAll(".files tbody tr")];
+  const groups = [...arrays.querySelectorAll(".group")];
+  const count = (number, noun) => number.toLocaleString("en") + " " + noun + (number === 1 ? "" : "s");
+  form.hidden = false;
+
+  // Details stand in the page for who has no scripts, and are made of that when somebody wants them.
+  const fill = (details) => {
+    const content = details.querySelector("noscript");
+    if (content) content.outerHTML = content.textContent;
+  };
+  const few = cards.length <= 500;
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
+  const detailsOf = (card) => card.lastElementChild.lastElementChild;
+  // Where there are few, all are there, so that the browser finds what is in them.
+  if (few) cards.forEach((card) => fill(detailsOf(card)));
+  else arrays.addEventListener("toggle", (event) => event.target.parentElement.matches(".b") && fill(event.target), true);
+
+  // What is searched: of each card the name, the title with the units, the type and shape, the attributes.
+  let words;
+  const text = (node) => (node ? node.textContent : "");
+  const characters = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+  const attributes = (details) => {
+    const content = details.querySelector("noscript");
+    if (!content) return text(details.querySelector(".a"));
+    const markup = content.textContent;
+    const table = markup.slice(markup.indexOf("<tbody>"), markup.indexOf("</table>"));
+    return table.replace(/<[^>]*>/g, " ").replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => characters[name]);
+  };
+  const read = () => {
+    if (words) return;
+    words = cards.map((card) => {
+      const body = card.lastElementChild;
+      let all = "";
+      for (const part of body.children) {
+        if (part.matches("h3,.l,.k,.e")) all += part.textContent + "\n";
+        else if (part.localName === "details") all += attributes(part);
+      }
+      return all.toLowerCase();
+    });
+    rows.forEach((row) => words.push(text(row.firstElementChild).toLowerCase()));
+  };
+
+  const groupOf = new Map();
+  groups.forEach((group) => group.querySelectorAll(".c").forEach((card) => groupOf.set(card, group)));
+  const everything = cards.concat(rows);
+  let shown = everything.map(() => true);
+  const search = () => {
+    const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (wanted.length) read();
+    const live = new Map(groups.map((group) => [group, 0]));
+    let hits = 0;
+    let files = 0;
+    everything.forEach((item, nth) => {
+      const hit = wanted.every((word) => words[nth].includes(word));
+      if (hit !== shown[nth]) {
+        shown[nth] = hit;
+        item.hidden = !hit;
+      }
+      if (!hit) return;
+      if (nth < cards.length) {
+        hits += 1;
+        const group = groupOf.get(item);
+        live.set(group, live.get(group) + 1);
+      } else files += 1;
+    });
+    live.forEach((number, group) => {
+      if (group.hidden !== (number === 0)) group.hidden = number === 0;
+    });
+    told.value = wanted.length
+      ? hits.toLocaleString("en") + " of " + count(cards.length, "array") + (files ? ", " + count(files, "other file") : "")
+      : count(cards.length, "array");
+  };
+  input.addEventListener("input", search);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  idle(read);
+
+  // By name the arrays stand in their groups; otherwise all of them in one list.
+  const compare = {
+    size: (one, other) => other.dataset.b - one.dataset.b,
+    type: (one, other) => {
+      const [left, right] = [one, other].map((card) => text(card.querySelector(".k b")));
+      return left < right ? -1 : left > right ? 1 : 0;
+    },
+  };
+  const list = document.createElement("section");
+  const sort = () => {
+    const by = compare[order.value];
+    arrays.classList.toggle("flat", Boolean(by));
+    if (by) {
+      const sorted = cards.map((card, nth) => [card, nth]);
+      sorted.sort((one, other) => by(one[0], other[0]) || one[1] - other[1]);
+      list.replaceChildren(...sorted.map(([card]) => card));
+      arrays.prepend(list);
+    } else {
+      const inGroup = new Map(groups.map((group) => [group, []]));
+      cards.forEach((card) => inGroup.get(groupOf.get(card)).push(card));
+      inGroup.forEach((own, group) => group.firstElementChild.append(...own));
+      list.remove();
+    }
+  };
+  order.addEventListener("change", sort);
+
+  // A link leads to an array even where it is folded away or filtered out.
+  const follow = () => {
+    const id = location.hash.slice(1);
+    const target = id && (document.getElementById(id) || document.getElementById("/" + id));
+    if (!target) return;
+    if (target.closest("[hidden]")) {
+      input.value = "";
+      search();
+    }
+    for (let above = target.parentElement; above; above = above.parentElement) {
+      if (above.localName === "details") above.open = true;
+    }
+    target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", follow);
+  follow();
+
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(input|select|textarea)$/.test(event.target.localName);
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      input.focus();
+      input.select();
+    } else if (event.key === "Escape" && (input.value || document.activeElement === input)) {
+      input.value = "";
+      search();
+      input.blur();
+    }
+  });
+
+  // Paper has nothing to click.
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    cards.forEach((card) => fill(detailsOf(card)));
+    closed.forEach((part) => (part.open = true));
+  });
+  window.addEventListener("afterprint", () => closed.forEach((part) => (part.open = false)));
+
+  // On a narrow screen the tree would push the arrays away.
+  if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".tree > details").open = false;
+})();
