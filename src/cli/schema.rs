@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 19] = [
+const SCHEMAS: [(&str, &str); 20] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -25,6 +25,7 @@ const SCHEMAS: [(&str, &str); 19] = [
     ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
     ("diff-packs", include_str!("../../schemas/diff-packs.schema.json")),
     ("reshape", include_str!("../../schemas/reshape.schema.json")),
+    ("report", include_str!("../../schemas/report.schema.json")),
     ("explain", include_str!("../../schemas/explain.schema.json")),
     ("progress", include_str!("../../schemas/progress.schema.json")),
 ];

@@ -101,6 +101,12 @@ fn the_page_about_bags_shows_what_happens() {
 }
 
 #[test]
+#[cfg(target_os = "linux")] // GNU coreutils and grep, as the page uses them
+fn the_page_about_reports_shows_what_happens() {
+    assert!(Home::with_sample().run_all("docs/reporting.md") > 4);
+}
+
+#[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {

@@ -44,6 +44,7 @@ mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readers; // small readers in other languages, by what the page of the format says
 mod readme; // the shell lines of README do what it shows
+mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes

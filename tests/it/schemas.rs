@@ -274,6 +274,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         written.arg("manifest").arg(&whole).arg("-o").arg(home.path().join(format!("{at}.txt")));
         outputs.check("manifest", 0, &mut written);
         outputs.check("list", 0, ra_pack().arg("list").arg("--long").arg(&whole));
+        let mut report = ra_pack();
+        report.arg("report").arg(&damaged).arg("-o").arg(home.path().join(format!("{at}.html")));
+        let report = &outputs.check("report", 1, &mut report)[0];
+        assert_eq!(report["findings"], found[0]["findings"], "as `verify` has them");
         outputs.check("info-pack", 0, ra_pack().arg("info").arg(&whole));
         let info = outputs.check("info-array", 0, ra_pack().arg("info").arg(&whole).arg(array));
         assert_eq!(info[0]["type"], "complex64");

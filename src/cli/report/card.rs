@@ -295,7 +295,7 @@ fn details(
 fn digest(pack: &Pack, name: &str, html: &mut Html) {
     let digest = pack.array(name).and_then(|file| file.listed_digest()).ok().flatten();
     if let Some(digest) = digest {
-        html.raw("<code>").text(digest).raw("</code>");
+        html.text(digest.algorithm().name()).raw(" <code>").text(digest).raw("</code>");
     } else {
         html.raw("in no manifest");
     }

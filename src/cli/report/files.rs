@@ -33,7 +33,7 @@ pub(super) fn row(pack: &Pack, file: &Listed<'_>) -> Html {
         _ => None,
     };
     if let Some(digest) = digest {
-        html.raw("<code>").text(digest).raw("</code>");
+        html.text(digest.algorithm().name()).raw(" <code>").text(digest).raw("</code>");
     }
     html.raw("</td></tr>\n");
     html

@@ -72,6 +72,29 @@ pub(super) fn height(count: u64, most: u64, steps: u64) -> u64 {
     part.max(u64::from(count > 0))
 }
 
+/// The day, in UTC, that is so many seconds after the beginning of 1970.
+pub(super) fn day(seconds: u64) -> String {
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    // In 400 years there are always as many days.
+    let days = seconds / 86_400;
+    let (mut year, mut days) = (1970 + days / 146_097 * 400, days % 146_097);
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let mut month = 1;
+    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    format!("{year:04}-{month:02}-{:02}", days + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +113,22 @@ mod tests {
         ];
         for (number, text) in cases {
             assert_eq!(short(number), text);
+        }
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let cases = [
+            (0, "1970-01-01"),
+            (951_782_399, "2000-02-28"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_735_603_200, "2024-12-31"),
+            (4_107_542_400, "2100-03-01"),
+            (13_574_563_200, "2400-02-29"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(day(seconds), text);
         }
     }
 

@@ -10,7 +10,7 @@ use super::super::Failure;
 use super::card::{Card, Context, Subject, split, stem};
 use super::head::{self, Facts};
 use super::html::Html;
-use super::numbers::{counted, grouped};
+use super::numbers::{counted, day, grouped};
 use super::picture::Room;
 use super::{files, tree, work};
 
@@ -126,7 +126,7 @@ fn write_unopened(
     };
     let mut html = Html::default();
     begin(&name, &mut html);
-    html.raw("<div class=\"page\"><main>");
+    html.raw("<div class=\"page\"><main id=\"/arrays\">");
     summary(verified, &findings, &facts, &mut html);
     end(&mut html);
     flush(&mut html, out)?;
@@ -268,44 +268,79 @@ fn arrays(
     out: &mut dyn Write,
 ) -> io::Result<Vec<String>> {
     let mut unreadable = Vec::new();
-    let mut open: Option<&str> = None;
+    let mut frame = Frame { arrays, group: None, end: 0, left: 0 };
     let mut html = Html::default();
-    for batch in arrays.chunks(BATCH) {
+    for (batch, first) in arrays.chunks(BATCH).zip((0..).step_by(BATCH)) {
         let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
         let small = work::each(jobs, batch, |subject| {
             (!is_large(subject)).then(|| context.card(subject, 1))
         });
-        for (subject, card) in batch.iter().zip(small) {
+        for ((subject, card), nth) in batch.iter().zip(small).zip(first..) {
             let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
             if error.is_some() {
                 unreadable.push(subject.member.name.to_owned());
             }
-            let (group, _) = split(subject.member.name);
-            if open != Some(group) {
-                html.raw(if open.is_some() { "</details></section>\n" } else { "" });
-                begin_group(group, arrays, &mut html);
-                open = Some(group);
-            }
+            frame.before(nth, subject, &mut html);
             html.piece(&card);
             flush(&mut html, out)?;
         }
     }
-    html.raw(if open.is_some() { "</details></section>\n" } else { "" });
+    html.raw(if frame.group.is_some() { "</div></details></section>\n" } else { "" });
     flush(&mut html, out)?;
     Ok(unreadable)
 }
 
-fn begin_group(group: &str, arrays: &[Subject<'_>], html: &mut Html) {
-    let of = |subject: &Subject<'_>| tree::compare(split(subject.member.name).0, group);
-    let first = arrays.partition_point(|subject| of(subject).is_lt());
-    let end = arrays.partition_point(|subject| of(subject).is_le());
+/// Cards that a browser lays out together, once they are to be seen.
+const TOGETHER: usize = 50;
+
+/// What stands around the cards: groups, and in them as many cards as are laid out together.
+struct Frame<'a> {
+    arrays: &'a [Subject<'a>],
+    group: Option<&'a str>,
+    /// The array after the last of the group.
+    end: usize,
+    /// Cards that the part that is open still takes.
+    left: usize,
+}
+
+impl<'a> Frame<'a> {
+    /// Begins what the n-th array is the first of.
+    fn before(&mut self, nth: usize, subject: &Subject<'a>, html: &mut Html) {
+        let (group, _) = split(subject.member.name);
+        if self.group != Some(group) {
+            html.raw(if self.group.is_some() { "</div></details></section>\n" } else { "" });
+            let of = |subject: &Subject<'_>| tree::compare(split(subject.member.name).0, group);
+            self.end = self.arrays.partition_point(|subject| of(subject).is_le());
+            self.group = Some(group);
+            begin_group(group, self.end.saturating_sub(nth), html);
+            self.begin(nth, html);
+        } else if self.left == 0 {
+            html.raw("</div>");
+            self.begin(nth, html);
+        }
+        self.left = self.left.saturating_sub(1);
+    }
+
+    fn begin(&mut self, nth: usize, html: &mut Html) {
+        self.left = self.end.saturating_sub(nth).min(TOGETHER);
+        // Until it is laid out it is as high as that many cards mostly are.
+        html.raw("<div class=\"u\" style=\"--n:").text(self.left).raw("\">\n");
+    }
+}
+
+fn begin_group(group: &str, arrays: usize, html: &mut Html) {
     html.raw("<section class=\"group\"><details open><summary><h2 id=\"").id(group).raw("/\">");
     html.text(escape(if group.is_empty() { "/" } else { group })).raw("</h2> <span>");
-    html.text(grouped(end.saturating_sub(first))).raw("</span></summary>\n");
+    html.text(grouped(arrays)).raw("</span></summary>\n");
 }
 
 fn end(html: &mut Html) {
     html.raw("</main></div><footer><p>Made by ra-pack ").raw(env!("CARGO_PKG_VERSION"));
+    // Without it the same pack gives the same page.
+    let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    if let Some(seconds) = made {
+        html.raw(" on ").text(day(seconds));
+    }
     html.raw(". This page needs no network and asks for none.</p></footer><script>").raw(JS);
     html.raw("</script></body></html>\n");
 }

@@ -50,34 +50,68 @@
     rows.forEach((row) => words.push(text(row.firstElementChild).toLowerCase()));
   };
 
-  const groupOf = new Map();
-  groups.forEach((group) => group.querySelectorAll(".c").forEach((card) => groupOf.set(card, group)));
-  const everything = cards.concat(rows);
-  let shown = everything.map(() => true);
+  const list = document.createElement("section");
+  let by;
+  // Cards lie together in parts, which are laid out when they are to be seen.
+  const partOf = cards.map((card) => card.parentElement);
+  const parts = [...new Set(partOf)];
+  const nthOf = new Map(cards.map((card, nth) => [card, nth]));
+  const hits = new Uint8Array(cards.length).fill(1);
+  const place = (part, number) => {
+    if (part.hidden !== (number === 0)) part.hidden = number === 0;
+    part.style.setProperty("--n", number);
+  };
+  const update = (part) => {
+    for (const card of part.children) {
+      const hidden = !hits[nthOf.get(card)];
+      if (card.hidden !== hidden) card.hidden = hidden;
+    }
+  };
+  // What is to be seen at once is brought up to date at once, the rest while nothing else is to be done.
+  let waiting = [];
+  const atOnce = 120;
+  const later = () => {
+    const end = performance.now() + 8;
+    while (waiting.length && performance.now() < end) update(waiting.pop());
+    if (waiting.length) idle(later);
+  };
+  const show = () => {
+    const live = [];
+    let above = 0;
+    for (const part of by ? list.children : parts) {
+      let number = 0;
+      for (const card of part.children) number += hits[nthOf.get(card)];
+      place(part, number);
+      if (!number) continue;
+      if (above < atOnce) update(part);
+      else live.push(part);
+      above += number;
+    }
+    const idling = waiting.length > 0;
+    waiting = live.reverse();
+    if (waiting.length && !idling) idle(later);
+    if (by) return;
+    for (const group of groups) {
+      const none = !group.querySelector(".u:not([hidden])");
+      if (group.hidden !== none) group.hidden = none;
+    }
+  };
   const search = () => {
     const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     if (wanted.length) read();
-    const live = new Map(groups.map((group) => [group, 0]));
-    let hits = 0;
+    const matches = (nth) => wanted.every((word) => words[nth].includes(word));
+    let found = 0;
     let files = 0;
-    everything.forEach((item, nth) => {
-      const hit = wanted.every((word) => words[nth].includes(word));
-      if (hit !== shown[nth]) {
-        shown[nth] = hit;
-        item.hidden = !hit;
-      }
-      if (!hit) return;
-      if (nth < cards.length) {
-        hits += 1;
-        const group = groupOf.get(item);
-        live.set(group, live.get(group) + 1);
-      } else files += 1;
+    cards.forEach((_, nth) => (found += hits[nth] = Number(matches(nth))));
+    rows.forEach((row, nth) => {
+      row.hidden = !matches(cards.length + nth);
+      files += Number(!row.hidden);
     });
-    live.forEach((number, group) => {
-      if (group.hidden !== (number === 0)) group.hidden = number === 0;
-    });
+    show();
+    const bar = input.closest(".tools");
+    if (wanted.length && arrays.getBoundingClientRect().top < 0) bar.scrollIntoView();
     told.value = wanted.length
-      ? hits.toLocaleString("en") + " of " + count(cards.length, "array") + (files ? ", " + count(files, "other file") : "")
+      ? found.toLocaleString("en") + " of " + count(cards.length, "array") + (files ? ", " + count(files, "other file") : "")
       : count(cards.length, "array");
   };
   input.addEventListener("input", search);
@@ -92,21 +126,28 @@
       return left < right ? -1 : left > right ? 1 : 0;
     },
   };
-  const list = document.createElement("section");
   const sort = () => {
-    const by = compare[order.value];
+    by = compare[order.value];
     arrays.classList.toggle("flat", Boolean(by));
     if (by) {
       const sorted = cards.map((card, nth) => [card, nth]);
       sorted.sort((one, other) => by(one[0], other[0]) || one[1] - other[1]);
-      list.replaceChildren(...sorted.map(([card]) => card));
+      list.replaceChildren();
+      while (sorted.length) {
+        const part = document.createElement("div");
+        part.className = "u";
+        part.append(...sorted.splice(0, 50).map(([card]) => card));
+        list.append(part);
+      }
       arrays.prepend(list);
     } else {
-      const inGroup = new Map(groups.map((group) => [group, []]));
-      cards.forEach((card) => inGroup.get(groupOf.get(card)).push(card));
-      inGroup.forEach((own, group) => group.firstElementChild.append(...own));
+      const own = new Map(parts.map((part) => [part, []]));
+      cards.forEach((card, nth) => own.get(partOf[nth]).push(card));
+      own.forEach((some, part) => part.append(...some));
       list.remove();
+      list.replaceChildren();
     }
+    show();
   };
   order.addEventListener("change", sort);
 

@@ -49,7 +49,7 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
     (&[Import("tar")], &["archive/tar"]),
     (&[Import("sha2"), Import("sha1"), Import("md5")], &["digest"]),
     (&[Import("lz4_flex")], &["ra/encoding"]),
-    (&[Import("png")], &["interchange/png"]),
+    (&[Import("png")], &["interchange/png", "cli/report/png", "cli/report/picture"]),
     (&[Import("saphyr_parser")], &["ndl"]),
     (&[Import("serde_yaml")], &["ndl", "cli/output"]),
     // The command line.
