@@ -39,8 +39,8 @@ pub(crate) struct Manifest {
     check: bool,
 
     /// A manifest kept elsewhere; the one inside must agree with it.
-    #[arg(long, value_name = "FILE", requires = "check")]
-    manifest: Option<PathBuf>,
+    #[arg(long = "manifest", value_name = "FILE", requires = "check")]
+    kept: Option<PathBuf>,
 
     /// How to make the digests: sha256 or sha512.
     #[arg(
@@ -102,7 +102,7 @@ fn check(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
         only_manifests: true,
         jobs: args.common.jobs,
-        manifest: args.manifest.clone(),
+        manifest: args.kept.clone(),
         progress: output.progress(),
         ..VerifyOptions::default()
     };

@@ -100,7 +100,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     let mut bytes = 0;
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(PIECE, Counting { inner: out, bytes: 0 });
-        made = gather(args, &options, &mut out);
+        made = gather(args, &options, output, &mut out);
         out.flush()?;
         bytes = out.get_ref().bytes;
         // Nothing is to get its name that is not whole; the reason is given below.
@@ -134,12 +134,20 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
 }
 
 /// Verifies the pack where that is wanted, and makes the page.
-fn gather(args: &Report, options: &Options, out: &mut dyn Write) -> Result<Made, Failure> {
+fn gather(
+    args: &Report,
+    options: &Options,
+    output: &Output,
+    out: &mut dyn Write,
+) -> Result<Made, Failure> {
     let verified = if args.no_verify {
         None
     } else {
-        let verify =
-            VerifyOptions { fast: false, strict: false, jobs: args.common.jobs, manifest: None };
+        let verify = VerifyOptions {
+            jobs: args.common.jobs,
+            progress: output.progress(),
+            ..VerifyOptions::default()
+        };
         Some(ra_pack::verify(&args.archive, &verify)?)
     };
     page::write(&args.archive, verified.as_ref(), options, out)

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, absolute};
 
-use ra_pack::{Finding, Layout, Listed, Listing, MemberKind, Pack, Patterns, VerifyReport, escape};
+use ra_pack::{
+    Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport, escape,
+};
 
 use super::super::Failure;
 use super::card::{Card, Context, Subject, split, stem};
@@ -48,7 +50,8 @@ pub(super) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<Made, Failure> {
-    let listing = match ra_pack::list(target, &Patterns::default(), Some(options.jobs)) {
+    let listed = ListOptions { jobs: Some(options.jobs), ..ListOptions::default() };
+    let listing = match ra_pack::list(target, &listed) {
         Ok(listing) => listing,
         // What cannot be opened is what its findings say.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {

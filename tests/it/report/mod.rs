@@ -171,7 +171,8 @@ fn nothing_in_a_pack_becomes_markup() {
             ),
         );
     }
-    let members: String = (0..80).map(|nth| format!("\"<{nth}>\": {nth}, ")).collect();
+    let members: Vec<_> = (0..80).map(|nth| format!("\"<{nth}>\": {nth}, ")).collect();
+    let members = members.concat();
     let pack = pack
         .file("<b>notes</b>.txt", evil)
         .array("many names.ra", UINT8, &[4], &[0, 1, 2, 99])
