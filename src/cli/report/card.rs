@@ -79,10 +79,8 @@ impl Context<'_> {
                     Ok(found) => description = found,
                     Err(failed) => note(failed),
                 }
-                match array.axes() {
-                    Ok(found) => axes = found,
-                    Err(failed) => note(failed),
-                }
+                // What is wrong with a coordinate is said where that is shown.
+                axes = array.axes().unwrap_or_default();
                 if self.reads_data {
                     let options = StatisticsOptions {
                         slice: None,
@@ -94,10 +92,8 @@ impl Context<'_> {
                         Err(failed) => note(failed),
                     }
                     if numbers.is_some() {
-                        match picture::draw(array, &subject.array.shape, self.room, jobs) {
-                            Ok(found) => picture = found,
-                            Err(failed) => note(failed),
-                        }
+                        let shape = &subject.array.shape;
+                        picture = picture::draw(array, shape, self.room, jobs).ok().flatten();
                     }
                 }
             }
@@ -201,6 +197,11 @@ fn title(description: Option<&Ndarray>, html: &mut Html) {
 /// Type, shape with the names of dimensions, and size.
 fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis], html: &mut Html) {
     let Subject { member, array, .. } = subject;
+    if array.element.starts_with("unreadable") {
+        html.raw("<p class=\"k\"><b>unreadable</b> <span>").text(human_bytes(member.size));
+        html.raw("</span></p>");
+        return;
+    }
     html.raw("<p class=\"k\"><b>").text(escape(&array.element)).raw("</b>");
     if description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. })) {
         html.raw(" <b>enum</b>");
