@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use ra_pack::ndl::Ndarray;
-use ra_pack::{Pack, Result};
+use ra_pack::{AnyArray, Corners, Pack, Result};
+
+use super::dates::Dates;
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
 pub(super) fn open(target: &Path, member: Option<&str>) -> Result<(Pack, String)> {
@@ -32,4 +34,37 @@ pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
         (Some(name), Some(units)) => Some(format!("{name} {units}")),
         (name, units) => name.or(units),
     }
+}
+
+/// What makes dates of the numbers of an array, when its units count from one.
+pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
+    let units = attribute(description, "units")?;
+    Dates::new(&units, attribute(description, "calendar").as_deref())
+}
+
+/// The first and the last element as numbers.
+pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
+    let width = corners.element.elbyte();
+    let count = u64::try_from(corners.bytes.len()).ok()?.checked_div(width)?;
+    let elements =
+        AnyArray::from_elements(corners.element, vec![count], corners.bytes.clone()).ok()?;
+    macro_rules! ends {
+        ($array:expr) => {
+            ($array.first().copied().map(f64::from), $array.last().copied().map(f64::from))
+        };
+    }
+    let (first, last) = match &elements {
+        AnyArray::F64(array) => ends!(array),
+        AnyArray::F32(array) => ends!(array),
+        AnyArray::I32(array) => ends!(array),
+        AnyArray::U32(array) => ends!(array),
+        AnyArray::I16(array) => ends!(array),
+        AnyArray::I64(array) => {
+            // Whole seconds of a year of four digits fit a float.
+            let float = |number: &i64| number.to_string().parse::<f64>().ok();
+            (array.first().and_then(float), array.last().and_then(float))
+        }
+        _ => return None,
+    };
+    first.zip(last)
 }

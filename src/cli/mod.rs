@@ -26,6 +26,7 @@ mod schema;
 mod show;
 mod validate;
 mod verify;
+mod width;
 
 use std::io;
 

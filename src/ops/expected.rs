@@ -97,19 +97,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::archive::{Location, MemberKind, Method};
     use crate::digest::Digest;
-
-    fn member(name: String) -> Member {
-        Member {
-            name: name.into(),
-            kind: MemberKind::File,
-            size: 0,
-            packed_size: 0,
-            method: Method::Stored,
-            location: Location::Listed,
-        }
-    }
+    use crate::ops::known::tests::member;
 
     proptest! {
         #[test]

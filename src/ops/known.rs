@@ -120,7 +120,7 @@ fn pair(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::HashSet;
 
     use proptest::prelude::*;
@@ -129,7 +129,8 @@ mod tests {
     use crate::archive::{Location, MemberKind, Method};
     use crate::path::MemberPath;
 
-    fn member(name: String) -> Member {
+    /// A member of which nothing but the name is looked at.
+    pub(in crate::ops) fn member(name: String) -> Member {
         Member {
             name: name.into(),
             kind: MemberKind::File,

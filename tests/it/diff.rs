@@ -28,7 +28,7 @@ fn equal_arrays_are_silent_and_others_are_told_with_the_first_place() {
     let home = home.array("b.ra", F32, &[3, 4], &floats(&changed));
     assert_eq!(diff(&home, "a.ra", "a.ra", &[]).exits(0).said(), "");
     diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&[
-        "2 of 12 elements differ, 1 of them NaN in one alone",
+        "2 of 12 elements differ, 1 NaN in one alone",
         "5 | 5.25 at [2, 1]",
         "max 0.25, L1 0.25, L2 0.25",
     ]);

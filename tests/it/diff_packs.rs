@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ra_pack::{CreateOptions, DiffOptions, Layout, MemberChange, PackDiff, create, diff_packs};
+use ra_pack::{
+    CreateOptions, DiffOptions, Layout, MemberChange, Pack, PackDiff, create, diff_packs,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -153,13 +155,13 @@ fn every_kind_of_change_is_told_in_every_kind_of_pack() {
     diff(&ours[1], &theirs[4], &[]).exits(1).says(&[
         "~ run1/temperature.ra",
         "attributes.units  nothing → K",
-        "2 of 15 elements differ (13.3 %), 1 of them NaN in one alone",
+        "2 of 15 elements differ (13.3 %), 1 NaN in one alone",
         "4 → 4.5 at [1, 1]",
         "= run3/endian.ra",
         "> run3/old name.ra → run3/new name.ra",
         "+ run3/added.ra",
         "- run1/deep/er/notes with spaces.txt",
-        "1 added, 1 removed, 4 changed, 1 renamed, 2 stored otherwise, 11 the same",
+        "1 added, 1 removed, 4 changed, 1 renamed, 2 stored otherwise,\n11 the same",
     ]);
     let stat = diff(&ours[0], &theirs[0], &["--stat"]).exits(1);
     assert_eq!(stat.said().lines().count(), 10, "{}", stat.said());
@@ -209,6 +211,75 @@ fn tolerances_order_and_documents_of_packs_are_understood() {
     diff(a.path(), b.path(), &["--max"]).exits(2).says(&["--member NAME"]);
     diff(&file, &file, &["--stat"]).exits(2).says(&["--stat is for two packs"]);
     diff(a.path(), b.path(), &["--member", "z.ra"]).exits(2).says(&["holds no member `z.ra`"]);
+}
+
+/// A directory with one array, which only a document says anything of that packing made.
+fn described_by_the_pack_alone(scratch: &Path, said: &str) -> Experiment {
+    let data = floats([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let array = || Experiment::new().array("x.ra", FLOAT32, &[2, 3], &data);
+    let source = array().file("x.yaml", format!("ndarrays: {{x: {{type: float32, {said}}}}}\n"));
+    let archive = scratch.join("x.zip");
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
+    create(source.path(), &archive, &options).unwrap();
+    array().file("manifest.yaml", Pack::open(&archive).unwrap().read("manifest.yaml").unwrap())
+}
+
+#[test]
+fn generated_documents_are_compared_where_nothing_else_describes_an_array() {
+    let scratch = TempDir::new().unwrap();
+    let of = |said: &str| described_by_the_pack_alone(scratch.path(), said);
+    let kelvin = of("shape: [2, 3], attributes: {units: K}");
+    let celsius = of("shape: [2, 3], attributes: {units: degC}");
+    let row = of("shape: [3, 2], attributes: {units: K}, storage: {order: row}");
+    let told = diff(kelvin.path(), celsius.path(), &["--json"]).exits(1).json();
+    assert_eq!(told["members"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        member(&told, "x.ra")["description"],
+        json!([{"path": "attributes.units", "a": "K", "b": "degC"}])
+    );
+    assert_eq!(member(&told, "x.ra")["array"]["elements"], Value::Null);
+    // The same bytes have another shape by another order.
+    let told = diff(kelvin.path(), row.path(), &["--json"]).exits(1).json();
+    assert_eq!(member(&told, "x.ra")["array"]["header"][0]["field"], "shape");
+    diff(kelvin.path(), of("shape: [2, 3], attributes: {units: K}").path(), &[])
+        .exits(0)
+        .says(&["The same: 1 member\n"]);
+}
+
+#[test]
+fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
+    let example = Path::new("examples/experiment");
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("exp.zip");
+    ra("create", &[example, Path::new("-o"), &archive], &[]).exits(0);
+    let later = scratch.path().join("later");
+    ra("extract", &[&archive, Path::new("-C"), &later], &[]).exits(0);
+    // It vouches for what is changed here.
+    fs::remove_file(later.join("manifest-sha256.txt")).unwrap();
+    let change = |name: &str, at: usize| {
+        let path = later.join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[at] ^= 1;
+        fs::write(path, bytes).unwrap();
+    };
+    // The first index runs fastest: [3, 17] of [10, 149].
+    change("thermistors/temperature.ra", 64 + 4 * (3 + 10 * 17) + 2);
+    fs::remove_file(later.join("deployment.txt")).unwrap();
+    fs::write(later.join(format!("{}.txt", "温度".repeat(11))), "x").unwrap();
+    fs::rename(later.join("README.md"), later.join(format!("{}.md", "R".repeat(30)))).unwrap();
+    let place = "at [3, 17] (depth 10, time 2024-06-03T17:00:00Z)";
+    for options in [&[][..], &["--stat"]] {
+        let said = diff(&archive, &later, options).exits(1).said();
+        assert!(said.contains(place) || options.len() == 1, "{said}");
+        for line in said.lines() {
+            let wide = line.chars().filter(|character| *character >= '\u{1100}').count();
+            assert!(line.chars().count() + wide <= 80, "{line}");
+        }
+    }
+    let member = &["--member", "thermistors/temperature.ra"];
+    diff(&archive, &later, member).exits(1).says(&["at [3, 17] (depth 10, "]);
+    let file = |root: &Path| root.join("thermistors/temperature.ra");
+    diff(&file(example), &file(&later), &[]).exits(1).says(&["(depth 10, time 2024"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ra_pack::{ArrayDiff, DiffPlace, Distance, ElementsDiff, escape};
 use super::super::output::counted;
 
 /// What differs of two arrays; nothing when nothing does.
-pub(super) fn text(diff: &ArrayDiff) -> String {
+pub(super) fn text(diff: &ArrayDiff, place: Place<'_>) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
     if is_silent {
@@ -21,7 +21,7 @@ pub(super) fn text(diff: &ArrayDiff) -> String {
     }
     match &diff.elements {
         Some(elements) => {
-            for (label, what) in rows(elements, Style::Full) {
+            for (label, what) in rows(elements, Style::Full, place) {
                 line(label, &what);
             }
         }
@@ -39,11 +39,17 @@ pub(super) enum Style {
     Short,
 }
 
+/// What the coordinates say of an index.
+pub(super) type Place<'a> = &'a dyn Fn(&[u64]) -> Option<String>;
+
 /// What is told of elements that differ: labels, and what stands behind them.
-pub(super) fn rows(elements: &ElementsDiff, style: Style) -> Vec<(&'static str, String)> {
+pub(super) fn rows(
+    elements: &ElementsDiff,
+    style: Style,
+    coordinates: Place<'_>,
+) -> Vec<(&'static str, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
-    let with_nan =
-        if *nan > 0 { format!(", {nan} of them NaN in one alone") } else { String::new() };
+    let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
     let share = match style {
         Style::Short if *differing > 0 => format!(" ({})", percent(*differing, *count)),
         _ => String::new(),
@@ -51,8 +57,10 @@ pub(super) fn rows(elements: &ElementsDiff, style: Style) -> Vec<(&'static str, 
     let of = format!("{differing} of {} differ{share}{with_nan}", counted(*count, "element"));
     let mut rows = vec![("elements", of)];
     let between = if style == Style::Full { "|" } else { "→" };
-    let place =
-        |place: &DiffPlace| format!("{} {between} {} at {:?}", place.a, place.b, place.index);
+    let place = |place: &DiffPlace| {
+        let said = coordinates(&place.index).map(|said| format!(" ({said})")).unwrap_or_default();
+        format!("{} {between} {} at {:?}{said}", place.a, place.b, place.index)
+    };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {
         style == Style::Full || first.as_ref().is_none_or(|first| first.index != furthest.index)

@@ -2,12 +2,14 @@
 
 mod arrays; // two arrays as text
 mod packs; // two packs as text
+mod places; // elements by coordinates
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Error, Patterns, escape};
 
+use self::places::Places;
 use super::args::jobs;
 use super::output::Output;
 use super::{Ending, Failure, diagnostics};
@@ -160,8 +162,9 @@ fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Endi
     if args.json {
         output.json_pieces(&diff)?;
     } else if !output.is_quiet() {
-        let color = output.color_out();
-        output.pieces(|out| packs::print(&diff, args.stat, color, out))?;
+        let (color, places) = (output.color_out(), Places::of(&args.b, None));
+        let place = |member: &str, index: &[u64]| places.text(member, index);
+        output.pieces(|out| packs::print(&diff, args.stat, color, &place, out))?;
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
         (false, _) => Ending::Failed,
@@ -189,7 +192,8 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
         };
         output.result(&number.to_string())?;
     } else if !output.is_quiet() {
-        let text = arrays::text(diff);
+        let places = Places::of(&args.b, args.member.as_deref());
+        let text = arrays::text(diff, &|index| places.text_of_array(index));
         if !text.is_empty() {
             output.result(&text)?;
         }

@@ -8,13 +8,16 @@ use ra_pack::{
 };
 
 use super::super::output::{counted, human_bytes};
+use super::super::width::{columns, cut, cut_start, flowing, padded};
 use super::arrays::{Style, percent, rows};
 
 /// Columns that a line should not exceed.
 const WIDTH: usize = 80;
 /// Columns of the longest name that others are aligned with.
 const NAME: usize = 44;
-/// Characters of a value that are shown.
+/// Columns that a name has at least, where it is cut.
+const LEAST: usize = 20;
+/// Columns of a value that are shown.
 const VALUE: usize = 160;
 /// Columns for what was and what is, behind a label.
 const ROOM: usize = 48;
@@ -36,17 +39,21 @@ pub(super) fn print(
     diff: &PackDiff,
     stat: bool,
     color: bool,
+    place: Place<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let paper = Paper { color };
+    let paper = Paper { color, place };
     let widest = |cell: &dyn Fn(&MemberDiff) -> usize, most: usize| {
         diff.members.iter().map(cell).filter(|width| *width <= most).max().unwrap_or(0)
     };
     let name_width = widest(&|member| columns(&shown_name(member)), NAME);
     let said_width = widest(&|member| columns(&briefly(member)), WIDTH);
+    // Beside what is said and the bar.
+    let room = WIDTH.saturating_sub(said_width).saturating_sub(BAR).saturating_sub(5).max(LEAST);
+    let stat_width = widest(&|member| columns(&shown_name(member)).min(room), room);
     for member in &diff.members {
         let text = if stat {
-            paper.stat(member, name_width, said_width)
+            paper.stat(member, stat_width, said_width)
         } else {
             paper.member(member, name_width)
         };
@@ -55,12 +62,16 @@ pub(super) fn print(
     out.write_all(paper.summary(diff).as_bytes())
 }
 
+/// What the coordinates of a member say of an index.
+pub(super) type Place<'a> = &'a dyn Fn(&str, &[u64]) -> Option<String>;
+
 /// What text is written on.
-struct Paper {
+struct Paper<'a> {
     color: bool,
+    place: Place<'a>,
 }
 
-impl Paper {
+impl Paper<'_> {
     fn paint(&self, style: &str, text: &str) -> String {
         if self.color && !text.is_empty() && !style.is_empty() {
             format!("{style}{text}{PLAIN}")
@@ -72,7 +83,7 @@ impl Paper {
     /// One line, as `git diff --stat` has it.
     fn stat(&self, member: &MemberDiff, name_width: usize, said_width: usize) -> String {
         let (style, sign) = look(member.change);
-        let name = padded(&shortened(&shown_name(member), NAME), name_width);
+        let name = padded(&cut_start(&shown_name(member), name_width), name_width);
         let said = padded(&briefly(member), said_width);
         let bar = self.paint(style, &sign.repeat(bar(member)));
         format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
@@ -88,8 +99,13 @@ impl Paper {
             beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
         }
         if !beside.is_empty() {
-            let padding = name_width.saturating_sub(columns(&name)).saturating_add(2);
-            line.push_str(&" ".repeat(padding));
+            let column = name_width.max(columns(&name)).saturating_add(4);
+            if column.saturating_add(columns(&beside)) > WIDTH {
+                line.push_str("\n    ");
+            } else {
+                let padding = column.saturating_sub(columns(&name)).saturating_sub(2);
+                line.push_str(&" ".repeat(padding));
+            }
             line.push_str(&self.paint(DIM, &beside));
         }
         line.push('\n');
@@ -97,6 +113,9 @@ impl Paper {
         let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
         for (label, what) in rows {
             let label = padded(&label, width.unwrap_or(0));
+            let indent = columns(&label).saturating_add(6);
+            let words = what.split_inclusive(' ').map(|word| (plain(word), word.to_owned()));
+            let what = flowing(words, indent, indent.min(ROOM), WIDTH);
             line.push_str(format!("    {label}  {what}").trim_end());
             line.push('\n');
         }
@@ -112,7 +131,7 @@ impl Paper {
         }
         for place in member.description.iter().filter(|place| !is_said(place, array)) {
             let said = |side: &Option<String>| {
-                side.as_deref().map(|text| shortened_end(&escape(text).to_string(), VALUE))
+                side.as_deref().map(|text| shortened(&escape(text).to_string()))
             };
             let what = self.change(said(&place.a).as_deref(), said(&place.b).as_deref());
             found.push((escape(&place.path).to_string(), what));
@@ -126,7 +145,8 @@ impl Paper {
                 .as_ref()
                 .filter(|elements| elements.differing > 0 || elements.furthest.is_some());
             if let Some(elements) = differ {
-                let rows = rows(elements, Style::Short);
+                let place = |index: &[u64]| (self.place)(&member.name, index);
+                let rows = rows(elements, Style::Short, &place);
                 found.extend(rows.into_iter().map(|(label, what)| (label.to_owned(), what)));
             } else if array.elements.is_none() && !array.header.is_empty() {
                 found.push(("elements".to_owned(), "not compared".to_owned()));
@@ -174,10 +194,11 @@ impl Paper {
             (stored_otherwise, "stored otherwise", ""),
             (unread, "not readable", RED),
         ];
-        let mut said: Vec<String> = parts
+        let mut said: Vec<(String, String)> = parts
             .iter()
             .filter(|(count, ..)| *count > 0)
-            .map(|(count, what, style)| self.paint(style, &format!("{count} {what}")))
+            .map(|(count, what, style)| (format!("{count} {what}"), *style))
+            .map(|(what, style)| (format!("{what}, "), self.paint(style, &what) + ", "))
             .collect();
         let by = match by_manifest {
             0 => String::new(),
@@ -185,14 +206,14 @@ impl Paper {
             _ if same == 1 => ", by its manifest".to_owned(),
             some => format!(", {some} of them by their manifests"),
         };
-        let by = self.paint(DIM, &by);
+        let painted = self.paint(DIM, &by);
         if said.is_empty() {
             let all = counted(same, "member");
             let same = if diff.is_whole() { "The same" } else { "The same as far as can be read" };
-            return format!("{}: {all}{by}\n", self.paint(BOLD, same));
+            return format!("{}: {all}{painted}\n", self.paint(BOLD, same));
         }
-        said.push(format!("{same} the same{by}"));
-        format!("{}\n", said.join(", "))
+        said.push((format!("{same} the same{by}"), format!("{same} the same{painted}")));
+        flowing(said, 0, 0, WIDTH) + "\n"
     }
 }
 
@@ -232,10 +253,10 @@ fn beside(member: &MemberDiff) -> String {
     match member.change {
         MemberChange::Unread => "cannot be read".to_owned(),
         MemberChange::StoredOtherwise if member.array.is_some() && is_file_other(member) => {
-            format!("{what}, the same elements, stored otherwise")
+            format!("{what}, stored otherwise")
         }
         MemberChange::StoredOtherwise if member.array.is_some() => {
-            format!("{what}, the same array, described otherwise")
+            format!("{what}, described otherwise")
         }
         _ if member.description_rewritten => {
             format!("{what}, description written otherwise")
@@ -339,28 +360,15 @@ fn bar(member: &MemberDiff) -> usize {
     }
 }
 
-fn padded(text: &str, width: usize) -> String {
-    let padding = width.saturating_sub(columns(text));
-    format!("{text}{}", " ".repeat(padding))
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// The end of a long name, which tells more than its beginning.
-fn shortened(text: &str, most: usize) -> String {
-    let skipped = columns(text).saturating_sub(most);
-    if skipped == 0 {
-        return text.to_owned();
-    }
-    format!("…{}", text.chars().skip(skipped.saturating_add(1)).collect::<String>())
-}
-
 /// The beginning of a long value.
-fn shortened_end(text: &str, most: usize) -> String {
-    if columns(text) <= most {
-        return text.to_owned();
-    }
-    format!("{}…", text.chars().take(most).collect::<String>())
+fn shortened(text: &str) -> String {
+    if columns(text) <= VALUE { text.to_owned() } else { cut(text, VALUE) }
+}
+
+/// A text without the colours in it.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    std::iter::once(first.as_str()).chain(rest).collect()
 }

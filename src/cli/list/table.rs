@@ -1,7 +1,8 @@
 //! Columns: how wide they are, how they look, and where a line ends on a screen.
 
 use clap::builder::styling::{AnsiColor, Style};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::super::width::{CUT, columns, cut};
 
 /// Columns of the table.
 pub(super) const COLUMNS: usize = 9;
@@ -27,9 +28,6 @@ const GAP: usize = 2;
 
 /// What the branches of a tree end with.
 const BRANCH: &str = "── ";
-
-/// What is cut off is shown as this.
-const CUT: char = '…';
 
 /// How a cell looks where there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,26 +165,6 @@ impl Table {
             self.line.push_str(text);
         }
     }
-}
-
-/// The beginning of a text, with a sign that it goes on, in this many columns.
-fn cut(text: &str, room: usize) -> String {
-    let mut left = room.saturating_sub(1);
-    let mut cut = String::new();
-    for character in text.chars() {
-        let width = character.width().unwrap_or(0);
-        let Some(rest) = left.checked_sub(width) else { break };
-        left = rest;
-        cut.push(character);
-    }
-    cut.truncate(cut.trim_end().len());
-    cut.push(CUT);
-    cut
-}
-
-/// How many columns a cell takes. Most are ASCII, which is quickly seen.
-fn columns(cell: &str) -> usize {
-    if cell.is_ascii() { cell.len() } else { cell.width() }
 }
 
 fn pad(line: &mut String, mut padding: usize) {

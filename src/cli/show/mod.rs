@@ -1,17 +1,16 @@
 //! `ra-pack show`
 
 mod statistics;
-mod values;
+pub(super) mod values;
 
 use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::ndl::{Document, Ndarray, Value};
-use ra_pack::{AnyArray, Axis, Corners, CornersOptions, Pack, Statistics, StatisticsOptions};
+use ra_pack::{Axis, Corners, CornersOptions, Pack, Statistics, StatisticsOptions};
 use serde::Serialize;
 
 use super::array;
-use super::dates::Dates;
 use super::output::Output;
 use super::{Ending, Failure};
 
@@ -226,41 +225,10 @@ fn dimension(pack: &Pack, axis: &Axis) -> Result<Dimension, Failure> {
     let options = CornersOptions { slice: None, edge: Some(2), threshold: FEW };
     let corners = pack.array(member)?.corners(&options)?;
     found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
-    let units = array::attribute(description, "units");
-    let calendar = array::attribute(description, "calendar");
-    let dates = units.and_then(|units| Dates::new(&units, calendar.as_deref()));
-    let ends = ends(&corners);
-    found.dates = dates
-        .zip(ends)
+    found.dates = array::dates(description)
+        .zip(array::ends(&corners))
         .and_then(|(dates, (first, last))| Some((dates.exact(first)?, dates.exact(last)?)));
     Ok(found)
-}
-
-/// The first and the last element as numbers.
-fn ends(corners: &Corners) -> Option<(f64, f64)> {
-    let width = corners.element.elbyte();
-    let count = u64::try_from(corners.bytes.len()).ok()?.checked_div(width)?;
-    let elements =
-        AnyArray::from_elements(corners.element, vec![count], corners.bytes.clone()).ok()?;
-    macro_rules! ends {
-        ($array:expr) => {
-            ($array.first().copied().map(f64::from), $array.last().copied().map(f64::from))
-        };
-    }
-    let (first, last) = match &elements {
-        AnyArray::F64(array) => ends!(array),
-        AnyArray::F32(array) => ends!(array),
-        AnyArray::I32(array) => ends!(array),
-        AnyArray::U32(array) => ends!(array),
-        AnyArray::I16(array) => ends!(array),
-        AnyArray::I64(array) => {
-            // Whole seconds of a year of four digits fit a float.
-            let float = |number: &i64| number.to_string().parse::<f64>().ok();
-            (array.first().and_then(float), array.last().and_then(float))
-        }
-        _ => return None,
-    };
-    first.zip(last)
 }
 
 fn attributes(description: Option<&Ndarray>) -> String {
@@ -279,7 +247,7 @@ fn attributes(description: Option<&Ndarray>) -> String {
 }
 
 /// A value on one line, with no more than `most` elements of a list.
-fn flow(value: &Value, most: u64) -> String {
+pub(super) fn flow(value: &Value, most: u64) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(truth) => truth.to_string(),

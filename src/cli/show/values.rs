@@ -12,7 +12,7 @@ const LINE: usize = 75;
 const BYTES: usize = 16;
 
 /// The corners as text, with so many digits behind the point at most.
-pub(super) fn text(corners: &Corners, precision: usize) -> String {
+pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     if let Some(text) = written(corners) {
         return text;
     }
