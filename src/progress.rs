@@ -24,7 +24,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// });
 /// ```
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<State>>);
+pub struct Progress {
+    state: Option<Arc<State>>,
+    /// Whether it is a part of something that has its own stages.
+    is_part: bool,
+}
 
 #[derive(Default)]
 struct State {
@@ -51,8 +55,8 @@ impl State {
 /// What an operation is at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// What is being done: `reading`, `checking`, `packing`, `unpacking`, `finishing`; empty before anything
-    /// is. Each stage counts from 0.
+    /// What is being done: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`,
+    /// `comparing`, `writing`, `finishing`; empty before anything is. Each stage counts from 0.
     pub stage: &'static str,
     /// Bytes that were read.
     pub bytes: u64,
@@ -69,14 +73,14 @@ pub struct Snapshot {
 impl Progress {
     /// One that is fed by the operation that it is given to.
     pub fn new() -> Self {
-        Self(Some(Arc::default()))
+        Self { state: Some(Arc::default()), is_part: false }
     }
 
     /// What the operation is at.
     pub fn snapshot(&self) -> Snapshot {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
         let known = |number: &AtomicU64| Some(get(number)).filter(|number| *number > 0);
-        let Some(state) = &self.0 else {
+        let Some(state) = &self.state else {
             let (bytes, bytes_total, files, files_total) = (0, None, 0, None);
             return Snapshot { stage: "", bytes, bytes_total, files, files_total, current: None };
         };
@@ -94,9 +98,14 @@ impl Progress {
         }
     }
 
+    /// For a part of the work: what it reads counts, and it begins no stage of its own.
+    pub(crate) fn part(&self) -> Self {
+        Self { state: self.state.clone(), is_part: true }
+    }
+
     /// Begins to count anew. Numbers that are not known are 0.
     pub(crate) fn stage(&self, name: &'static str, bytes_total: u64, files_total: u64) {
-        let Some(state) = &self.0 else { return };
+        let Some(state) = self.state.as_ref().filter(|_| !self.is_part) else { return };
         *locked(&state.stage) = name;
         state.bytes_total.store(bytes_total, Ordering::Relaxed);
         state.files_total.store(files_total, Ordering::Relaxed);
@@ -107,7 +116,7 @@ impl Progress {
 
     /// Tells how many files there are, as soon as that is known.
     pub(crate) fn expect_files(&self, files: usize) {
-        if let Some(state) = &self.0 {
+        if let Some(state) = &self.state {
             let files = u64::try_from(files).unwrap_or(u64::MAX);
             state.files_total.store(files, Ordering::Relaxed);
         }
@@ -115,7 +124,7 @@ impl Progress {
 
     /// Counts bytes that were read.
     pub(crate) fn add(&self, bytes: usize) {
-        if let Some(state) = &self.0 {
+        if let Some(state) = &self.state {
             let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
             state.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
@@ -123,7 +132,7 @@ impl Progress {
 
     /// Says which file is being read, once for each of its blocks.
     pub(crate) fn at(&self, name: &str) {
-        if let Some(state) = &self.0
+        if let Some(state) = &self.state
             && state.is_asked.load(Ordering::Relaxed)
         {
             state.name(name);
@@ -134,7 +143,7 @@ impl Progress {
     /// somebody asks or not.
     pub(crate) fn begin(&self, name: &str, size: u64) {
         const LONG: u64 = 1 << 20;
-        match &self.0 {
+        match &self.state {
             Some(state) if size >= LONG => state.name(name),
             _ => self.at(name),
         }
@@ -142,7 +151,7 @@ impl Progress {
 
     /// Counts files that were done.
     pub(crate) fn done(&self, files: usize) {
-        if let Some(state) = &self.0 {
+        if let Some(state) = &self.state {
             let files = u64::try_from(files).unwrap_or(u64::MAX);
             state.files.fetch_add(files, Ordering::Relaxed);
         }
@@ -151,7 +160,7 @@ impl Progress {
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Progress(watched)" } else { "Progress" })
+        f.write_str(if self.state.is_some() { "Progress(watched)" } else { "Progress" })
     }
 }
 

@@ -31,6 +31,10 @@ impl Directory {
         &self.root
     }
 
+    pub(super) fn progress(&self) -> &Progress {
+        &self.watch
+    }
+
     pub(super) fn open_file(&self, name: &str) -> Result<File> {
         Ok(File::open(self.root.join(name))?.watched(&self.watch))
     }

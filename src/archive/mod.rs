@@ -216,12 +216,13 @@ fn has_tar_magic(start: &[u8]) -> bool {
 }
 
 impl Archive {
-    /// Opens a container by what it is, whatever it is called.
+    /// Opens a container that nobody watches.
+    #[cfg(test)]
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::open_watched(path, &Progress::default())
     }
 
-    /// The same, and has the bytes counted that are read of it.
+    /// Opens a container by what it is, whatever it is called, and has the bytes counted that are read of it.
     pub(crate) fn open_watched(path: &Path, progress: &Progress) -> Result<Self> {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::open(path, progress)));
@@ -381,6 +382,20 @@ impl Archive {
     pub(crate) fn start_of(&self, member: &Member, length: u64) -> Option<impl io::Read + use<>> {
         let (file, start) = self.file().zip(member.data_offset())?;
         Some(Stretch::new(Arc::clone(file), start, length.min(member.size)))
+    }
+
+    /// Whoever counts the bytes that are read of it.
+    pub(crate) fn progress(&self) -> &Progress {
+        match self {
+            Self::Directory(directory) => directory.progress(),
+            Self::Zip(zip) => zip.file().progress(),
+            Self::Tar(tarball) => tarball.file().progress(),
+        }
+    }
+
+    /// Whether what stands behind can only be reached by reading what stands before it.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.container(), Container::TarGz | Container::TarZst)
     }
 
     /// How many bytes a whole pass reads: those of the file. Of a directory that is not known before.

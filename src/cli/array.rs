@@ -3,15 +3,19 @@
 use std::path::Path;
 
 use ra_pack::ndl::Ndarray;
-use ra_pack::{AnyArray, Corners, Pack, Result};
+use ra_pack::{AnyArray, Corners, Pack, Progress, Result};
 
 use super::dates::Dates;
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
-pub(super) fn open(target: &Path, member: Option<&str>) -> Result<(Pack, String)> {
+pub(super) fn open(
+    target: &Path,
+    member: Option<&str>,
+    progress: &Progress,
+) -> Result<(Pack, String)> {
     match member {
-        Some(member) => Ok((Pack::open(target)?, member.to_owned())),
-        None if ra_pack::is_array_file(target)? => Pack::of_array(target),
+        Some(member) => Ok((Pack::open_watched(target, progress)?, member.to_owned())),
+        None if ra_pack::is_array_file(target)? => Pack::of_array_watched(target, progress),
         None => Err(ra_pack::Error::Unsupported(format!(
             "`{0}` is a pack; name one of the arrays that `ra-pack list {0}` shows",
             ra_pack::escape(&target.to_string_lossy())

@@ -126,6 +126,7 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
         compression: args.compression,
         force: args.force,
         jobs: args.common.jobs,
+        progress: output.progress(),
     };
     let report = ra_pack::convert(&args.input, &args.output, &options)?;
     for leftover in &report.leftovers {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{DescribeOptions, Finding, escape};
+use ra_pack::{DescribeOptions, Finding, escape, ndl};
 
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
@@ -40,18 +40,24 @@ pub(crate) struct Describe {
     #[arg(long)]
     dimcoords: bool,
 
-    /// Print what was written or changed as JSON; needs --write or --update.
-    #[arg(long, requires = "writing")]
+    /// Print the description, or what was written or changed, as JSON on standard output.
+    #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
+    let options =
+        DescribeOptions { dimcoords: args.dimcoords, jobs: None, progress: output.progress() };
     if args.update {
-        return update(args, output);
+        return update(args, &options, output);
     }
-    let options = DescribeOptions { dimcoords: args.dimcoords, jobs: None };
     if !args.write {
-        output.result(&ra_pack::describe_target(&args.target, &options)?)?;
+        let text = ra_pack::describe_target(&args.target, &options)?;
+        if args.json {
+            output.json_pieces(&ndl::parse(text.as_bytes()).document)?;
+        } else {
+            output.result(&text)?;
+        }
         return Ok(Ending::Clean);
     }
     let report = ra_pack::write_descriptions(&args.target, &options)?;
@@ -72,8 +78,8 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     Ok(ending(&report.findings))
 }
 
-fn update(args: &Describe, output: &Output) -> Result<Ending, Failure> {
-    let report = ra_pack::update_descriptions(&args.target, None)?;
+fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
+    let report = ra_pack::update_descriptions(&args.target, options)?;
     findings(args, &report.findings, output);
     if args.json {
         output.json(&report)?;

@@ -87,6 +87,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
         unverified: args.no_check,
         force: args.force,
         max_size: args.max_size,
+        progress: output.progress(),
     };
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let report = match to_file {

@@ -66,6 +66,7 @@ pub(super) fn run(args: &Validate, output: &Output) -> Result<Ending, Failure> {
         allow: args.allow.clone(),
         root: args.root.clone(),
         jobs: args.common.jobs,
+        progress: output.progress(),
     };
     let mut ending = Ending::Clean;
     for path in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {

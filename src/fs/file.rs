@@ -8,6 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
+/// Bytes that are copied from file to file before anybody hears of it.
+const PIECE: u64 = 64 << 20;
+
 /// A file and its path. Reads and writes say where, so that several threads can share it.
 #[derive(Debug)]
 pub(crate) struct File {
@@ -140,9 +143,18 @@ impl File {
         };
         seek(self, offset)?;
         seek(target, to)?;
-        // The system copies from file to file without a detour, where it can.
-        let copied = io::copy(&mut (&self.inner).take(len), &mut &target.inner)
-            .map_err(Error::io("write", &target.path))?;
+        let mut copied = 0;
+        while copied < len {
+            let piece = len.saturating_sub(copied).min(PIECE);
+            // The system copies from file to file without a detour, where it can.
+            let now = io::copy(&mut (&self.inner).take(piece), &mut &target.inner)
+                .map_err(Error::io("write", &target.path))?;
+            self.watch.add(usize::try_from(now).unwrap_or(usize::MAX));
+            copied = copied.saturating_add(now);
+            if now < piece {
+                break;
+            }
+        }
         if copied < len {
             return Err(
                 self.changed(format!("it became shorter by {} bytes", len.saturating_sub(copied)))

@@ -58,6 +58,11 @@ pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
 }
 
+/// The length of an ordinary file, if there is one.
+pub(crate) fn file_len(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+}
+
 /// Whether a directory holds nothing.
 pub(crate) fn is_empty_directory(path: &Path) -> Result<bool> {
     Ok(fs::read_dir(path).map_err(Error::io("read", path))?.next().is_none())

@@ -16,6 +16,7 @@ use crate::ndl::Document;
 use crate::pack::{self, Contents, Convention};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 use crate::ra::Encoding;
 
 /// How to describe.
@@ -26,6 +27,8 @@ pub struct DescribeOptions {
     pub dimcoords: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// The description of one array file, or of a whole directory or archive as one document.
@@ -39,7 +42,7 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
     if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
         return describe_file(target, options);
     }
-    let archive = Archive::open(target)?;
+    let archive = Archive::open_watched(target, &options.progress)?;
     let Glance { contents, .. } =
         glance(&archive, options.jobs.unwrap_or_else(parallel::default_jobs))?;
     refuse_bad_headers(target, &contents)?;
@@ -98,7 +101,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
         )));
     }
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let Survey { contents, mut findings, .. } = survey_all(target, jobs)?;
+    let Survey { contents, mut findings, .. } = survey_all(target, jobs, &options.progress)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {
             facts.findings(path, &mut findings);

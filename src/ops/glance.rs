@@ -23,7 +23,15 @@ pub(super) struct Glance {
 
 /// Reads the headers of arrays and the descriptions, nothing else.
 pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
-    let mut scan = archive.scan(jobs, &look)?;
+    let progress = archive.progress();
+    // Of what is no stream, little is read, and nobody knows how much.
+    progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
+    let mut scan = archive.scan(jobs, &|member, content| {
+        progress.at(&member.name);
+        let content = look(member, content);
+        progress.done(1);
+        content
+    })?;
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
     let ambiguous = ambiguous(&scan.findings);
     let contents = Contents::collect(scan.members.iter_mut().filter_map(|(member, content)| {

@@ -18,6 +18,7 @@ use crate::ndl::{Extent, Order, PlainDescription, Value};
 use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// What to list, and how.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,8 @@ pub struct ListOptions {
     pub digests: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// In which order to list; where that says nothing, members stand by their names.
@@ -135,7 +138,7 @@ pub struct ListedArray<'a> {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
-    let archive = Archive::open(target)?;
+    let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let Glance { placement, mut members, contents, findings } = glance(&archive, jobs)?;
     let ListOptions { patterns, .. } = options;

@@ -10,19 +10,24 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::manifest::{Manifest, ManifestFault};
+use crate::progress::Progress;
 
 /// Most bytes of manifests that are read, of one pack together: five million files with names of forty
 /// bytes. It bounds the memory that a compressed manifest can ask for.
 pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
 
-/// The digest of a whole open file.
-pub(super) fn digest_file(file: &File) -> Result<Digest> {
+/// The digest of a whole open file, which nobody watches.
+pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {
     const BLOCK: usize = 256 * 1024;
     let mut hasher = Hasher::new(Algorithm::Sha256);
     let mut buffer = vec![0; BLOCK];
     let mut at = 0_u64;
+    let len = file.len()?;
+    progress.stage("finishing", len, 0);
+    progress.begin(name, len);
     loop {
         let count = file.read_at(&mut buffer, at)?;
+        progress.add(count);
         if count == 0 {
             return Ok(hasher.finish());
         }

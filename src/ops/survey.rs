@@ -18,6 +18,7 @@ use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
 use crate::pack::{Alike, Content, Contents, Inspector};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 use crate::ra::Header;
 
 /// Files that one job takes at a time.
@@ -168,8 +169,9 @@ pub(super) fn names(
 }
 
 /// Looks at everything below `root`.
-pub(super) fn survey_all(root: &Path, jobs: usize) -> Result<Survey> {
-    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs, 0)
+pub(super) fn survey_all(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
+    progress.stage("reading", 0, 0);
+    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs, 0, progress)
 }
 
 /// Looks at all of it, and keeps `keep` bytes of small files.
@@ -179,7 +181,9 @@ pub(super) fn survey(
     follow: bool,
     jobs: usize,
     keep: u64,
+    progress: &Progress,
 ) -> Result<Survey> {
+    progress.expect_files(names.entries.len());
     let Names { mut entries, findings } = names;
     let budget = AtomicU64::new(keep);
     let looked = parallel::fill(
@@ -189,11 +193,13 @@ pub(super) fn survey(
         || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Alike::default()),
         |(below, buffer, room, alike), start, entries| {
             room.clear();
-            let mut look = Look { below, buffer, room, block: start / STEP, budget: &budget };
+            let mut look =
+                Look { below, buffer, room, block: start / STEP, budget: &budget, progress };
             let seen = entries
                 .iter_mut()
                 .map(|entry| look.at(entry, alike))
                 .collect::<Result<Vec<_>>>()?;
+            progress.done(seen.len());
             Ok::<_, Error>((seen, Box::from(room.as_slice())))
         },
     )?;
@@ -234,6 +240,7 @@ struct Look<'a> {
     room: &'a mut Vec<u8>,
     block: usize,
     budget: &'a AtomicU64,
+    progress: &'a Progress,
 }
 
 impl Look<'_> {
@@ -242,7 +249,8 @@ impl Look<'_> {
         if !matches!(state, State::Unseen) {
             return Ok(Content::Other);
         }
-        let mut file = self.below.open(path)?;
+        self.progress.at(path.as_str());
+        let mut file = self.below.open(path)?.watched(self.progress);
         let stamp = file.stamp()?;
         if stamp.len() <= SMALL
             && let Some(place) = self.take_room(stamp.len())

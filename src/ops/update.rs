@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::describe::DescribeOptions;
 use super::lone::{self, Lone};
 use super::survey::{Survey, survey_all};
 use crate::error::Result;
@@ -52,7 +53,8 @@ impl UpdateReport {
 }
 
 /// Brings the shape and type that existing descriptions state, and the storage where they state it, in
-/// line with the headers of the arrays. `target` is an array, its description, or a directory.
+/// line with the headers of the arrays. `target` is an array, its description, or a directory. Of the options
+/// only threads and progress matter.
 ///
 /// Nothing else in a description changes, not a byte. A document in which that cannot be done for every
 /// one of its arrays is left as it is, and the report says why. Arrays without description stay so.
@@ -60,7 +62,7 @@ impl UpdateReport {
 /// # Errors
 ///
 /// When the system refuses.
-pub fn update_descriptions(target: &Path, jobs: Option<usize>) -> Result<UpdateReport> {
+pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
     let mut report = UpdateReport {
         target: target.to_owned(),
         changes: Vec::new(),
@@ -68,8 +70,8 @@ pub fn update_descriptions(target: &Path, jobs: Option<usize>) -> Result<UpdateR
         findings: Vec::new(),
     };
     if fs::is_directory(target)? {
-        let jobs = jobs.unwrap_or_else(parallel::default_jobs);
-        let Survey { contents, findings, .. } = survey_all(target, jobs)?;
+        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let Survey { contents, findings, .. } = survey_all(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {

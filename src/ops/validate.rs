@@ -16,6 +16,7 @@ use crate::ndl;
 use crate::pack::{self, Contents, DescriptionFacts};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// What a document that comes without a file is called.
 const UNNAMED: &str = "<stdin>";
@@ -33,6 +34,8 @@ pub struct ValidateOptions {
     pub root: Option<PathBuf>,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What was found.
@@ -114,7 +117,7 @@ pub fn validate_text(text: &[u8], options: &ValidateOptions) -> ValidateReport {
 }
 
 fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
-    let archive = match Archive::open(target) {
+    let archive = match Archive::open_watched(target, &options.progress) {
         Ok(archive) => archive,
         Err(Error::Damaged { finding, .. }) => {
             let mut report = ValidateReport::new(target, None);

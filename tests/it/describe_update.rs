@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use ra_pack::{ValidateOptions, ndl, update_descriptions, validate};
+use ra_pack::{DescribeOptions, ValidateOptions, ndl, update_descriptions, validate};
 use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, ra_pack, raw_array};
@@ -19,7 +19,8 @@ fn zeros(element: Element, dims: &[u64]) -> Vec<u8> {
 /// Updates the description of one array and gives it, when it had to.
 fn updated(text: &str, element: Element, dims: &[u64]) -> Result<String, Vec<String>> {
     let source = Experiment::new().file("a.yaml", text).file("a.ra", zeros(element, dims));
-    let report = update_descriptions(&source.path().join("a.ra"), None).unwrap();
+    let report =
+        update_descriptions(&source.path().join("a.ra"), &DescribeOptions::default()).unwrap();
     let after = fs::read_to_string(source.path().join("a.yaml")).unwrap();
     if report.is_clean() {
         let valid = validate(&source.path().join("a.yaml"), &ValidateOptions::default()).unwrap();
@@ -112,7 +113,7 @@ fn a_name_stays_when_its_coordinate_has_the_new_length() {
     );
     ra_pack().arg("validate").arg(source.path()).assert().success();
     // A second run has nothing to do.
-    let again = update_descriptions(source.path(), None).unwrap();
+    let again = update_descriptions(source.path(), &DescribeOptions::default()).unwrap();
     assert_eq!((again.changes.len(), again.unchanged), (0, 3));
 }
 
@@ -127,7 +128,9 @@ fn the_document_of_a_whole_pack_is_updated_in_place() {
             .file("r/b.ra", zeros(UINT8, &dims))
     };
     let source = pack([4, 5]);
-    let report = update_descriptions(&source.path().join("manifest.yaml"), None).unwrap();
+    let report =
+        update_descriptions(&source.path().join("manifest.yaml"), &DescribeOptions::default())
+            .unwrap();
     assert_eq!(report.findings, []);
     let after = fs::read_to_string(source.path().join("manifest.yaml")).unwrap();
     let wanted = text.replace("size: 2", "size: 4").replace("[t, 3]", "[t, 5]");
@@ -139,7 +142,7 @@ fn the_document_of_a_whole_pack_is_updated_in_place() {
     );
     // One shape for two arrays cannot become two.
     let source = pack([4, 6]);
-    let report = update_descriptions(source.path(), None).unwrap();
+    let report = update_descriptions(source.path(), &DescribeOptions::default()).unwrap();
     assert!(!report.is_clean() && report.changes.is_empty(), "{report:?}");
     assert_eq!(fs::read_to_string(source.path().join("manifest.yaml")).unwrap(), text);
 }
@@ -207,7 +210,7 @@ fn header() -> impl Strategy<Value = Vec<u8>> {
 
 fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::write(directory.join("a.ra"), file).unwrap();
-    ra_pack::write_descriptions(directory, &ra_pack::DescribeOptions::default()).unwrap();
+    ra_pack::write_descriptions(directory, &DescribeOptions::default()).unwrap();
     let zip = directory.with_extension("zip");
     let options = ra_pack::CreateOptions { force: true, ..Default::default() };
     ra_pack::create(directory, &zip, &options).unwrap();
@@ -254,7 +257,7 @@ proptest! {
 
         fs::write(directory.join("a.ra"), &second).unwrap();
         let before = validate(&description, &ValidateOptions::default()).unwrap();
-        let report = update_descriptions(&directory, None).unwrap();
+        let report = update_descriptions(&directory, &DescribeOptions::default()).unwrap();
         let after = fs::read_to_string(&description).unwrap();
         if report.is_clean() {
             let now = validate(&description, &ValidateOptions::default()).unwrap();

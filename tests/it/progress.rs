@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -10,17 +11,32 @@ use crate::experiment::{Experiment, ra_pack};
 use crate::foreign::installed;
 
 /// Runs its arguments on a terminal of 100 columns, sends SIGINT to them when `INT` is a time in seconds and
-/// that has passed since the first output, prints how they ended, and then what they wrote.
+/// that has passed since the first output, prints how they ended, and then what they wrote. Where there is
+/// `FEED`, they are given it by `--files-from`, again after each report, until it took long enough.
 const ON_A_TERMINAL: &str = r"
 import fcntl, os, pty, select, signal, struct, sys, termios, time
+feed, start = os.environ.pop('FEED', None), time.time()
+names, give = os.pipe()
+os.set_inheritable(names, True)
+arguments = sys.argv[1:] + (['--files-from', '/dev/fd/%d' % names] if feed else [])
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ['TERM'] = os.environ.get('WANTED_TERM', 'xterm')
     time.sleep(0.2)
-    os.execv(sys.argv[1], sys.argv[1:])
+    os.close(give)
+    os.execv(arguments[0], arguments)
+os.close(names)
+given = 0
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
 written, stop = b'', None
 while True:
+    if feed and written.count(b'NOT VALID') == given:
+        if time.time() - start > 1.9:
+            os.close(give)
+            feed = None
+        else:
+            os.write(give, feed.encode() + b'\n')
+            given += 1
     ready = select.select([terminal], [], [], 0.05)[0]
     try:
         piece = os.read(terminal, 65536) if ready else None
@@ -78,10 +94,33 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
         return;
     }
     // A directory without a manifest, so that it ends with findings.
-    let source = source(3);
+    let source = source(1);
     let target = source.path().to_str().unwrap();
-    let verify = ["verify", target];
-    let (status, written) = on_a_terminal(&verify, &[]);
+    let watched = |options: &[&str], environment: &[(&str, &str)]| {
+        on_a_terminal(
+            &[&["verify"], options].concat(),
+            &[environment, &[("FEED", target)]].concat(),
+        )
+    };
+    thread::scope(|scope| {
+        for (options, environment) in [
+            (&["--quiet"][..], &[][..]),
+            (&["--progress", "never"], &[]),
+            (&[], &[("WANTED_TERM", "dumb")]),
+        ] {
+            scope.spawn(move || {
+                let (_, written) = watched(options, environment);
+                assert!(
+                    !written.contains("checking") && !written.contains("\u{1b}[K"),
+                    "{written}"
+                );
+                assert!(written.contains("NOT VALID"), "{written}");
+            });
+        }
+        let piped = ra_pack().args(["verify", target]).assert().code(1).stderr("");
+        assert!(!String::from_utf8_lossy(&piped.get_output().stdout).contains("checking"));
+    });
+    let (status, written) = watched(&[], &[]);
     assert_eq!(status, 1, "{written}");
     assert!(written.matches("\rchecking").count() > 2, "{written}");
     assert!(written.contains("huge.ra") && written.contains("/s  "), "{written}");
@@ -94,16 +133,6 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
         lines.clone().count() > 0 && lines.into_iter().all(|line| line.len() < 92),
         "{written}"
     );
-    for (options, environment) in [
-        (&["--quiet"][..], &[][..]),
-        (&["--progress", "never"], &[]),
-        (&[], &[("WANTED_TERM", "dumb")]),
-    ] {
-        let (_, written) = on_a_terminal(&[&verify[..], options].concat(), environment);
-        assert!(!written.contains("checking") && !written.contains("\u{1b}[K"), "{written}");
-    }
-    let piped = ra_pack().args(verify).assert().code(1).stderr("");
-    assert!(!String::from_utf8_lossy(&piped.get_output().stdout).contains("checking"));
 }
 
 #[test]
@@ -159,8 +188,38 @@ fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
     assert!(packing.iter().any(|line| line["seconds_left"].is_number()), "{packing:#?}");
     let bytes: Vec<_> = packing.iter().map(|line| line["bytes"].as_u64().unwrap()).collect();
     assert!(bytes.is_sorted() && bytes.last() > Some(&(1 << 20)), "{bytes:?}");
+    // The digest of the archive is a stage of its own, as is the look at all files beforehand.
+    let zip = scratch.path().join("x.zip");
+    let zip = zip.to_str().unwrap();
+    let options = ["--compression", "deflate", "--archive-digest"];
+    let packed = run(&[&["create", directory, "-o", zip], &options[..]].concat());
+    assert!(packed.last().unwrap()["bytes_total"].is_number(), "{packed:#?}");
+    // Whatever reads much says how much, and of what.
+    let array = source.path().join("huge.ra");
+    let (array, out) = (array.to_str().unwrap(), scratch.path().join("out.npy"));
+    let out = out.to_str().unwrap();
+    for (stage, arguments) in [
+        ("reading", &["get", zip, "huge.ra", "-o", out][..]),
+        ("converting", &["convert", array, out, "--force"]),
+        ("checking", &["diff", directory, zip]),
+        ("comparing", &["diff", array, array]),
+    ] {
+        let lines = run(arguments);
+        let seen = |line: &Value| {
+            line["stage"] == stage
+                && line["bytes"].as_u64() > Some(0)
+                && line["bytes_total"].is_number()
+                && line["current"].is_string()
+        };
+        assert!(lines.iter().any(seen), "{arguments:?}: {lines:#?}");
+    }
+    for command in ["list", "info", "validate", "describe", "manifest"] {
+        let last = run(&[command, archive]).pop().unwrap();
+        assert!(last["stage"] == "reading" && last["files"].as_u64() > Some(3), "{last:#}");
+        assert!(last["bytes"].is_number() && last["bytes"] == last["bytes_total"], "{last:#}");
+    }
     // Quiet and short runs, and those that cannot be done, end with the line too.
-    assert_eq!(run(&["list", archive, "--quiet"]).len(), 1);
+    assert_eq!(run(&["explain", "MAN001", "--quiet"]).len(), 1);
     assert_eq!(run(&["verify", "/nowhere.zip"]).len(), 1);
     let verified = run(&["verify", archive]);
     assert!(verified.iter().all(|line| line["bytes_total"].is_null() || line["bytes"].is_number()));

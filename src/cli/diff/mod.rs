@@ -108,6 +108,7 @@ pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
         read_all: args.read,
         generated: args.verbose,
         jobs: args.jobs,
+        progress: output.progress(),
     };
     if let Some(member) = &args.member {
         let diff = ra_pack::diff_members(&args.a, &args.b, member, &options)?;

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
         return show(args, output, &info, || array::text(&info, None, color));
     }
     refuse_other_forms(target)?;
-    let info = ra_pack::pack_info(target)?;
+    let info = ra_pack::pack_info(target, &output.progress())?;
     if args.field.is_none() && !args.json {
         for finding in info.findings.iter().take(MOST_FINDINGS) {
             output.message(&diagnostics::finding(target, finding, output.color_err()));

@@ -105,6 +105,7 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
         reverse: args.reverse,
         digests: args.long,
         jobs: args.common.jobs,
+        progress: output.progress(),
     };
     let listing = ra_pack::list(&args.target, &options)?;
     for finding in &listing.findings {

@@ -125,7 +125,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
     if args.log && args.range.is_some_and(|(low, _)| low <= 0.0) {
         return Err(unsupported("--log needs a --range above 0").into());
     }
-    let (pack, member) = array::open(&args.archive, args.member.as_deref())?;
+    let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?;
     let (columns, rows) = output.size();
     let (width, height) = match form {

@@ -104,7 +104,7 @@ struct Dimension {
 }
 
 pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
-    let (pack, member) = array::open(&args.archive, args.member.as_deref())?;
+    let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);

@@ -68,8 +68,15 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let mut report = ConvertReport::new(input, output, from, to);
     report.losses.append(&mut source.losses);
     let mut sink = Sink::begin(output, from, to, &planned, options)?;
+    let progress = &options.progress;
+    let sizes = || planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
+    let all = sizes().fold(0, u64::saturating_add);
+    // What is compressed takes fewer bytes to read.
+    let most = fs::file_len(input).unwrap_or(u64::MAX);
+    progress.stage("converting", all.min(most), u64::try_from(planned.len()).unwrap_or(u64::MAX));
     for Planned { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
+            progress.begin(&name, original.data_len());
             let elements = source.elements(index, output)?;
             converted.verified = elements.verified;
             converted.trailing = elements.metadata.len();
@@ -78,6 +85,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
         } else {
             sink.write_inline(&name, &item)?;
         }
+        progress.done(1);
         report.add(converted);
     }
     report.bytes = sink.finish(&mut report.losses)?;

@@ -6,6 +6,7 @@ use super::form::Form;
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::ndl::Order;
+use crate::progress::Progress;
 
 /// How to convert.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,8 @@ pub struct ConvertOptions {
     pub force: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What elements are taken for.

@@ -188,7 +188,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
             };
             let keep =
                 if compresses { survey::MAX_KEPT_BESIDE_COMPRESSORS } else { survey::MAX_KEPT };
-            survey::survey(source, names, follow, jobs, keep)?
+            survey::survey(source, names, follow, jobs, keep, &options.progress)?
         }
     };
     let plan = Plan { algorithms: &algorithms, info, ..Plan::new(source, survey, members, jobs)? };
@@ -226,12 +226,15 @@ fn finish(
     options: &CreateOptions,
 ) -> Result<(u64, Option<Digest>)> {
     if options.layout == Layout::BagIt {
-        outputs.check_bag(jobs)?;
+        outputs.check_bag(jobs, &options.progress)?;
     }
     let archive_bytes = outputs.archive.file().len()?;
     let archive_sha256 = options
         .archive_digest
-        .then(|| manifests::digest_file(outputs.archive.file()))
+        .then(|| {
+            let name = archive.to_string_lossy();
+            manifests::digest_file(outputs.archive.file(), &name, &options.progress)
+        })
         .transpose()?;
     if let (Some(file), Some(digest)) = (&outputs.digest, &archive_sha256) {
         let name = archive.file_name().unwrap_or_default().to_string_lossy();

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::finding::count_errors;
 use crate::fs::{self, PendingFile};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
+use crate::progress::Progress;
 
 /// The files that one run writes.
 pub(super) struct Companions {
@@ -86,9 +87,13 @@ impl Outputs {
 
     /// Reads a bag back, every byte of it, before it gets its name: others will ask for what was written,
     /// not for what was meant to be.
-    pub(super) fn check_bag(&self, jobs: usize) -> Result<()> {
+    pub(super) fn check_bag(&self, jobs: usize, progress: &Progress) -> Result<()> {
         let Some(temporary) = self.archive.temporary() else { return Ok(()) };
-        let options = VerifyOptions { jobs: Some(jobs), ..VerifyOptions::default() };
+        let options = VerifyOptions {
+            jobs: Some(jobs),
+            progress: progress.clone(),
+            ..VerifyOptions::default()
+        };
         let report = verify(temporary, &options)?;
         if report.bag.is_some_and(|bag| bag.valid) && count_errors(&report.findings) == 0 {
             return Ok(());

@@ -106,7 +106,10 @@ impl ArrayDiff {
 ///
 /// When one of them cannot be read or is no whole RawArray.
 pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDiff> {
-    let (first, second) = (Side::open(a)?, Side::open(b)?);
+    let progress = &options.progress;
+    let (first, second) = (Side::open(a, progress)?, Side::open(b, progress)?);
+    progress.stage("comparing", first.data_len().saturating_add(second.data_len()), 0);
+    progress.begin(&b.to_string_lossy(), second.data_len());
     let (element, shape) = (first.element().to_string(), first.shape());
     let (header, elements) = compare(&first, second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })

@@ -14,6 +14,7 @@ pub use self::packs::{
 
 use super::select::Patterns;
 use crate::error::Error;
+use crate::progress::Progress;
 
 /// How to compare.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,8 @@ pub struct DiffOptions {
     pub generated: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 fn ends_early() -> Error {

@@ -8,6 +8,7 @@ use crate::fs::File;
 use crate::ndl::Order;
 use crate::ops::lone;
 use crate::pack::shape_of;
+use crate::progress::Progress;
 use crate::ra::{self, DecodeError, ElementType, Encoding, Flags, Header, Reversal};
 
 /// Bytes of metadata that are compared at once.
@@ -42,8 +43,8 @@ enum Data {
 
 impl Side {
     /// The array in a file.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let blob = Blob::whole(File::open_regular(path)?)?;
+    pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
+        let blob = Blob::whole(File::open_regular(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = lone::description_beside(path)?;
         Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))

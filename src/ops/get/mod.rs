@@ -13,6 +13,7 @@ use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::progress::Progress;
 use crate::ra::{AnyArray, parse_slice};
 
 /// What messages call standard output.
@@ -59,6 +60,8 @@ pub struct GetOptions {
     pub force: bool,
     /// Most bytes that may be written; no limit when not given.
     pub max_size: Option<u64>,
+    /// Who is told how far it is.
+    pub progress: Progress,
 }
 
 /// What was got.
@@ -85,7 +88,7 @@ pub struct GetReport {
 ///
 /// When there is no such member, it is damaged, or the file is there already.
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
-    let pack = Pack::open(archive)?;
+    let pack = Pack::open_watched(archive, &options.progress)?;
     if let Some(form) = streamed(&pack, member, options)? {
         return convert_member(archive, member, output, form, options);
     }
@@ -138,6 +141,7 @@ fn convert_member(
         to: Some(form),
         member: Some(member.to_owned()),
         force: options.force,
+        progress: options.progress.clone(),
         ..ConvertOptions::default()
     };
     let report = convert(archive, output, &options)?;
@@ -163,7 +167,7 @@ pub fn get_to(
     out: &mut dyn Write,
     options: &GetOptions,
 ) -> Result<GetReport> {
-    let pack = Pack::open(archive)?;
+    let pack = Pack::open_watched(archive, &options.progress)?;
     let write_to =
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
     let whole = options.slice.is_none() && options.format.is_none();

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::parallel;
+use crate::progress::Progress;
 
 /// One pack.
 #[derive(Debug, Clone, Serialize)]
@@ -69,13 +70,13 @@ pub struct ManifestInfo {
     pub agrees: Option<bool>,
 }
 
-/// What a pack holds.
+/// What a pack holds; `progress` is told how far the reading is.
 ///
 /// # Errors
 ///
 /// When it cannot be read, or is no archive.
-pub fn pack_info(target: &Path) -> Result<PackInfo> {
-    let archive = Archive::open(target)?;
+pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
+    let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let Glance { placement, members, mut contents, findings } =
         glance(&archive, parallel::default_jobs())?;

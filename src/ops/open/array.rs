@@ -316,6 +316,11 @@ impl<'a> PackedArray<'a> {
         slice
     }
 
+    /// Whoever watches begins to count the bytes that are read of it.
+    pub(in crate::ops) fn begin(&self, bytes: Option<u64>) {
+        self.pack.begin(&self.name, &self.member, bytes);
+    }
+
     /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
     /// them. Of a stored member where not the `whole` is needed, only what is asked for is read and held
     /// against nothing; everything else passes by to its end, and is. Data whose header says that it is
@@ -376,6 +381,7 @@ impl<'a> PackedArray<'a> {
         &self,
         read: impl FnOnce(&mut Hashing, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
+        self.begin(None);
         let inner = self.pack.archive.read(&self.member)?;
         let vouching = self.verify.then(|| self.pack.vouching(&self.member)).transpose()?;
         let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));

@@ -29,6 +29,7 @@ use crate::pack::{
 };
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// A pack opened for reading, in whatever container it lies.
 ///
@@ -92,7 +93,22 @@ impl Pack {
     ///
     /// When it cannot be read, or is no archive.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let archive = Archive::open(path.as_ref())?;
+        Self::open_watched(path, &Progress::default())
+    }
+
+    /// As [`Pack::open`], and tells `progress` how far the reading of its arrays and files is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`].
+    pub fn open_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<Self> {
+        let archive = Archive::open_watched(path.as_ref(), progress)?;
+        // What is asked for is looked for first, which in a stream takes as long as reading it.
+        progress.stage(
+            "searching",
+            if archive.is_stream() { archive.bytes_to_read() } else { 0 },
+            0,
+        );
         Ok(Self {
             archive,
             map: None,
@@ -112,8 +128,17 @@ impl Pack {
     ///
     /// When there is no array at `path`, or its name is none that a member can have.
     pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
+        Self::of_array_watched(path, &Progress::default())
+    }
+
+    /// As [`Pack::of_array`], and tells `progress` how far the reading is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::of_array`].
+    pub fn of_array_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<(Self, String)> {
         let lone = lone::gather(path.as_ref(), None)?;
-        let pack = Self::open(&lone.root)?;
+        let pack = Self::open_watched(&lone.root, progress)?;
         // Nobody said that the directory is a pack, and it may be a large one.
         pack.placement.get_or_init(Placement::plain);
         pack.manifest.get_or_init(|| None);
@@ -159,6 +184,19 @@ impl Pack {
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
         pack.map = Some(unsafe { file.map() }?);
         Ok(pack)
+    }
+
+    /// Whoever watches begins to count anew: so many bytes of this member will be read, or else all that the
+    /// archive has for it.
+    fn begin(&self, name: &str, member: &Member, bytes: Option<u64>) {
+        let all = if self.archive.is_stream() {
+            self.archive.bytes_to_read()
+        } else {
+            member.packed_size
+        };
+        let progress = self.archive.progress();
+        progress.stage("reading", bytes.unwrap_or(all), 0);
+        progress.begin(name, member.size);
     }
 
     /// The kind of container.
@@ -238,6 +276,7 @@ impl Pack {
         algorithm: Algorithm,
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
+        self.begin(name, member, None);
         let mut reader = self.archive.read(member)?;
         let mut written = 0_u64;
         let sink = |block: &[u8]| {

@@ -34,6 +34,9 @@ pub(in crate::ops) fn for_each<S, T: Send>(
     work: impl Fn(&mut S, &[u8]) -> T + Sync,
     mut take: impl FnMut(T),
 ) -> Result<bool> {
+    // What is not stored has more to be read, as is said when it is.
+    let size = array.header()?.element().elbyte().saturating_mul(selection.elements());
+    array.begin(Some(size));
     let ((), verified) = array.with_data(selection.is_whole(), |header, read_at| {
         let reader = Mutex::new(Reader::new(header, selection, read_at, BLOCK));
         let blocks = selection.elements().div_ceil(u64::try_from(BLOCK).unwrap_or(1));

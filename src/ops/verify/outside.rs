@@ -62,7 +62,10 @@ impl Outside<'_> {
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
         findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
         let Some(entry) = manifest.entries().first() else { return Ok(()) };
-        let found = manifests::digest_file(&File::open(self.archive.path())?)?;
+        let found = {
+            let file = File::open(self.archive.path())?;
+            manifests::digest_file(&file, &file.path().to_string_lossy(), &self.options.progress)?
+        };
         if found != entry.digest {
             findings.push(
                 Finding::new(

@@ -18,6 +18,7 @@ use crate::ndl::Document;
 use crate::pack::{self, ARRAY_EXTENSION, Contents, Layout};
 use crate::parallel;
 use crate::path::escape;
+use crate::progress::Progress;
 use crate::ra::ReadError;
 
 /// Names that a message lists at most.
@@ -31,10 +32,11 @@ pub(super) struct PackedFiles {
     /// The directory in which they lie by their names, if that is so.
     directory: Option<PathBuf>,
     keep_big: bool,
+    progress: Progress,
 }
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
-    let archive = Archive::open(path)?;
+    let archive = Archive::open_watched(path, &options.progress)?;
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
     findings.extend(contents.findings());
@@ -55,9 +57,10 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
         archive.container() == Container::Directory && placement.layout == Layout::Plain;
     let files = PackedFiles {
         path: path.to_owned(),
-        pack: Pack::open(path)?,
+        pack: Pack::open_watched(path, &options.progress.part())?,
         directory: is_directory.then(|| path.to_owned()),
         keep_big: options.keep_endian,
+        progress: options.progress.clone(),
     };
     Ok(Source { items, losses, reads: Box::new(files) })
 }
@@ -136,7 +139,7 @@ impl ReadElements for PackedFiles {
         if let Some(directory) = &self.directory
             && self.pack.array(&member)?.listed_digest()?.is_none()
         {
-            let file = File::open_regular(&directory.join(&member))?;
+            let file = File::open_regular(&directory.join(&member))?.watched(&self.progress);
             let stamp = file.stamp()?;
             let file = RawArrayFile::open(file, Some(stamp)).map_err(damaged)?;
             let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;

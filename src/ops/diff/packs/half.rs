@@ -22,6 +22,7 @@ use crate::pack::{
     self, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// One of two packs, opened.
 pub(super) struct Half {
@@ -47,6 +48,7 @@ pub(super) struct Half {
     /// The document of the pack, once somebody asks.
     document: OnceLock<Contents>,
     findings: Vec<Finding>,
+    progress: Progress,
 }
 
 /// What became of reading a file to its end.
@@ -66,17 +68,23 @@ enum Seen {
 
 impl Half {
     /// Looks at the structure of a pack and at its manifest.
-    pub(super) fn open(target: &Path, jobs: usize) -> Result<Self> {
-        let archive = Archive::open(target)?;
+    pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
+        let archive = Archive::open_watched(target, progress)?;
+        let all = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
+        progress.stage("reading", all, 0);
         let container = archive.container();
         // The one beside the archive comes first; those in it are then of no use.
         let has_outside = fs::exists(&manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX));
         let kept = AtomicU64::new(0);
-        let mut scan =
-            archive.scan(jobs, &|member, content| match look(&kept, member, content) {
+        let mut scan = archive.scan(jobs, &|member, content| {
+            progress.at(&member.name);
+            let seen = look(&kept, member, content);
+            progress.done(1);
+            match seen {
                 Seen::Text(_) if has_outside && is_manifest(&member.name) => Seen::Nothing,
                 seen => seen,
-            })?;
+            }
+        })?;
         let contents = archive.into_contents();
         let (mut texts, mut files) = (Vec::new(), Vec::new());
         let mut documents = Vec::new();
@@ -126,6 +134,7 @@ impl Half {
             glanced: Contents::default(),
             document: OnceLock::new(),
             findings,
+            progress: progress.clone(),
         })
     }
 
@@ -250,6 +259,9 @@ impl Half {
         if tasks.is_empty() {
             return Ok(Gathered::default());
         }
+        let read = tasks.iter().filter(|(_, task)| matches!(task, Task::Read { .. }));
+        let bytes = read.fold(0, |sum: u64, (file, _)| sum.saturating_add(self.size(*file)));
+        self.progress.stage("checking", bytes, 0);
         let of = (&*self.members, &self.placement);
         let mut gathered = gather(&self.contents, of, &tasks, &mut self.digests, jobs)?;
         if self.readings.is_empty() {

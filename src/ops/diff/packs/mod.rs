@@ -34,6 +34,7 @@ use crate::ops::info::is_array_file;
 use crate::ops::open::Pack;
 use crate::pack::PACK_DOCUMENT;
 use crate::parallel;
+use crate::progress::Progress;
 
 /// Compares two packs: archives of any kind, or directories.
 ///
@@ -65,8 +66,9 @@ use crate::parallel;
 /// ```
 pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.
-    let (mut a, mut b) = (Half::open(a, jobs)?, Half::open(b, jobs)?);
+    let (mut a, mut b) = (Half::open(a, jobs, progress)?, Half::open(b, jobs, progress)?);
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
     a.use_algorithm(algorithm);
     b.use_algorithm(algorithm);
@@ -92,6 +94,7 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
         !is_same
     });
     look_closely(&mut a, &mut b, &pairs, jobs)?;
+    progress.stage("comparing", 0, 0);
     let details = Details { a: &a, b: &b, options, documents };
     let members = parallel::map_ranges(
         jobs,
@@ -220,23 +223,26 @@ fn has_no_description(a: &Half, pair: &Pair) -> bool {
 ///
 /// As [`diff_packs`]; [`Error::NoSuchMember`], and when the array cannot be read.
 pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
-    let (first, second) = (side(a, member)?, side(b, member)?);
+    let progress = &options.progress;
+    let (first, second) = (side(a, member, progress)?, side(b, member, progress)?);
+    progress.stage("comparing", first.data_len().saturating_add(second.data_len()), 0);
+    progress.begin(member, second.data_len());
     let (element, shape) = (first.element().to_string(), first.shape());
     let (header, elements) = compare(&first, second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
 }
 
 /// The array, held against the manifest.
-fn side(path: &Path, member: &str) -> Result<Side> {
+fn side(path: &Path, member: &str, progress: &Progress) -> Result<Side> {
     if is_array_file(path)? {
-        return Side::open(path);
+        return Side::open(path, progress);
     }
-    let pack = Pack::open(path)?;
+    let pack = Pack::open_watched(path, progress)?;
     let array = pack.array(member)?;
     let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
-        let file = Arc::new(File::open_regular(path)?);
+        let file = Arc::new(File::open_regular(path)?.watched(progress));
         Blob::File { file, start, len: array.file_size() }
     } else {
         let scratch = blob::scratch()?;
