@@ -2,12 +2,14 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::output::Output;
 use super::{Ending, Failure};
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 20] = [
+const SCHEMAS: [(&str, &str); 22] = [
     ("ndl", include_str!("../../schemas/ndl.schema.json")),
     ("create", include_str!("../../schemas/create.schema.json")),
     ("verify", include_str!("../../schemas/verify.schema.json")),
@@ -27,6 +29,8 @@ const SCHEMAS: [(&str, &str); 20] = [
     ("reshape", include_str!("../../schemas/reshape.schema.json")),
     ("report", include_str!("../../schemas/report.schema.json")),
     ("explain", include_str!("../../schemas/explain.schema.json")),
+    ("explain-list", include_str!("../../schemas/explain-list.schema.json")),
+    ("schema-list", include_str!("../../schemas/schema-list.schema.json")),
     ("progress", include_str!("../../schemas/progress.schema.json")),
 ];
 
@@ -46,12 +50,25 @@ pub(crate) struct Schema {
     /// Which one.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
+
+    /// Print the result as JSON on one line; a schema is JSON anyway.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A schema in the list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: &'static str,
+    title: String,
 }
 
 pub(super) fn run(args: &Schema, output: &Output) -> Result<Ending, Failure> {
     let named = SCHEMAS.into_iter().find(|(name, _)| args.name.as_deref() == Some(*name));
     match named {
+        Some((_, text)) if args.json => output.json(&parsed(text))?,
         Some((_, text)) => output.result(text)?,
+        None if args.json => output.json(&listed().collect::<Vec<_>>())?,
         None => output.result(&titles())?,
     }
     Ok(Ending::Clean)
@@ -60,10 +77,17 @@ pub(super) fn run(args: &Schema, output: &Output) -> Result<Ending, Failure> {
 /// A line for each schema: its name and its title.
 fn titles() -> String {
     let width = names().map(str::len).max().unwrap_or(0);
-    let line = |(name, text): (&str, &str)| {
-        let schema: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        let title = schema.get("title").and_then(serde_json::Value::as_str).unwrap_or_default();
-        format!("{name:width$}  {title}\n")
-    };
-    SCHEMAS.into_iter().map(line).collect()
+    listed().map(|Listed { name, title }| format!("{name:width$}  {title}\n")).collect()
+}
+
+fn listed() -> impl Iterator<Item = Listed> {
+    SCHEMAS.into_iter().map(|(name, text)| {
+        let schema = parsed(text);
+        let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
+        Listed { name, title: title.to_owned() }
+    })
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
 }

@@ -313,6 +313,13 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     let mut one = convert("velocity.npy");
     outputs.check("convert", 0, one.args(["--member", "currents/velocity"]));
 
+    outputs.check("explain-list", 0, ra_pack().arg("explain"));
+    outputs.check("schema-list", 0, ra_pack().arg("schema"));
+    let described = outputs.check("ndl", 0, ra_pack().arg("describe").arg(&sample));
+    assert!(described[0]["/currents"]["ndarrays"]["velocity"].is_object());
+    let mut command = ra_pack();
+    outputs.check("ndl", 0, command.arg("describe").arg(sample.join("time.ra")));
+
     faulty(home.path(), &mut outputs);
     two_arrays(&mut outputs);
     two_packs(&mut outputs);
