@@ -77,7 +77,8 @@ pub(super) fn run(args: &Schema, output: &Output) -> Result<Ending, Failure> {
 /// A line for each schema: its name and its title.
 fn titles() -> String {
     let width = names().map(str::len).max().unwrap_or(0);
-    listed().map(|Listed { name, title }| format!("{name:width$}  {title}\n")).collect()
+    let lines = listed().map(|Listed { name, title }| format!("{name:width$}  {title}\n"));
+    lines.collect::<Vec<_>>().concat()
 }
 
 fn listed() -> impl Iterator<Item = Listed> {

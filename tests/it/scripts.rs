@@ -34,7 +34,12 @@ const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("extract", "{}/exp.zip -C {}/o", "{}/damaged.zip -C {}/p", "{}/exp.zip none -C {}/q"),
     ("describe", "{}/exp", "--update {}/broken", "{}/none"),
     ("diff", "{}/exp/a.ra {}/exp/a.ra", "{}/exp/a.ra {}/exp/b.ra", "{}/exp/a.ra {}/none.ra"),
-    ("report", "{}/exp.zip -o {}/r.html", "{}/damaged.zip -o {}/d.html", "{}/none.zip -o {}/n.html"),
+    (
+        "report",
+        "{}/exp.zip -o {}/r.html",
+        "{}/damaged.zip -o {}/d.html",
+        "{}/none.zip -o {}/n.html",
+    ),
     ("reshape", "{}/exp/b.ra 1 2", "{}/cut.ra 2", "{}/exp/b.ra 3"),
     ("explain", "MAN003", "", "MAN999"),
     ("schema", "ndl", "", "none"),
