@@ -53,6 +53,7 @@ const BLOCKS: &[(&str, &str, Held)] = &[
         "sh",
         Not("it takes hours and 20 GB; `cargo test` runs the same program on a few files"),
     ),
+    ("docs/reporting.md", "console", By("docs.rs", "the_page_about_reports_shows_what_happens")),
     ("docs/schemas.md", "console", By("schemas.rs", "the_docs_show_what_an_editor_needs")),
     ("docs/schemas.md", "yaml", By("schemas.rs", "the_docs_show_what_an_editor_needs")),
     ("docs/scripting.md", "console", By("scripts.rs", "the_page_about_scripts_shows_what_happens")),
