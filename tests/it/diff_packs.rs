@@ -272,7 +272,7 @@ fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
         let said = diff(&archive, &later, options).exits(1).said();
         assert!(said.contains(place) || options.len() == 1, "{said}");
         for line in said.lines() {
-            let wide = line.chars().filter(|character| *character >= '\u{1100}').count();
+            let wide = line.chars().filter(|character| *character >= '\u{2e80}').count();
             assert!(line.chars().count() + wide <= 80, "{line}");
         }
     }

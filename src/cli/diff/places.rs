@@ -42,7 +42,7 @@ impl Places {
         self.text(self.member.as_deref()?, index)
     }
 
-    /// What the coordinates of an array say of an index, such as `depth 18, time 17`; nothing when there
+    /// What the coordinates of an array say of an index, such as `depth 10, time 17`; nothing when there
     /// are none.
     pub(super) fn text(&self, member: &str, index: &[u64]) -> Option<String> {
         let pack = self.pack.as_ref()?;
