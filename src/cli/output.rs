@@ -1,5 +1,6 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, MutexGuard};
@@ -22,6 +23,8 @@ pub(crate) struct Output {
     color_out: bool,
     color_err: bool,
     meter: Option<Arc<Meter>>,
+    /// Nobody reads results any more.
+    closed: Cell<bool>,
 }
 
 impl Output {
@@ -45,7 +48,7 @@ impl Output {
             When::Auto => is_drawn().then(|| Meter::new(false)),
             When::Never => None,
         };
-        Self { out, err, quiet, color_out, color_err, meter }
+        Self { out, err, quiet, color_out, color_err, meter, closed: Cell::new(false) }
     }
 
     /// Shows what is told to it, if anybody wants to see that.
@@ -78,15 +81,29 @@ impl Output {
         self.color_err
     }
 
+    /// Whether nobody reads results any more, as behind `head`.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    /// Takes note of a reader that is gone. What was found out still decides how the run ends.
+    fn unless_closed(&self, printed: io::Result<()>) -> io::Result<()> {
+        match printed {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed.set(true);
+                Ok(())
+            }
+            printed => printed,
+        }
+    }
+
     /// Prints a part of the result.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
         let _held = self.hold();
         let mut out = self.out.lock();
-        out.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            out.write_all(b"\n")?;
-        }
-        out.flush()
+        let line_end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+        let printed = out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end));
+        self.unless_closed(printed.and_then(|()| out.flush()))
     }
 
     /// Prints a result that is too long to be held whole.
@@ -96,14 +113,13 @@ impl Output {
     ) -> io::Result<()> {
         let _held = self.hold();
         let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
-        match write(&mut out) {
+        let printed = match write(&mut out) {
             Ok(()) => out.flush(),
-            Err(error) => {
-                // What was not printed yet is not worth printing.
-                drop(out.into_parts());
-                Err(error)
-            }
-        }
+            Err(error) => Err(error),
+        };
+        // What was not printed yet is not worth printing.
+        drop(out.into_parts());
+        self.unless_closed(printed)
     }
 
     /// Prints a long result as one line of JSON.

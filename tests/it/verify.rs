@@ -650,3 +650,28 @@ fn a_long_manifest_is_held_against_the_files_whatever_the_container() {
         }
     }
 }
+
+#[test]
+fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
+    let scratch = TempDir::new().unwrap();
+    let sound = write(&scratch, "sound.zip", zip(&parts()));
+    let mut bytes = zip(&parts());
+    bytes.truncate(bytes.len() - 5);
+    let damaged = write(&scratch, "damaged.zip", bytes);
+    for (targets, json, status) in [
+        (vec![&damaged], false, 1),
+        (vec![&damaged], true, 1),
+        (vec![&sound], false, 0),
+        // Of the second, nobody would have read anything.
+        (vec![&sound, &damaged], false, 2),
+    ] {
+        let mut child = Command::new(crate::experiment::ra_pack().get_program());
+        child.arg("verify").args(targets).args(json.then_some("--json"));
+        child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{json}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}

@@ -10,6 +10,7 @@ use crate::digest::{Digest, DigestTable, Hasher};
 use crate::error::Result;
 use crate::fs::File;
 use crate::pack::{Alike, Content, Inspector, Placement};
+use crate::progress::Progress;
 
 /// What is to be done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub(super) fn gather(
     tasks: &[(usize, Task)],
     digests: &mut DigestTable,
     jobs: usize,
+    progress: &Progress,
 ) -> Result<Gathered> {
     let files: Vec<usize> = tasks.iter().map(|(file, _)| *file).collect();
     let algorithm = digests.algorithm();
@@ -70,6 +72,10 @@ pub(super) fn gather(
     let note = || notes.lock().unwrap_or_else(PoisonError::into_inner);
     let look = |alike: &mut Alike, at: usize, content: &mut dyn BufRead| {
         let Some((file, task)) = tasks.get(at).copied() else { return Seen::Read };
+        if let Some(member) = members.get(file) {
+            progress.begin(placement.shown(&member.name), member.size);
+        }
+        progress.done(1);
         let Task::Read { digest, keep } = task else {
             let Some(member) = members.get(file) else { return Seen::Read };
             let name = placement.shown(&member.name);

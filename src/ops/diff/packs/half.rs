@@ -259,11 +259,12 @@ impl Half {
         if tasks.is_empty() {
             return Ok(Gathered::default());
         }
-        let read = tasks.iter().filter(|(_, task)| matches!(task, Task::Read { .. }));
-        let bytes = read.fold(0, |sum: u64, (file, _)| sum.saturating_add(self.size(*file)));
-        self.progress.stage("checking", bytes, 0);
         let of = (&*self.members, &self.placement);
-        let mut gathered = gather(&self.contents, of, &tasks, &mut self.digests, jobs)?;
+        let sizes = tasks.iter().map(|(file, _)| self.size(*file));
+        let (bytes, count) = (sizes.fold(0, u64::saturating_add), tasks.len());
+        let progress = &self.progress;
+        progress.stage("checking", bytes, u64::try_from(count).unwrap_or(u64::MAX));
+        let mut gathered = gather(&self.contents, of, &tasks, &mut self.digests, jobs, progress)?;
         if self.readings.is_empty() {
             self.readings.resize(self.members.len(), Reading::NotYet);
         }
