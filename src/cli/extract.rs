@@ -73,7 +73,7 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
         ));
     }
     if report.members == 0 && !args.patterns.is_empty() && report.is_sound() {
-        output.message("ra-pack: no member matches");
+        output.message("ra-pack: no member matches; a directory to unpack into is given by -C DIR");
         return Ok(Ending::Failed);
     }
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })

@@ -4,7 +4,7 @@ use ndarray::SliceInfoElem;
 
 use super::slice::{SliceError, check};
 
-/// Reads a slice as NumPy writes it, without the brackets, for an array of `dims`: one part per axis,
+/// Reads a slice as NumPy writes it, with or without the brackets, for an array of `dims`: one part per axis,
 /// which is an index, `start:stop:step` with any of the three left out, or `...` once for all axes
 /// that no part names. Axes at the end may be left out. Negative positions count from the end.
 ///
@@ -28,7 +28,9 @@ use super::slice::{SliceError, check};
 /// When a part cannot be read, there are more parts than axes, a position is outside its axis, or a
 /// step is 0.
 pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, SliceError> {
-    let parts: Vec<&str> = match text.trim() {
+    let text = text.trim();
+    let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let parts: Vec<&str> = match inside.trim() {
         "" => Vec::new(),
         text => text.split(',').map(str::trim).collect(),
     };
@@ -115,6 +117,9 @@ mod tests {
             assert_eq!(parse_slice(text, &dims), Ok(expected), "{text}");
         }
         assert_eq!(parse_slice("", &[]), Ok(vec![]));
+        assert_eq!(parse_slice("[]", &[]), Ok(vec![]));
+        assert_eq!(parse_slice("[0, 1:3]", &[4, 3]), parse_slice("0,1:3", &[4, 3]));
+        assert!(parse_slice("[0", &[4]).is_err());
     }
 
     #[test]
@@ -150,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "[-0-9:., ]{0,12}", dims in prop::collection::vec(0..9_u64, 0..4)) {
+        fn no_text_panics(text in "[-0-9:., \\[\\]]{0,12}", dims in prop::collection::vec(0..9_u64, 0..4)) {
             if let Ok(slice) = parse_slice(&text, &dims) {
                 prop_assert!(super::super::SlicePlan::new(&dims, 1, &slice).is_ok());
             }

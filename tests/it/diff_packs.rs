@@ -279,7 +279,7 @@ fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
     let member = &["--member", "thermistors/temperature.ra"];
     diff(&archive, &later, member).exits(1).says(&["at [3, 17] (depth 10, "]);
     let file = |root: &Path| root.join("thermistors/temperature.ra");
-    diff(&file(example), &file(&later), &[]).exits(1).says(&["(depth 10, time 2024"]);
+    diff(&file(&later), &file(example), &[]).exits(1).says(&["(depth 10, time 2024"]);
 }
 
 #[test]

@@ -654,7 +654,7 @@ fn a_long_manifest_is_held_against_the_files_whatever_the_container() {
 #[test]
 fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
     let scratch = TempDir::new().unwrap();
-    let sound = write(&scratch, "sound.zip", zip(&parts()));
+    let sound = write(&scratch, "sound.zip", zip(&with_manifest(parts())));
     let mut bytes = zip(&parts());
     bytes.truncate(bytes.len() - 5);
     let damaged = write(&scratch, "damaged.zip", bytes);
