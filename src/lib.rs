@@ -33,9 +33,10 @@ pub use crate::ops::{
     NumberStatistics, Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret,
     ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownForm,
     UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
-    array_info, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
-    get, get_to, is_array_file, is_pack, list, manifest_of, pack_info, reshape,
-    update_descriptions, validate, validate_text, verify, write_descriptions, write_manifest,
+    array_info, check_apart, convert, create, describe_target, diff_arrays, diff_members,
+    diff_packs, extract, get, get_to, is_array_file, is_pack, list, manifest_of, pack_info,
+    reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
+    write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};

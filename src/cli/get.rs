@@ -36,7 +36,8 @@ pub(crate) struct Get {
     slice: Option<String>,
 
     /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
-    /// lists); raw for its elements alone (little-endian, in file order).
+    /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
+    /// output ends in says it: .npy, .png, .csv, .json; anything else is ra.
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatArg>,
 
@@ -73,10 +74,28 @@ enum FormatArg {
     Json,
 }
 
+impl Get {
+    /// What the name of the output says of an array; a file stays what it is, whatever it is called.
+    fn format_by_name(&self, output: &Path) -> Option<FormatArg> {
+        let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+        if self.slice.is_none() && extension(self.member.as_ref()).is_none_or(|end| end != "ra") {
+            return None;
+        }
+        Some(match &*extension(output)? {
+            "npy" => FormatArg::Npy,
+            "png" => FormatArg::Png,
+            "csv" => FormatArg::Csv,
+            "json" => FormatArg::Json,
+            _ => return None,
+        })
+    }
+}
+
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
+    let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let options = GetOptions {
         slice: args.slice.clone(),
-        format: args.format.map(|format| match format {
+        format: args.format.or_else(|| args.format_by_name(to_file?)).map(|format| match format {
             FormatArg::Ra => ArrayFormat::Ra,
             FormatArg::Raw => ArrayFormat::Raw,
             FormatArg::Npy => ArrayFormat::Npy,
@@ -89,7 +108,6 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
         max_size: args.max_size,
         progress: output.progress(),
     };
-    let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {

@@ -187,7 +187,7 @@ fn remains(report: &VerifyReport) -> String {
         (0, _) => "take the pack from another copy".to_owned(),
         (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
         (_, _) => format!(
-            "take what is named above from another copy; `ra-pack extract {}` unpacks the rest",
+            "take what is named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
             escape(&report.target.to_string_lossy())
         ),
     };

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{File, exists, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
+use crate::path::escape;
 use crate::progress::Progress;
 
 /// What removes a file otherwise than by its path: its directory, and its name in it.
@@ -227,7 +228,8 @@ impl PendingFile {
         }
         // Held from before the file is there, so that no file is without its entry.
         let mut unfinished = unfinished();
-        let named = builder.tempfile_in(directory).map_err(Error::io("write in", directory))?;
+        let named =
+            builder.tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
         let (inner, temporary) = named.into_parts();
         unfinished.insert(temporary.to_path_buf(), None);
         drop(unfinished);
@@ -339,6 +341,21 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|path| !running.contains_key(path))
         .collect()
+}
+
+/// Why nothing can be written in a directory, without the name that nobody asked for.
+fn unwritable(directory: &Path, error: &io::Error) -> Error {
+    let error = match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(
+            io::ErrorKind::NotFound,
+            format!(
+                "there is no such directory; make it with `mkdir -p {}`",
+                escape(&directory.to_string_lossy())
+            ),
+        ),
+        kind => error.raw_os_error().map_or_else(|| kind.into(), io::Error::from_raw_os_error),
+    };
+    Error::io("write in", directory)(error)
 }
 
 /// A temporary file without a name in the directory of `target`, gone when it is closed.

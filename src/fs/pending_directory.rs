@@ -100,17 +100,19 @@ fn check(target: &Path, replace: bool) -> Result<()> {
     if !exists(target) {
         return Ok(());
     }
-    let refused = |reason| {
-        Error::Unsupported(format!(
-            "`{}` {reason}; give a name that nothing has",
-            crate::path::escape(&target.to_string_lossy())
-        ))
+    let name = target.to_string_lossy();
+    let name = crate::path::escape(name.trim_end_matches('/'));
+    let refused = |reason: &str| {
+        Error::Unsupported(format!("`{name}` {reason}; give a name that nothing has"))
     };
     if !fs::symlink_metadata(target).is_ok_and(|metadata| metadata.is_dir()) {
         return Err(refused("is no directory, and a directory would take its place"));
     }
     if !is_empty_directory(target)? {
-        return Err(refused("is a directory with something in it"));
+        let reason = format!(
+            "is a directory with something in it; further arrays go in one by one, as `{name}/NAME.ra`"
+        );
+        return Err(refused(&reason));
     }
     if replace { Ok(()) } else { Err(Error::AlreadyExists { path: target.to_owned() }) }
 }

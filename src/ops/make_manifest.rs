@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde::{Serialize, Serializer};
 
+use super::apart::check_apart;
 use super::bag::TagRules;
 use super::manifests;
 use super::signatures;
@@ -166,6 +167,11 @@ pub fn write_manifest(
             escape(&target.to_string_lossy())
         )));
     }
+    if let Some(output) = output
+        && !is_manifest(output)
+    {
+        check_apart(target, output)?;
+    }
     // What is in the way is noticed before a long work, where it is known.
     let usual = target.join(pack::manifest_name(options.algorithm));
     free(output.unwrap_or(&usual), options)?;
@@ -188,6 +194,12 @@ pub fn write_manifest(
     fs::write_new(&path, options.force, |out| out.write_all(&made.text()))?;
     made.output = Some(path);
     Ok(made)
+}
+
+/// Whether a file is called as a manifest is, which a manifest may replace.
+fn is_manifest(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    pack::manifest_algorithm(&name).is_some() || name.ends_with(pack::EXTERNAL_MANIFEST_SUFFIX)
 }
 
 /// The signatures that go with a file when it is replaced; an error when it may not be.

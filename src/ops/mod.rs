@@ -19,6 +19,7 @@
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
+mod apart;
 mod bag;
 mod convert;
 mod copy;
@@ -53,6 +54,7 @@ mod validate;
 mod values;
 mod verify;
 
+pub use self::apart::check_apart;
 pub use self::bag::BagReport;
 pub use self::convert::{
     ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,

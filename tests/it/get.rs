@@ -438,3 +438,55 @@ fn a_manifest_read_early_counts_only_when_the_directory_confirms_it() {
     fs::write(&archive, bytes).unwrap();
     get(&archive, &wanted.name, &[]).exits(1).says(&["manifest-sha256.txt", "ARC006"]);
 }
+
+#[test]
+fn the_name_of_the_output_says_how_an_array_is_written() {
+    let experiment =
+        Experiment::new().array("a.ra", UINT8, &[2, 2], &[1, 2, 3, 4]).file("a.npy.txt", "x");
+    let path = |name: &str| experiment.path().join(name);
+    for (output, begins) in
+        [("o.npy", &b"\x93NUMPY"[..]), ("o.CSV", b"1,3\n"), ("o.bin", b"rawarray")]
+    {
+        let to = path(output);
+        ra("get", &[experiment.path(), Path::new("a.ra"), Path::new("-o"), &to], &[]).exits(0);
+        assert!(fs::read(to).unwrap().starts_with(begins), "{output}");
+    }
+    // A file that is no array stays what it is.
+    let to = path("x.npy");
+    ra("get", &[experiment.path(), Path::new("a.npy.txt"), Path::new("-o"), &to], &[]).exits(0);
+    assert_eq!(fs::read(to).unwrap(), b"x");
+}
+
+#[test]
+fn what_is_read_is_never_replaced() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    let archive = scratch.path().join("exp.zip");
+    ra("create", &[experiment.path(), Path::new("-o"), &archive], &[]).exits(0);
+    let beside = scratch.path().join("exp.zip.manifest-sha256.txt");
+    let picture = scratch.path().join("exp.png");
+    fs::copy(&archive, &picture).unwrap();
+    let bytes = |path: &Path| fs::read(path).unwrap();
+    let (before, listed) = (bytes(&archive), bytes(&beside));
+    let note = experiment.path().join("README.txt");
+    let force = Path::new("--force");
+    let member = Path::new("run1/temperature.ra");
+    let out = Path::new("-o");
+    for args in [
+        vec!["get".as_ref(), &*archive, member, out, &*archive, force],
+        vec!["get".as_ref(), experiment.path(), member, out, &note, force],
+        vec!["report".as_ref(), &archive, out, &archive, force],
+        vec!["report".as_ref(), &archive, out, &beside, force],
+        vec!["manifest".as_ref(), &archive, out, &archive, force],
+        vec!["manifest".as_ref(), experiment.path(), out, &note, force],
+        vec!["plot".as_ref(), &picture, member, out, &picture, force],
+    ] {
+        let command = args[0].to_str().unwrap();
+        ra(command, &args[1..], &[]).exits(2).says(&["give the output another name"]);
+    }
+    assert_eq!(
+        (bytes(&archive), bytes(&beside), bytes(&picture)),
+        (before.clone(), listed, before)
+    );
+    assert_eq!(fs::read_to_string(note).unwrap(), "What was measured, and how.\n");
+}

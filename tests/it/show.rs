@@ -4,8 +4,9 @@ use std::path::Path;
 use ra_pack::{CreateOptions, NumberStatistics, Pack, Statistics, StatisticsOptions, create};
 use serde_json::Value;
 
-use crate::experiment::{Element, Experiment, FLOAT64, le, ra_pack, raw_array};
+use crate::experiment::{COMPLEX64, Element, Experiment, FLOAT32, FLOAT64, le, ra_pack, raw_array};
 use crate::python::Python;
+use crate::run::ra;
 
 fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> NumberStatistics {
     let slice = slice.map(str::to_owned);
@@ -153,4 +154,28 @@ fn damage_is_found_while_all_values_pass() {
     bytes[usize::try_from(at).unwrap() + 1000] ^= 1;
     fs::write(&tar, bytes).unwrap();
     ra_pack().arg("show").arg(&tar).args([member, "--stats"]).assert().code(1);
+}
+
+#[test]
+fn the_digits_are_those_of_the_number_also_where_the_shortest_round_up() {
+    let floats = |numbers: &[f32]| le(f32::to_le_bytes, numbers.iter().copied());
+    let experiment = Experiment::new()
+        .array("a.ra", FLOAT32, &[3], &floats(&[0.7, 1e9, 1.234_567_8]))
+        .array("b.ra", FLOAT32, &[2], &floats(&[1e-20, 1.234_567_8]))
+        .array("c.ra", COMPLEX64, &[3], &floats(&[1.0, 1.0, 2.0, f32::NAN, f32::NAN, f32::NAN]))
+        .array("d.ra", FLOAT64, &[2], &le(f64::to_le_bytes, [1.0, 2.0]))
+        .array("e.ra", FLOAT32, &[4], &floats(&[1.0, 2.0, 3.0, 4.0]))
+        .file("e.yaml", "ndarrays:\n  e: {shape: [x], type: float32}\n")
+        .array("x.ra", FLOAT64, &[4], &le(f64::to_le_bytes, [10.0, 20.0, 30.0, 40.0]));
+    for (name, text) in [
+        ("a.ra", "[6.9999999e-01 1.0000000e+09 1.2345678e+00]"),
+        ("b.ra", "[9.9999997e-21 1.2345678e+00]"),
+        ("c.ra", "[ 1. +1.j  2.+nanj nan+nanj]"),
+    ] {
+        ra("show", &[&experiment.path().join(name)], &[]).exits(0).says(&[text]);
+    }
+    // The coordinates are those of what is shown.
+    let e = experiment.path().join("e.ra");
+    ra("show", &[&e], &["--slice", "1:3"]).exits(0).says(&["x  [20. 30.]", "[2. 3.]"]);
+    ra("show", &[&e], &["--slice", "[-1]"]).exits(0).says(&["x  40."]);
 }

@@ -160,6 +160,9 @@ fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Endi
             output.message(&diagnostics::finding(&side.target, finding, output.color_err()));
         }
     }
+    if diff.counts.total() == 0 && !args.patterns.is_empty() {
+        return Err(unsupported("no member of either matches".to_owned()));
+    }
     if args.json {
         output.json_pieces(&diff)?;
     } else if !output.is_quiet() {

@@ -73,7 +73,7 @@ pub(super) fn text(info: &PackInfo, color: bool) -> String {
     page.line(&verdict(info));
     if !info.manifests.is_empty() {
         page.line(&format!(
-            "`ra-pack verify {}` reads and proves every byte",
+            "`ra-pack verify {}` reads every file and proves it",
             paste::path(Path::new(&info.name))
         ));
     }

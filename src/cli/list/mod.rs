@@ -31,7 +31,7 @@ Examples:
   ra-pack list exp.zip 'run1/*.ra' '**/time.*'
   ra-pack list exp.zip --tree --arrays
   ra-pack list exp.zip --sort size | head
-  ra-pack list exp.zip --arrays -0 | xargs -0 -n1 ra-pack info exp.zip
+  ra-pack list exp.zip --arrays -0 | xargs -0 -n1 ra-pack info exp.zip --
   ra-pack list --json exp.zip | jq '.members[].array.shape'")]
 pub(crate) struct List {
     /// The archive or directory.
@@ -114,7 +114,9 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
     let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
         Ending::Findings
     } else if listing.members().len() == 0 && (!args.patterns.is_empty() || args.arrays) {
-        output.message("ra-pack: no member matches");
+        output.message(
+            "ra-pack: no member matches; `*temperature*` stands for every name with that word in it",
+        );
         Ending::Failed
     } else {
         Ending::Clean
@@ -201,9 +203,6 @@ fn table(listing: &Listing, args: &List, output: &Output, out: &mut dyn Write) -
     each_row(listing, tree.as_ref(), &mut row, &mut |row, _| {
         out.write_all(table.line(&row.cells, row.looks()).as_bytes())
     })?;
-    if listing.members().len() == 0 {
-        out.write_all(b"\n")?;
-    }
     if has_heading && listing.members().len() > 0 && !args.tree {
         out.write_all(table.remark(&totals.in_words()).as_bytes())?;
     }

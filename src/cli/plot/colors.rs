@@ -19,7 +19,7 @@ pub(crate) enum ColorMap {
     Plasma,
     /// From black to white.
     Gray,
-    /// Blue below 0, white at it, red above it.
+    /// From blue over white to red; white is 0 unless --range says otherwise, then its middle.
     #[value(name = "RdBu", alias = "rdbu")]
     RdBu,
 }
@@ -50,8 +50,11 @@ const RDBU: [u32; 11] = [
     0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
 ];
 
+/// How many names have colours of their own.
+pub(crate) const MAX_NAMED: usize = 10;
+
 /// Colours for names.
-const NAMED: [u32; 10] = [
+const NAMED: [u32; MAX_NAMED] = [
     0x44_77_AA, 0x22_88_33, 0xCC_BB_44, 0xEE_99_33, 0xEE_66_77, 0xAA_33_77, 0x66_CC_EE, 0x8C_56_4B,
     0x33_22_88, 0x99_99_33,
 ];

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::SampleOptions;
 
+pub(super) use self::colors::{MAX_NAMED, of_name};
+
 use self::chart::Style;
 use self::colors::ColorMap;
 use self::preview::Terminal;
@@ -122,6 +124,9 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
             return Err(unsupported(text).into());
         }
     };
+    if let Some(path) = &args.output {
+        ra_pack::check_apart(&args.archive, path)?;
+    }
     if args.log && args.range.is_some_and(|(low, _)| low <= 0.0) {
         return Err(unsupported("--log needs a --range above 0").into());
     }

@@ -92,6 +92,9 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
         )
         .into());
     }
+    if to_file {
+        ra_pack::check_apart(&args.archive, &args.output)?;
+    }
     let options = Options {
         reads_data: !args.no_statistics,
         jobs: args.common.jobs.unwrap_or_else(default_jobs),

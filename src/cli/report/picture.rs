@@ -1,8 +1,11 @@
 //! A picture of an array, as small as it can be and still tell what the array looks like.
 
 use png::BitDepth;
-use ra_pack::{Error, Grid, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::{
+    Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
+};
 
+use super::super::plot::{MAX_NAMED, of_name};
 use super::html::Html;
 use super::numbers::{digits, short, step};
 use super::png::{self as file, Palette};
@@ -28,13 +31,10 @@ impl Room {
     }
 }
 
-/// Colours for the names of an enum; none of more than these.
-const NAMED: &[colorous::Color] = &colorous::TABLEAU10;
-
 /// The colour of the n-th name of an enum of so many.
 pub(super) fn name_colour(nth: usize, names: usize) -> Option<String> {
-    let colour = NAMED.get(nth).filter(|_| names <= NAMED.len())?;
-    Some(format!("#{colour:02x}"))
+    let [red, green, blue] = of_name(nth);
+    (names <= MAX_NAMED).then(|| format!("#{red:02x}{green:02x}{blue:02x}"))
 }
 
 /// How numbers become colours.
@@ -248,6 +248,11 @@ fn image(grid: &Grid, room: Room, html: &mut Html) {
     if grid.quantity.is_magnitude {
         html.raw("<p class=\"n\">magnitude</p>");
     }
+    // The mean of several is less than the greatest of them.
+    if grid.method == GridMethod::Mean && grid.rows.step.max(grid.columns.step) > 1 {
+        html.raw("<p class=\"n\">each cell the mean of ").text(grid.rows.step);
+        html.raw(" × ").text(grid.columns.step).raw("</p>");
+    }
     if cells.contains(&0) {
         html.raw("<p class=\"n\">hatched: no value</p>");
     }
@@ -264,7 +269,7 @@ fn named(number: f64, quantity: &Quantity) -> Option<u16> {
 fn scale(grid: &Grid, range: Option<(f64, f64)>) -> (Scale, (f64, f64)) {
     let (low, high) = range.unwrap_or((0.0, 0.0));
     let names = grid.quantity.names.len();
-    if names > 0 && names <= NAMED.len() {
+    if names > 0 && names <= MAX_NAMED {
         return (Scale::Named, (low, high));
     }
     // On both sides of zero, and on neither by accident.
@@ -289,9 +294,7 @@ fn palette(scale: Scale, is_coarse: bool) -> Palette {
     let colours = match scale {
         Scale::Sequential => colours(colorous::VIRIDIS, false),
         Scale::Diverging => colours(colorous::RED_BLUE, true),
-        Scale::Named => std::iter::once(none)
-            .chain(NAMED.iter().map(|colour| <[u8; 3]>::from(colour.as_tuple())))
-            .collect(),
+        Scale::Named => std::iter::once(none).chain((0..MAX_NAMED).map(of_name)).collect(),
     };
     let depth = if colours.len() <= 16 { BitDepth::Four } else { BitDepth::Eight };
     Palette { colours, depth }

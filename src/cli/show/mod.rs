@@ -118,8 +118,12 @@ pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
     } else {
         None
     };
-    let dimensions =
-        axes.iter().map(|axis| dimension(&pack, axis)).collect::<Result<Vec<_>, Failure>>()?;
+    let parts = slice_of_each(args.slice.as_deref().unwrap_or_default(), axes.len());
+    let dimensions = axes
+        .iter()
+        .zip(&parts)
+        .map(|(axis, part)| dimension(&pack, axis, part))
+        .collect::<Result<Vec<_>, Failure>>()?;
     let text = values::text(&corners, precision);
     if args.json {
         let description = corners.description.clone().map(|ndarray| {
@@ -197,13 +201,37 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
         text.push_str(format!("  {name:<width$}  {values}  {label}").trim_end());
         text.push('\n');
         if let Some((first, last)) = &dimension.dates {
-            text.extend([format!("  {:<width$}  {first} to {last}\n", "")]);
+            let moments = if first == last { first.clone() } else { format!("{first} to {last}") };
+            text.extend([format!("  {:<width$}  {moments}\n", "")]);
         }
     }
     text
 }
 
-fn dimension(pack: &Pack, axis: &Axis) -> Result<Dimension, Failure> {
+/// The parts of a slice that fits an array, one for each of its dimensions.
+fn slice_of_each(slice: &str, ndims: usize) -> Vec<String> {
+    let slice = slice.trim();
+    let inside = slice.strip_prefix('[').and_then(|slice| slice.strip_suffix(']')).unwrap_or(slice);
+    let given: Vec<&str> =
+        inside.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let named = given.iter().filter(|part| **part != "...").count();
+    let mut parts = Vec::with_capacity(ndims);
+    for part in given {
+        match part {
+            "..." => parts
+                .resize(parts.len().saturating_add(ndims.saturating_sub(named)), WHOLE.to_owned()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts.resize(ndims, WHOLE.to_owned());
+    parts
+}
+
+/// All of a dimension.
+const WHOLE: &str = ":";
+
+/// What there is to say of a dimension, with the coordinates of the part that is shown.
+fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
     let name = axis.name.as_ref().map(|name| ra_pack::escape(name).to_string());
     let mut found = Dimension {
         name,
@@ -219,10 +247,12 @@ fn dimension(pack: &Pack, axis: &Axis) -> Result<Dimension, Failure> {
     found.coordinate.clone_from(&coordinate.member);
     let Some(member) = &coordinate.member else {
         let value = description.and_then(|description| description.value.as_ref());
-        found.values = value.map(|value| flow(value, FEW));
+        // Of a part that is not all, the text of a document has no slice.
+        found.values = value.filter(|_| part == WHOLE).map(|value| flow(value, FEW));
         return Ok(found);
     };
-    let options = CornersOptions { slice: None, edge: Some(2), threshold: FEW };
+    let slice = (part != WHOLE).then(|| part.to_owned());
+    let options = CornersOptions { slice, edge: Some(2), threshold: FEW };
     let corners = pack.array(member)?.corners(&options)?;
     found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
     found.dates = array::dates(description)

@@ -358,7 +358,7 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         if is_scientific { behind.saturating_add(power_width).saturating_add(2) } else { behind };
     let mut left = known().map(|(before, _, _)| before.len()).max().unwrap_or(0);
     let strange = |float: &Float| match float.number {
-        number if number.is_nan() => "nan".to_owned(),
+        number if number.is_nan() => format!("{sign}nan"),
         number if number > 0.0 => format!("{sign}inf"),
         _ => "-inf".to_owned(),
     };
@@ -371,13 +371,14 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         .zip(&parts)
         .map(|(float, parts)| match parts {
             None => format!("{:>width$}", strange(float)),
-            Some((before, _, power)) if is_scientific => {
-                let sign = if *power < 0 { '-' } else { '+' };
+            Some(_) if is_scientific => {
+                // All digits are those of the number, as numpy has them: the shortest may round up.
+                let text = signed(format!("{:.behind$e}", float.number), float.number);
+                let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+                let (before, digits) = digits.split_once('.').unwrap_or((digits, ""));
+                let power: i32 = power.parse().unwrap_or(0);
+                let sign = if power < 0 { '-' } else { '+' };
                 let power = power.unsigned_abs();
-                // Digits behind the shortest are those of the number, as numpy has them.
-                let text = format!("{:.behind$e}", float.number);
-                let digits = text.split_once('e').map_or("", |(digits, _)| digits);
-                let digits = digits.split_once('.').map_or("", |(_, digits)| digits);
                 format!("{before:>left$}.{digits}e{sign}{power:0power_width$}")
             }
             Some((before, digits, _)) => format!("{before:>left$}.{digits:<behind$}"),

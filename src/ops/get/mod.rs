@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::format::Part;
+use super::apart::check_apart;
 use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
@@ -88,6 +89,7 @@ pub struct GetReport {
 ///
 /// When there is no such member, it is damaged, or the file is there already.
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
+    check_apart(archive, output)?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     if let Some(form) = streamed(&pack, member, options)? {
         return convert_member(archive, member, output, form, options);

@@ -42,7 +42,13 @@ impl Histogram {
         }
         let edge = |nth: usize| {
             let part = wide(nth) / wide(bins);
-            if nth == bins { high } else { low + (high * part - low * part) }
+            let edge = low + (high * part - low * part);
+            match (nth == bins, edge.is_finite()) {
+                (true, _) => high,
+                (false, true) => edge,
+                // The range itself is beyond a float.
+                (false, false) => low * (1.0 - part) + high * part,
+            }
         };
         Self { edges: (0..=bins).map(edge).collect(), counts: vec![0; bins] }
     }

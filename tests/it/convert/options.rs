@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{convert, description, npy};
-use crate::experiment::{Element, Experiment, INT16, raw_array};
+use crate::experiment::{Element, Experiment, FLOAT32, INT16, raw_array};
 use crate::run::ra;
 
 /// An array that was written with these flags.
@@ -137,4 +137,27 @@ fn jobs_change_nothing() {
         fs::read(out).unwrap()
     };
     assert!(with("1", &path("y.ra")) == with("7", &path("y.ra")));
+}
+
+#[test]
+fn new_elements_keep_a_description_that_still_holds() {
+    let experiment = Experiment::new()
+        .array("t.ra", FLOAT32, &[2, 3], &[0; 24])
+        .array("same.ra", FLOAT32, &[2, 3], &[1; 24])
+        .array("other.ra", FLOAT32, &[3, 2], &[2; 24]);
+    let path = |name: &str| experiment.path().join(name);
+    let described = "ndarrays:\n  t:\n    shape: [2, time]\n    type: float32\n    \
+                     attributes: {units: K}\n";
+    fs::write(path("t.yaml"), described).unwrap();
+    for name in ["same", "other"] {
+        let npy = path(&format!("{name}.npy"));
+        convert(&path(&format!("{name}.ra")), &npy, &[]).exits(0);
+    }
+    let said = convert(&path("same.npy"), &path("t.ra"), &["--force"]).exits(0).said();
+    assert!(said.contains("still describes it"), "{said}");
+    assert_eq!(fs::read_to_string(path("t.yaml")).unwrap(), described);
+    assert_eq!(fs::read(path("t.ra")).unwrap(), fs::read(path("same.ra")).unwrap());
+    let said = convert(&path("other.npy"), &path("t.ra"), &["--force"]).exits(0).said();
+    assert!(said.contains("was replaced"), "{said}");
+    assert!(fs::read_to_string(path("t.yaml")).unwrap().contains("shape: [3, 2]"));
 }

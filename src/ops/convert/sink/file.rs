@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::data::Arranged;
 use super::super::item::Item;
 use super::super::rawarray::Metadata;
-use super::{Way, WriteArrays, description, write_rawarray};
+use super::{Way, WriteArrays, description, kept, write_rawarray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::pack::DESCRIPTION_EXTENSIONS;
@@ -15,6 +15,7 @@ use crate::path::escape;
 pub(super) struct RawArraySink {
     array: PendingFile,
     description: PendingFile,
+    target: PathBuf,
     described_in: PathBuf,
     /// Whether the description takes the place of another.
     is_replaced: bool,
@@ -42,7 +43,8 @@ impl RawArraySink {
         };
         let is_replaced = fs::exists(&described_in);
         let description = PendingFile::create(&described_in, force)?;
-        Ok(Self { array, description, described_in, is_replaced, bytes: 0 })
+        let target = output.to_owned();
+        Ok(Self { array, description, target, described_in, is_replaced, bytes: 0 })
     }
 }
 
@@ -53,12 +55,21 @@ impl WriteArrays for RawArraySink {
         item: &Item,
         data: Arranged<'_>,
         metadata: &Metadata,
-        _: &mut Vec<String>,
+        told: &mut Vec<String>,
         way: Way<'_>,
     ) -> Result<bool> {
         let len = write_rawarray(self.array.file(), item, data, metadata, way)?;
-        let text = description(item);
-        self.description.file().write_all_at(text.as_bytes(), 0)?;
+        let mut text = description(item).into_bytes();
+        if self.is_replaced {
+            let name = escape(&self.described_in.to_string_lossy()).to_string();
+            if let Some(old) = kept::description(&self.described_in, &self.target, item)? {
+                told.push(format!("`{name}` still describes it, and stays as it is"));
+                text = old;
+            } else {
+                told.push(format!("`{name}` describes something else, and was replaced"));
+            }
+        }
+        self.description.file().write_all_at(&text, 0)?;
         self.bytes = len.saturating_add(u64::try_from(text.len()).unwrap_or(0));
         Ok(true)
     }
@@ -66,7 +77,7 @@ impl WriteArrays for RawArraySink {
     /// The description gets its name first: without an array it is an ordinary file, while an array without
     /// its description may be read in the wrong order.
     fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
-        let Self { array, description, described_in, is_replaced, bytes } = *self;
+        let Self { array, description, described_in, is_replaced, bytes, .. } = *self;
         array.sync()?;
         description.sync()?;
         description.persist()?;

@@ -2,6 +2,7 @@
 
 mod ds;
 mod file;
+mod kept;
 mod npy;
 mod npz;
 mod packed;

@@ -60,7 +60,7 @@ fn description(path: &Path) -> Result<Option<Described>> {
 
 /// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be
 /// decoded are told of when they are.
-fn is_in_the_way(finding: &Finding) -> bool {
+pub(in super::super) fn is_in_the_way(finding: &Finding) -> bool {
     let is_said_elsewhere = matches!(
         finding.code,
         Code::BadData

@@ -7,6 +7,8 @@ mod npz;
 mod packed;
 mod png;
 
+pub(super) use self::lone::is_in_the_way;
+
 use std::path::Path;
 
 use super::ConvertOptions;

@@ -59,6 +59,26 @@ pub struct DiffCounts {
     pub unread: u64,
 }
 
+impl DiffCounts {
+    /// All members of both.
+    pub fn total(&self) -> u64 {
+        let Self {
+            same,
+            added,
+            removed,
+            renamed,
+            changed,
+            tolerated,
+            stored_otherwise,
+            unread,
+            ..
+        } = *self;
+        [same, added, removed, renamed, changed, tolerated, stored_otherwise, unread]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+}
+
 /// What became of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
