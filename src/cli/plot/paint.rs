@@ -124,7 +124,28 @@ fn write_text(
     let mut pen = Pen { pixels, at: (whole(x), whole(y)), is_upright };
     let style = MonoTextStyle::new(font, BinaryColor::On);
     // A pen never fails.
-    let _ = Text::with_alignment(text, Point::zero(), style, alignment).draw(&mut pen);
+    let text: String = text.chars().map(drawable).collect();
+    let _ = Text::with_alignment(&text, Point::zero(), style, alignment).draw(&mut pen);
+}
+
+/// The letter of Latin-1, which the fonts have, that says the same: powers of units and signs that look alike.
+/// Others are drawn as question marks; an SVG has them all.
+fn drawable(letter: char) -> char {
+    match letter {
+        '\u{207b}' | '\u{2010}'..='\u{2014}' | '\u{2212}' => '-',
+        '\u{2070}' => '0',
+        '\u{2074}' => '4',
+        '\u{2075}' => '5',
+        '\u{2076}' => '6',
+        '\u{2077}' => '7',
+        '\u{2078}' => '8',
+        '\u{2079}' => '9',
+        '\u{3bc}' => '\u{b5}',
+        '\u{212b}' => '\u{c5}',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{201c}' | '\u{201d}' => '"',
+        letter => letter,
+    }
 }
 
 /// Draws from a point on, to the right or upwards.
