@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::File;
 use crate::error::Result;
 use crate::path::MemberPath;
-use crate::progress::Progress;
 
 /// Opens files below a directory for reading.
 #[derive(Debug)]
@@ -35,7 +34,9 @@ impl Below {
         #[cfg(unix)]
         if let Some(handles) = &mut self.handles {
             return match handles.open(&self.root, path) {
-                Ok(inner) => Ok(File { inner, path: whole, watch: Progress::default() }),
+                Ok(inner) => {
+                    Ok(File { inner, path: whole, watch: crate::progress::Progress::default() })
+                }
                 Err(error) => Err(crate::error::Error::io("open", whole)(error)),
             };
         }

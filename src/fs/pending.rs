@@ -143,7 +143,7 @@ enum Temporary {
 impl Temporary {
     /// `None` for a file without a name.
     #[cfg_attr(
-        not(unix),
+        not(target_os = "linux"),
         expect(clippy::unnecessary_wraps, reason = "only other systems have files without a name")
     )]
     fn path(&self) -> Option<&Path> {
