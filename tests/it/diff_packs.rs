@@ -425,3 +425,18 @@ proptest! {
         prop_assert_eq!(diff_packs(&archive, b.path(), &read).unwrap().counts.changed, by_directory.counts.changed);
     }
 }
+
+#[test]
+fn the_manifest_of_a_directory_is_not_believed_nor_a_pattern_that_matches_nothing() {
+    let (one, other) = (Experiment::standard(), Experiment::standard());
+    for experiment in [&one, &other] {
+        ra("manifest", &[experiment.path()], &["--write"]).exits(0);
+    }
+    diff(one.path(), other.path(), &[]).exits(0);
+    let array = other.path().join("run1/temperature.ra");
+    let mut bytes = fs::read(&array).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&array, bytes).unwrap();
+    diff(one.path(), other.path(), &[]).exits(1).says(&["run1/temperature.ra"]);
+    diff(one.path(), other.path(), &["nothing*"]).exits(2).says(&["no member of either matches"]);
+}

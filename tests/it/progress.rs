@@ -199,7 +199,7 @@ fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
     let (array, out) = (array.to_str().unwrap(), scratch.path().join("out.npy"));
     let out = out.to_str().unwrap();
     for (stage, arguments) in [
-        ("reading", &["get", zip, "huge.ra", "-o", out][..]),
+        ("reading", &["get", zip, "huge.ra", "--format", "ra", "-o", out][..]),
         ("converting", &["convert", array, out, "--force"]),
         ("checking", &["diff", directory, zip]),
         ("comparing", &["diff", array, array]),

@@ -17,7 +17,7 @@ use super::{Ending, Failure, diagnostics};
 /// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
 ///
 /// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
-/// manifests of both give one digest is taken as the same without being read. Manifests and the tag files of
+/// manifests of both archives give one digest is taken as the same without being read. Manifests and tag files of
 /// bags do not count.
 ///
 /// Elements are compared in their own type. Two that are not numbers (NaN) are equal. Byte order, encoding and,

@@ -140,6 +140,9 @@ struct Lists<'a> {
 impl Lists<'_> {
     /// Holds every manifest against the names of the files, and the one outside against its like inside.
     fn check(&self, findings: &mut Vec<Finding>) -> Result<Vec<ManifestInfo>> {
+        let beside = beside(self.target, EXTERNAL_MANIFEST_SUFFIX);
+        let mut outside = manifests::read_beside(&beside)?;
+        let is_outside = outside.is_some();
         let mut inside = Vec::new();
         for name in self.names {
             let Some(algorithm) = pack::manifest_algorithm(name) else { continue };
@@ -151,6 +154,10 @@ impl Lists<'_> {
                 }
                 Err(error) => return Err(error),
             };
+            // The same text is not parsed twice, and takes no room meanwhile.
+            if algorithm == Algorithm::Sha256 && outside.as_deref() == Some(&*text) {
+                outside = None;
+            }
             if let Ok(text) = ManifestText::decode(name, algorithm, rules(self.pack)?, text) {
                 inside.push(text.parse(findings));
             }
@@ -166,24 +173,34 @@ impl Lists<'_> {
             named.check(&Present::new(no_digests()), must_list, findings);
         }
         let mut all: Vec<_> = inside.iter().map(|named| described(named, None)).collect();
-        all.extend(self.outside(&inside, findings)?);
+        if is_outside {
+            all.extend(self.outside(&beside, outside, &inside, findings)?);
+        }
         let of_manifests = findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| self.placement.shown_relative(name));
         Ok(all)
     }
 
+    /// The manifest beside the archive; without a text it has that of its like inside.
     fn outside(
         &self,
+        path: &Path,
+        text: Option<Vec<u8>>,
         inside: &[NamedManifest],
         findings: &mut Vec<Finding>,
     ) -> Result<Option<ManifestInfo>> {
-        let path = beside(self.target, EXTERNAL_MANIFEST_SUFFIX);
-        let Some(text) = manifests::read_beside(&path)? else { return Ok(None) };
-        let names = rules(self.pack)?.names;
         let name = path.to_string_lossy().into_owned();
+        let like = inside.iter().find(|named| named.manifest.algorithm() == Algorithm::Sha256);
+        let Some(text) = text else {
+            return Ok(like.map(|like| ManifestInfo {
+                name,
+                outside: true,
+                ..described(like, Some(true))
+            }));
+        };
+        let names = rules(self.pack)?.names;
         let outside = ManifestText::outside(name, Algorithm::Sha256, names, text).parse(findings);
         let before = findings.len();
-        let like = inside.iter().find(|named| named.manifest.algorithm() == Algorithm::Sha256);
         if let Some(like) = like {
             like.compare(&outside, findings);
         }
