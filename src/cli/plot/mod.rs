@@ -14,6 +14,7 @@ use clap::Args;
 use ra_pack::SampleOptions;
 
 pub(super) use self::colors::{MAX_NAMED, of_name};
+pub(super) use self::svg::data_uri;
 
 use self::chart::Style;
 use self::colors::ColorMap;

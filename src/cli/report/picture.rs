@@ -5,7 +5,7 @@ use ra_pack::{
     Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
-use super::super::plot::{MAX_NAMED, of_name};
+use super::super::plot::{MAX_NAMED, data_uri, of_name};
 use super::html::Html;
 use super::numbers::{digits, short, step};
 use super::png::{self as file, Palette};
@@ -235,8 +235,8 @@ fn image(grid: &Grid, room: Room, html: &mut Html) {
         .text(dimension(&grid.columns))
         .raw(" across: ")
         .text(range_said(range, &grid.quantity))
-        .raw("\" src=\"data:image/png;base64,")
-        .text(file::base64(&file))
+        .raw("\" src=\"")
+        .text(data_uri(&file))
         .raw("\">");
     if range.is_some() && !matches!(scale, Scale::Named) {
         html.raw(match scale {

@@ -1,4 +1,4 @@
-//! Small pictures as text that a page can hold: PNG with a palette, in base 64.
+//! Small pictures: PNG with a palette.
 
 use std::borrow::Cow;
 
@@ -42,35 +42,9 @@ pub(super) fn encode(width: usize, cells: &[u8], palette: &Palette) -> Option<Ve
     Some(file)
 }
 
-/// Base 64 with the alphabet of RFC 4648 and its padding.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3).saturating_mul(4));
-    for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
-        let missing = 3_usize.saturating_sub(three.len());
-        let bits = bits << (8 * missing);
-        for nth in 0..4_usize {
-            let sixth = usize::try_from(bits >> (18 - 6 * nth) & 63).unwrap_or(0);
-            let letter = if nth + missing >= 4 { None } else { ALPHABET.get(sixth) };
-            text.push(letter.map_or('=', |letter| char::from(*letter)));
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base_64_is_that_of_the_standard() {
-        let cases =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
-        for (plain, text) in cases {
-            assert_eq!(base64(plain.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn a_picture_has_the_pixels_that_it_was_given() {
