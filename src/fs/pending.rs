@@ -361,7 +361,7 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
 /// A temporary file without a name in the directory of `target`, gone when it is closed.
 pub(crate) fn scratch_file(target: &Path) -> Result<File> {
     let directory = parent_of(target);
-    let inner = tempfile::tempfile_in(directory).map_err(Error::io("write in", directory))?;
+    let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
     Ok(File { inner, path: directory.to_owned(), watch: Progress::default() })
 }
 

@@ -4,7 +4,7 @@ use crate::ndl::Datatype;
 use crate::ra::ElementType;
 
 /// The element type that a datatype stands for, when it is a single word for numbers.
-pub(crate) fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
+pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
     Some(match datatype {
         Datatype::Int8 => ElementType::INT8,
         Datatype::Int16 => ElementType::INT16,

@@ -15,6 +15,6 @@ pub mod npz;
 pub mod png;
 mod variable;
 
-pub(crate) use element::element_of_word;
+pub use element::element_of_word;
 pub use error::Error;
 pub use variable::Variable;

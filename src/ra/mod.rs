@@ -44,7 +44,7 @@ pub use flags::{Flags, UnknownFlags};
 pub use header::{FIXED_LEN, Header, MAGIC, MAX_NDIMS};
 pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice};
-pub use slice_text::parse_slice;
+pub use slice_text::{parse_slice, split_slice};
 
 pub(crate) use slice::resolve as resolve_slice;
 pub(crate) use swap::reverse_each;

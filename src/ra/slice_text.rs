@@ -28,6 +28,29 @@ use super::slice::{SliceError, check};
 /// When a part cannot be read, there are more parts than axes, a position is outside its axis, or a
 /// step is 0.
 pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, SliceError> {
+    let mut slice = Vec::with_capacity(dims.len());
+    for (axis, (part, extent)) in split_slice(text, dims.len())?.into_iter().zip(dims).enumerate() {
+        slice.push(parse_part(part, axis, *extent)?);
+    }
+    check(dims, &slice)?;
+    Ok(slice)
+}
+
+/// The part of a slice for each axis of an array with `ndims` of them, as [`parse_slice`] takes it: `:` for an axis
+/// that no part names.
+///
+/// ```
+/// use ra_pack::ra::split_slice;
+///
+/// assert_eq!(split_slice("0:10, ..., -1", 4)?, ["0:10", ":", ":", "-1"]);
+/// # Ok::<(), ra_pack::ra::SliceError>(())
+/// ```
+///
+/// # Errors
+///
+/// When there are more parts than axes, or `...` stands there twice.
+pub fn split_slice(text: &str, ndims: usize) -> Result<Vec<&str>, SliceError> {
+    const WHOLE: &str = ":";
     let text = text.trim();
     let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let parts: Vec<&str> = match inside.trim() {
@@ -39,23 +62,18 @@ pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, Slice
         return Err(SliceError::TwoEllipses);
     }
     let named = parts.len().saturating_sub(ellipses);
-    let Some(unnamed) = dims.len().checked_sub(named) else {
-        return Err(SliceError::Axes { expected: dims.len(), found: named });
+    let Some(unnamed) = ndims.checked_sub(named) else {
+        return Err(SliceError::Axes { expected: ndims, found: named });
     };
-    let whole = SliceInfoElem::Slice { start: 0, end: None, step: 1 };
-    let mut slice = Vec::with_capacity(dims.len());
+    let mut split = Vec::with_capacity(ndims);
     for part in parts {
-        if part == "..." {
-            slice.extend(std::iter::repeat_n(whole, unnamed));
-        } else {
-            let axis = slice.len();
-            let extent = dims.get(axis).copied().unwrap_or(0);
-            slice.push(parse_part(part, axis, extent)?);
+        match part {
+            "..." => split.extend(std::iter::repeat_n(WHOLE, unnamed)),
+            part => split.push(part),
         }
     }
-    slice.resize(dims.len(), whole);
-    check(dims, &slice)?;
-    Ok(slice)
+    split.resize(ndims, WHOLE);
+    Ok(split)
 }
 
 fn parse_part(part: &str, axis: usize, extent: u64) -> Result<SliceInfoElem, SliceError> {

@@ -13,11 +13,10 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::SampleOptions;
 
-pub(super) use self::colors::{MAX_NAMED, of_name};
+pub(super) use self::colors::{ColorMap, MAX_NAMED, of_name};
 pub(super) use self::svg::data_uri;
 
 use self::chart::Style;
-use self::colors::ColorMap;
 use self::preview::Terminal;
 use super::array;
 use super::output::Output;

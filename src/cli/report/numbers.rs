@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use super::super::dates::civil;
+
 /// Six digits of a number, without those that say nothing.
 pub(super) fn short(number: f64) -> String {
     digits(number, 6)
@@ -74,25 +76,9 @@ pub(super) fn height(count: u64, most: u64, steps: u64) -> u64 {
 
 /// The day, in UTC, that is so many seconds after the beginning of 1970.
 pub(super) fn day(seconds: u64) -> String {
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    // In 400 years there are always as many days.
-    let days = seconds / 86_400;
-    let (mut year, mut days) = (1970 + days / 146_097 * 400, days % 146_097);
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", days + 1)
+    let days = i64::try_from(seconds / 86_400).unwrap_or(i64::MAX);
+    let (year, month, day) = civil(days);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use ra_pack::{
     Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
-use super::super::plot::{MAX_NAMED, data_uri, of_name};
+use super::super::plot::{ColorMap, MAX_NAMED, data_uri, of_name};
 use super::html::Html;
 use super::numbers::{digits, short, step};
 use super::png::{self as file, Palette};
@@ -282,18 +282,15 @@ fn scale(grid: &Grid, range: Option<(f64, f64)>) -> (Scale, (f64, f64)) {
 
 fn palette(scale: Scale, is_coarse: bool) -> Palette {
     let none = [0, 0, 0];
-    let colours = |gradient: colorous::Gradient, reversed: bool| {
-        // An odd number, so that one of them is the middle.
-        let count = if is_coarse { 15 } else { 63 };
-        let colour = |nth: usize| {
-            let nth = if reversed { count - 1 - nth } else { nth };
-            <[u8; 3]>::from(gradient.eval_rational(nth, count).as_tuple())
-        };
-        std::iter::once(none).chain((0..count).map(colour)).collect::<Vec<_>>()
+    let colours = |map: ColorMap| {
+        // An odd number with the first, so that one of them is the middle.
+        let last: u16 = if is_coarse { 14 } else { 62 };
+        let colour = |nth: u16| map.color(f64::from(nth) / f64::from(last));
+        std::iter::once(none).chain((0..=last).map(colour)).collect::<Vec<_>>()
     };
     let colours = match scale {
-        Scale::Sequential => colours(colorous::VIRIDIS, false),
-        Scale::Diverging => colours(colorous::RED_BLUE, true),
+        Scale::Sequential => colours(ColorMap::Viridis),
+        Scale::Diverging => colours(ColorMap::RdBu),
         Scale::Named => std::iter::once(none).chain((0..MAX_NAMED).map(of_name)).collect(),
     };
     let depth = if colours.len() <= 16 { BitDepth::Four } else { BitDepth::Eight };

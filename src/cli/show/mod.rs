@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::ndl::{Document, Ndarray, Value};
+use ra_pack::ra::split_slice;
 use ra_pack::{Axis, Corners, CornersOptions, Pack, Statistics, StatisticsOptions};
 use serde::Serialize;
 
@@ -118,7 +119,9 @@ pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
     } else {
         None
     };
-    let parts = slice_of_each(args.slice.as_deref().unwrap_or_default(), axes.len());
+    // It has been held against the shape.
+    let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
+    let parts = parts.unwrap_or_else(|_| vec![WHOLE; axes.len()]);
     let dimensions = axes
         .iter()
         .zip(&parts)
@@ -206,25 +209,6 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
         }
     }
     text
-}
-
-/// The parts of a slice that fits an array, one for each of its dimensions.
-fn slice_of_each(slice: &str, ndims: usize) -> Vec<String> {
-    let slice = slice.trim();
-    let inside = slice.strip_prefix('[').and_then(|slice| slice.strip_suffix(']')).unwrap_or(slice);
-    let given: Vec<&str> =
-        inside.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    let named = given.iter().filter(|part| **part != "...").count();
-    let mut parts = Vec::with_capacity(ndims);
-    for part in given {
-        match part {
-            "..." => parts
-                .resize(parts.len().saturating_add(ndims.saturating_sub(named)), WHOLE.to_owned()),
-            part => parts.push(part.to_owned()),
-        }
-    }
-    parts.resize(ndims, WHOLE.to_owned());
-    parts
 }
 
 /// All of a dimension.

@@ -1,6 +1,7 @@
 //! Values as text, laid out as numpy prints an array: aligned columns, and `...` for what is left out.
 
 use half::{bf16, f16};
+use ra_pack::interchange::element_of_word;
 use ra_pack::ndl::{Datatype, Ndarray};
 use ra_pack::ra::ElementKind;
 use ra_pack::{Corners, ElementType};
@@ -157,34 +158,11 @@ fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<Strin
             let parts = of_datatype(base, bytes, precision);
             parts.chunks(each).map(|parts| format!("[{}]", parts.join(" "))).collect()
         }
-        _ => match element_of(datatype) {
+        _ => match element_of_word(datatype) {
             Some(element) => of_element(element, bytes, precision),
             None => hex(bytes, width(datatype).max(1)),
         },
     }
-}
-
-/// The element type that a word stands for inside a compound.
-fn element_of(datatype: &Datatype) -> Option<ElementType> {
-    Some(match datatype {
-        Datatype::Int8 => ElementType::INT8,
-        Datatype::Int16 => ElementType::INT16,
-        Datatype::Int32 => ElementType::INT32,
-        Datatype::Int64 => ElementType::INT64,
-        Datatype::Int128 => ElementType::INT128,
-        Datatype::UInt8 => ElementType::UINT8,
-        Datatype::UInt16 => ElementType::UINT16,
-        Datatype::UInt32 => ElementType::UINT32,
-        Datatype::UInt64 => ElementType::UINT64,
-        Datatype::UInt128 => ElementType::UINT128,
-        Datatype::Float16 => ElementType::FLOAT16,
-        Datatype::BFloat16 => ElementType::BFLOAT16,
-        Datatype::Float32 => ElementType::FLOAT32,
-        Datatype::Float64 => ElementType::FLOAT64,
-        Datatype::Complex64 => ElementType::COMPLEX64,
-        Datatype::Complex128 => ElementType::COMPLEX128,
-        _ => return None,
-    })
 }
 
 fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<String> {
