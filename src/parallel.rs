@@ -122,28 +122,58 @@ pub(crate) fn join<A, B: Send>(
     })
 }
 
-/// Which of the pieces of work of these sizes, begun in their order, last longer than what is there to do for
-/// the other jobs meanwhile; `rest` is what follows them. One job alone has no others.
-pub(crate) fn outlasting(jobs: usize, sizes: &[u64], rest: u64) -> Vec<bool> {
-    let jobs = jobs.min(sizes.len().saturating_add(1));
+/// What one job takes at a time of pieces of work that are counted from zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// One; whether it lasts longer than what is there to do for the other jobs meanwhile.
+    One {
+        /// Its number.
+        piece: usize,
+        /// One job alone has no others.
+        outlasts: bool,
+    },
+    /// Two, which done at once take less time than one after the other.
+    Two([usize; 2]),
+}
+
+/// How pieces of work of these sizes are given out in their order, the largest first; `rest` is what follows
+/// them. With `in_twos`, two are taken at once as long as the other jobs have something to do meanwhile.
+pub(crate) fn turns(jobs: usize, sizes: &[u64], rest: u64, in_twos: bool) -> Vec<Turn> {
+    let jobs = jobs.clamp(1, sizes.len().saturating_add(1));
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    if jobs <= 1 {
-        return vec![false; sizes.len()];
-    }
     // When each job will have done what it has, and all of it together.
     let mut ends: BinaryHeap<Reverse<u64>> = std::iter::repeat_n(Reverse(0), jobs).collect();
     let mut given = 0_u64;
     let mut left = sizes.iter().copied().fold(rest, u64::saturating_add);
-    let outlasts = |size: &u64| {
+    let mut turns = Vec::with_capacity(sizes.len());
+    let mut pieces = sizes.iter().copied().enumerate().peekable();
+    while let Some((piece, size)) = pieces.next() {
         let Reverse(now) = ends.pop().unwrap_or_default();
-        left = left.saturating_sub(*size);
         let begun = given.saturating_sub(now.saturating_mul(wide(jobs)));
-        let each = begun.saturating_add(left).checked_div(wide(jobs.saturating_sub(1)));
-        given = given.saturating_add(*size);
-        ends.push(Reverse(now.saturating_add(*size)));
-        each.is_some_and(|each| *size > each)
-    };
-    sizes.iter().map(outlasts).collect()
+        let outlasts = |time: u64, taken: u64| {
+            let others = begun.saturating_add(left.saturating_sub(taken));
+            others.checked_div(wide(jobs.saturating_sub(1))).is_some_and(|each| time > each)
+        };
+        let both = pieces.peek().filter(|_| in_twos).map(|(_, next)| size.saturating_add(*next));
+        // Two at once last about two thirds as long.
+        let both =
+            both.map(|both| (both / 3 * 2, both)).filter(|(time, both)| !outlasts(*time, *both));
+        let (time, taken) = match both {
+            Some(both) => {
+                turns.push(Turn::Two([piece, piece.saturating_add(1)]));
+                pieces.next();
+                both
+            }
+            None => {
+                turns.push(Turn::One { piece, outlasts: outlasts(size, size) });
+                (size, size)
+            }
+        };
+        left = left.saturating_sub(taken);
+        given = given.saturating_add(time);
+        ends.push(Reverse(now.saturating_add(time)));
+    }
+    turns
 }
 
 #[cfg(test)]
@@ -192,21 +222,47 @@ mod tests {
         }
     }
 
+    fn shown(jobs: usize, sizes: &[u64], rest: u64, in_twos: bool) -> String {
+        let turns = turns(jobs, sizes, rest, in_twos);
+        let mut next = 0..;
+        for turn in &turns {
+            match turn {
+                Turn::One { piece, .. } => assert_eq!(Some(*piece), next.next()),
+                Turn::Two(pieces) => assert_eq!(pieces.map(Some), [next.next(), next.next()]),
+            }
+        }
+        assert_eq!(next.start, sizes.len());
+        let show = |turn: &Turn| match turn {
+            Turn::One { outlasts: true, .. } => '!',
+            Turn::One { .. } => '.',
+            Turn::Two(_) => ':',
+        };
+        turns.iter().map(show).collect()
+    }
+
     #[test]
     fn what_outlasts_all_else_is_known() {
-        let outlasting = |jobs, sizes: &[u64], rest| {
-            let outlast = outlasting(jobs, sizes, rest);
-            outlast.into_iter().map(|outlasts| if outlasts { '!' } else { '.' }).collect::<String>()
-        };
-        assert_eq!(outlasting(2, &[9], 0), "!");
-        assert_eq!(outlasting(2, &[9], 9), ".");
-        assert_eq!(outlasting(1, &[9, 1], 0), "..");
-        assert_eq!(outlasting(2, &[9, 1, 1], 0), "!..");
-        assert_eq!(outlasting(2, &[9, 9, 9, 9], 0), "....");
-        assert_eq!(outlasting(2, &[9, 9, 9], 0), "..!");
-        assert_eq!(outlasting(4, &[9, 9], 1), "!!");
-        assert_eq!(outlasting(usize::MAX, &[u64::MAX, 0], u64::MAX), "!.");
-        assert_eq!(outlasting(2, &[], 9), "");
+        assert_eq!(shown(2, &[9], 0, false), "!");
+        assert_eq!(shown(2, &[9], 9, false), ".");
+        assert_eq!(shown(1, &[9, 1], 0, false), "..");
+        assert_eq!(shown(2, &[9, 1, 1], 0, false), "!..");
+        assert_eq!(shown(2, &[9, 9, 9, 9], 0, false), "....");
+        assert_eq!(shown(2, &[9, 9, 9], 0, false), "..!");
+        assert_eq!(shown(4, &[9, 9], 1, false), "!!");
+        assert_eq!(shown(usize::MAX, &[u64::MAX, 0], u64::MAX, false), "!.");
+        assert_eq!(shown(2, &[], 9, false), "");
+    }
+
+    #[test]
+    fn two_are_taken_where_no_other_job_would_be_idle() {
+        assert_eq!(shown(1, &[9, 9, 1], 0, true), ":.");
+        assert_eq!(shown(2, &[9], 0, true), "!");
+        assert_eq!(shown(2, &[9, 9], 0, true), "..");
+        assert_eq!(shown(2, &[9, 9, 9, 9], 0, true), "::");
+        assert_eq!(shown(2, &[9, 9], 18, true), ":");
+        assert_eq!(shown(2, &[900, 9, 9, 9], 0, true), "!:.");
+        assert_eq!(shown(3, &[9; 5], 0, true), ":..!");
+        assert_eq!(shown(0, &[u64::MAX; 3], u64::MAX, true), ":.");
     }
 
     #[test]

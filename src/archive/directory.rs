@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Stretch};
-use super::{Location, Member, MemberKind, Method, Revisit, Scan, Visit};
+use super::revisit::{Revisit, Shown};
+use super::{Location, Member, MemberKind, Method, Scan, Visit};
+use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File, Kind, Walked};
@@ -146,26 +148,26 @@ impl Directory {
     }
 
     /// Looks at files again that a scan found; one that is gone is an error.
-    pub(super) fn revisit<S, T: Send>(
+    pub(super) fn revisit<R: Revisit>(
         &self,
         members: &[Member],
         wanted: &[usize],
         jobs: usize,
-        state: &(dyn Fn() -> S + Sync),
-        visit: &Revisit<'_, S, T>,
-    ) -> Result<Vec<T>> {
+        visit: &R,
+    ) -> Result<Vec<R::Seen>> {
         let chunks = parallel::map_ranges(
             jobs,
             wanted.len(),
             STEP,
-            || (Vec::new(), state()),
+            || (Vec::new(), visit.state()),
             |(buffer, state), range| {
                 let mut results = Vec::with_capacity(range.len());
                 for position in range {
                     let member = wanted.get(position).and_then(|index| members.get(*index));
                     let Some(member) = member else { continue };
-                    let file = self.open_file(&member.name)?;
-                    results.push(visit(state, position, &mut Blocks::new(file, buffer)));
+                    let content = &mut Blocks::new(self.open_file(&member.name)?, buffer);
+                    let hashing = Hashing::Here;
+                    results.push(visit.one(state, Shown { position, content, hashing }));
                 }
                 Ok::<_, Error>(results)
             },

@@ -22,15 +22,16 @@ pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
-pub(crate) use self::revisit::Revisit;
+pub(crate) use self::revisit::{Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    ArchiveWriter, Buffers, Content as NewContent, NewMember, NewMembers, Pieces, Placed, Records,
-    RunMember, StoredMembers, Written,
+    ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers, Pieces,
+    Placed, Records, RunMember, StoredMembers, Written,
 };
 
 use self::data::Stretch;
 use self::directory::Directory;
+use self::revisit::OneByOne;
 use self::tarball::Tarball;
 use self::zip::ZipArchive;
 use crate::error::{Error, Result};
@@ -301,6 +302,25 @@ impl Archive {
         }
     }
 
+    /// Shows contents again; see [`Contents::revisit_by`].
+    pub(crate) fn revisit_by<R: Revisit>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        visit: &R,
+    ) -> Result<Vec<R::Seen>> {
+        let file = match self {
+            Self::Directory(directory) => return directory.revisit(members, wanted, jobs, visit),
+            Self::Zip(zip) => zip.file(),
+            Self::Tar(tarball) => match tarball.container() {
+                Container::Tar => tarball.file(),
+                _ => return tarball.revisit(members, wanted, jobs, visit),
+            },
+        };
+        revisit::revisit(file, members, wanted, jobs, visit)
+    }
+
     /// What shows contents that a scan has found, and keeps no more than it needs for that.
     pub(crate) fn into_contents(self) -> Contents {
         Contents(match self {
@@ -453,23 +473,34 @@ impl Contents {
     }
 
     /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
-    /// threads where the container allows it, each with a `state` of its own. `wanted` are the numbers of
-    /// readable files among the members, in rising order; the results are in the same.
+    /// threads where the container allows it. `wanted` are the numbers of readable files among the members, in
+    /// rising order; the results are in the same.
     ///
     /// The container is not checked again: where a member lies is known. A content is checked as in a
     /// scan, when it is read to its end.
+    pub(crate) fn revisit_by<R: Revisit>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        visit: &R,
+    ) -> Result<Vec<R::Seen>> {
+        match &self.0 {
+            Places::Directory(directory) => directory.revisit(members, wanted, jobs, visit),
+            Places::File(file) => revisit::revisit(file, members, wanted, jobs, visit),
+            Places::Stream(tarball) => tarball.revisit(members, wanted, jobs, visit),
+        }
+    }
+
+    /// The same, one content at a time; each thread has a `state` of its own.
     pub(crate) fn revisit<S, T: Send>(
         &self,
         members: &[Member],
         wanted: &[usize],
         jobs: usize,
-        state: &(dyn Fn() -> S + Sync),
-        visit: &Revisit<'_, S, T>,
+        state: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
     ) -> Result<Vec<T>> {
-        match &self.0 {
-            Places::Directory(directory) => directory.revisit(members, wanted, jobs, state, visit),
-            Places::File(file) => revisit::revisit(file, members, wanted, jobs, state, visit),
-            Places::Stream(tarball) => tarball.revisit(members, wanted, &mut state(), visit),
-        }
+        self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }
 }

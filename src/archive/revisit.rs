@@ -8,61 +8,138 @@ use std::sync::Arc;
 use super::data::{Packed, Stretch, ZipData};
 use super::window::Window;
 use super::{Location, Member};
+use crate::digest::{Hashing, is_faster_in_twos};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel;
+use crate::parallel::{self, Turn};
 
 /// Members that one job takes at a time: enough that jobs seldom meet in one directory.
 const MEMBERS: usize = 512;
 /// Bytes of members that one job takes at a time, when it takes several.
-const BYTES: u64 = 4 * 1024 * 1024;
+pub(super) const BYTES: u64 = 4 * 1024 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
 const WHOLE: u64 = 1024 * 1024;
+/// Most contents that are to be hashed beside the reading: the blocks of each take memory.
+const MOST_BESIDE: usize = 16;
 
-/// Looks at the content of one of the wanted members, by its number among them; every job has an `S`.
-pub(crate) type Revisit<'a, S, T> = dyn Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync + 'a;
+/// A content that is shown once more.
+pub(crate) struct Shown<'c> {
+    /// Its number among the wanted ones.
+    pub(crate) position: usize,
+    pub(crate) content: &'c mut dyn BufRead,
+    /// Who had best hash it.
+    pub(crate) hashing: Hashing,
+}
+
+/// Looks at contents that are shown once more.
+pub(crate) trait Revisit: Sync {
+    /// What every job has of its own.
+    type State;
+    /// What is seen of a content.
+    type Seen: Send;
+
+    fn state(&self) -> Self::State;
+
+    fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Self::Seen;
+
+    /// Two large contents, which can be read side by side.
+    fn two(&self, state: &mut Self::State, shown: [Shown<'_>; 2]) -> [Self::Seen; 2] {
+        shown.map(|shown| self.one(state, shown))
+    }
+}
+
+/// Two functions that look at one content at a time.
+pub(super) struct OneByOne<S, L>(pub(super) S, pub(super) L);
+
+impl<S, T, M, L> Revisit for OneByOne<M, L>
+where
+    T: Send,
+    M: Fn() -> S + Sync,
+    L: Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
+{
+    type State = S;
+    type Seen = T;
+
+    fn state(&self) -> S {
+        (self.0)()
+    }
+
+    fn one(&self, state: &mut S, shown: Shown<'_>) -> T {
+        (self.1)(state, shown.position, shown.content)
+    }
+}
 
 /// Shows the contents of the `wanted` of `members`, which lie in `file`; gives the results in the order
 /// of `wanted`.
-pub(super) fn revisit<S, T: Send>(
+pub(super) fn revisit<R: Revisit>(
     file: &Arc<File>,
     members: &[Member],
     wanted: &[usize],
     jobs: usize,
-    state: &(dyn Fn() -> S + Sync),
-    visit: &Revisit<'_, S, T>,
-) -> Result<Vec<T>> {
+    visit: &R,
+) -> Result<Vec<R::Seen>> {
     let member = |position: usize| members.get(*wanted.get(position)?);
     let begins = |position: &usize| member(*position).map_or(u64::MAX, begin);
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     if !order.is_sorted_by_key(begins) {
         order.sort_by_key(begins);
     }
-    let sizes = order.iter().map(|position| member(*position).map_or(0, |m| m.packed_size));
-    let portions = portions(sizes, jobs);
+    let sizes: Vec<u64> =
+        order.iter().map(|position| member(*position).map_or(0, |m| m.packed_size)).collect();
+    let portions = portions(&sizes, jobs);
     let chunks = parallel::map_ranges(
         jobs,
         portions.len(),
         1,
-        || (Window::new(Arc::clone(file)), state()),
+        || (Window::new(Arc::clone(file)), visit.state()),
         |(window, state), range| {
             let mut visited = Vec::new();
             for portion in portions.get(range).unwrap_or_default() {
-                let positions = order.get(portion.clone()).unwrap_or_default();
-                let last = positions.last().and_then(|position| member(*position));
-                window.limit = last.map_or(0, |m| begin(m).saturating_add(m.packed_size));
-                visited.reserve(positions.len());
-                for position in positions {
-                    let Some(member) = member(*position) else { continue };
-                    let result =
-                        show(member, window, &mut |content| visit(state, *position, content))?;
-                    visited.push((*position, result));
+                match portion {
+                    Portion::Run(run) => {
+                        let positions = order.get(run.clone()).unwrap_or_default();
+                        let last = positions.last().and_then(|position| member(*position));
+                        window.limit = last.map_or(0, |m| begin(m).saturating_add(m.packed_size));
+                        visited.reserve(positions.len());
+                        for position in positions {
+                            let Some(member) = member(*position) else { continue };
+                            let result = show(member, window, &mut |content| {
+                                let (position, hashing) = (*position, Hashing::Here);
+                                visit.one(state, Shown { position, content, hashing })
+                            })?;
+                            visited.push((*position, result));
+                        }
+                    }
+                    Portion::Large { place, hashing } => {
+                        let position = order.get(*place).copied();
+                        let large =
+                            position.and_then(|position| Some((position, member(position)?)));
+                        let Some((position, member)) = large else { continue };
+                        let mut content = open(member, file)?;
+                        let shown = Shown { position, content: &mut *content, hashing: *hashing };
+                        visited.push((position, visit.one(state, shown)));
+                    }
+                    Portion::Two(places) => {
+                        let [Some(one), Some(other)] = places.map(|place| {
+                            let position = *order.get(place)?;
+                            Some((position, member(position)?))
+                        }) else {
+                            continue;
+                        };
+                        let (mut content, mut others) = (open(one.1, file)?, open(other.1, file)?);
+                        let hashing = Hashing::Here;
+                        let shown = [(one.0, &mut *content), (other.0, &mut *others)];
+                        let shown =
+                            shown.map(|(position, content)| Shown { position, content, hashing });
+                        let results = visit.two(state, shown);
+                        visited.extend([one.0, other.0].into_iter().zip(results));
+                    }
                 }
             }
             Ok::<_, Error>(visited)
         },
     )?;
-    let mut results: Vec<(usize, T)> = chunks.into_iter().flatten().collect();
+    let mut results: Vec<(usize, R::Seen)> = chunks.into_iter().flatten().collect();
     results.sort_by_key(|(position, _)| *position);
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
@@ -80,42 +157,94 @@ fn show<T>(
     window: &mut Window,
     visit: &mut dyn FnMut(&mut dyn BufRead) -> T,
 ) -> Result<T> {
-    let data = begin(member);
     let whole = match usize::try_from(member.packed_size) {
-        Ok(length) if member.packed_size <= WHOLE => window.get(data, length)?,
+        Ok(length) if member.packed_size <= WHOLE => window.get(begin(member), length)?,
         _ => None,
     };
-    let mut packed = match whole {
-        Some(bytes) => Packed::Slice(bytes),
-        None => Packed::Stretch(Stretch::new(Arc::clone(&window.file), data, member.packed_size)),
-    };
-    let Location::Packed { crc, .. } = member.location else { return Ok(visit(&mut packed)) };
+    let Some(bytes) = whole else { return Ok(visit(&mut *open(member, &window.file)?)) };
+    match decoded(member, Packed::Slice(bytes))? {
+        Decoded::As(mut packed) => Ok(visit(&mut packed)),
+        Decoded::Zip(mut content) => Ok(visit(&mut content)),
+    }
+}
+
+/// The content of a member, read from the file as it is wanted.
+fn open(member: &Member, file: &Arc<File>) -> Result<Box<dyn BufRead>> {
+    let stretch = Stretch::new(Arc::clone(file), begin(member), member.packed_size);
+    Ok(match decoded(member, Packed::Stretch(stretch))? {
+        Decoded::As(packed) => Box::new(packed),
+        Decoded::Zip(content) => Box::new(content),
+    })
+}
+
+/// The content of a member.
+#[expect(clippy::large_enum_variant, reason = "on the stack, where each is made for a short time")]
+enum Decoded<'p> {
+    /// As it lies.
+    As(Packed<'p>),
+    Zip(ZipData<'p>),
+}
+
+fn decoded<'p>(member: &Member, packed: Packed<'p>) -> Result<Decoded<'p>> {
+    let Location::Packed { crc, .. } = member.location else { return Ok(Decoded::As(packed)) };
     match ZipData::new(packed, member.method, member.size, crc) {
-        Ok(Some(mut content)) => Ok(visit(&mut content)),
+        Ok(Some(content)) => Ok(Decoded::Zip(content)),
         Ok(None) => Err(Error::Unsupported(format!("{} is not supported", member.method))),
         Err(error) => Err(Error::Unsupported(error.to_string())),
     }
 }
 
-/// Cuts members of these sizes into what one job takes at a time. The largest portions come first, so
-/// that no job is left alone with one at the end; the others stay in their order.
-fn portions(sizes: impl ExactSizeIterator<Item = u64>, jobs: usize) -> Vec<Range<usize>> {
+/// What one job takes at a time, by places in the order of the file.
+#[derive(Debug)]
+enum Portion {
+    /// Neighbours.
+    Run(Range<usize>),
+    Large {
+        place: usize,
+        hashing: Hashing,
+    },
+    /// Two large ones.
+    Two([usize; 2]),
+}
+
+/// Cuts members of these sizes into portions. The largest members come first, so that no job is left alone
+/// with one at the end; the others stay in their order.
+fn portions(sizes: &[u64], jobs: usize) -> Vec<Portion> {
     // Of few members, too, every job gets some.
     let most = sizes.len().div_ceil(jobs.saturating_mul(8).max(1)).clamp(1, MEMBERS);
-    let mut portions: Vec<(Range<usize>, u64)> = Vec::new();
-    for (index, size) in sizes.enumerate() {
-        match portions.last_mut() {
-            Some((portion, bytes))
-                if portion.len() < most && bytes.saturating_add(size) <= BYTES =>
+    let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
+    let mut large: Vec<(usize, u64)> = Vec::new();
+    let mut rest = 0_u64;
+    for (place, size) in sizes.iter().copied().enumerate() {
+        if size > BYTES {
+            large.push((place, size));
+            continue;
+        }
+        rest = rest.saturating_add(size);
+        match runs.last_mut() {
+            Some((run, bytes))
+                if run.end == place && run.len() < most && bytes.saturating_add(size) <= BYTES =>
             {
-                portion.end = index.saturating_add(1);
+                run.end = place.saturating_add(1);
                 *bytes = bytes.saturating_add(size);
             }
-            _ => portions.push((index..index.saturating_add(1), size)),
+            _ => runs.push((place..place.saturating_add(1), size)),
         }
     }
-    portions.sort_by_key(|(_, bytes)| std::cmp::Reverse((*bytes).max(BYTES)));
-    portions.into_iter().map(|(portion, _)| portion).collect()
+    large.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let large_sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
+    let place = |piece: usize| large.get(piece).map_or(usize::MAX, |(place, _)| *place);
+    let mut beside = 0..MOST_BESIDE;
+    let turns = parallel::turns(jobs, &large_sizes, rest, is_faster_in_twos());
+    let turns = turns.into_iter().map(|turn| match turn {
+        Turn::Two(pieces) => Portion::Two(pieces.map(place)),
+        Turn::One { piece, outlasts } => {
+            let is_beside = outlasts && beside.next().is_some();
+            let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
+            Portion::Large { place: place(piece), hashing }
+        }
+    });
+    turns.chain(runs.into_iter().map(|(run, _)| Portion::Run(run))).collect()
 }
 
 #[cfg(test)]
@@ -190,8 +319,7 @@ mod tests {
         let wanted: Vec<usize> = (0..members.len()).filter(is_wanted).collect();
         let look =
             |(): &mut (), position: usize, content: &mut dyn BufRead| (position, read(content));
-        let again =
-            archive.into_contents().revisit(&members, &wanted, jobs, &|| (), &look).unwrap();
+        let again = archive.into_contents().revisit(&members, &wanted, jobs, || (), look).unwrap();
         let expected = wanted.iter().map(|number| seen[*number].clone().unwrap());
         assert!(again == expected.enumerate().collect::<Vec<_>>());
     }
@@ -224,17 +352,29 @@ mod tests {
             ),
             jobs in 0..9_usize,
         ) {
-            let mut portions = portions(sizes.iter().copied(), jobs);
-            let bytes = |portion: &Range<usize>| {
-                sizes[portion.clone()].iter().fold(0_u64, |sum, size| sum.saturating_add(*size))
-            };
-            let large: Vec<u64> = portions.iter().map(bytes).filter(|b| *b > BYTES).collect();
-            prop_assert!(large.is_sorted_by(|a, b| a >= b));
-            prop_assert!(portions[..large.len()].iter().all(|portion| portion.len() == 1));
-            prop_assert!(portions[large.len()..].is_sorted_by_key(|portion| portion.start));
-            portions.sort_by_key(|portion| portion.start);
-            let flat: Vec<usize> = portions.into_iter().flatten().collect();
-            prop_assert_eq!(flat, (0..sizes.len()).collect::<Vec<_>>());
+            let portions = portions(&sizes, jobs);
+            let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
+            let (large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
+            let large: Vec<usize> = large
+                .iter()
+                .flat_map(|portion| match portion {
+                    Portion::Large { place, .. } => vec![*place],
+                    Portion::Two(places) => places.to_vec(),
+                    Portion::Run(_) => unreachable!(),
+                })
+                .collect();
+            prop_assert!(large.iter().all(|place| sizes[*place] > BYTES));
+            prop_assert!(large.is_sorted_by(|a, b| sizes[*a] >= sizes[*b]));
+            let mut small = Vec::new();
+            for portion in runs {
+                let Portion::Run(run) = portion else { unreachable!() };
+                prop_assert!(sizes[run.clone()].iter().sum::<u64>() <= BYTES);
+                small.extend(run.clone());
+            }
+            prop_assert!(small.is_sorted());
+            let mut all = [large, small].concat();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..sizes.len()).collect::<Vec<_>>());
         }
     }
 }

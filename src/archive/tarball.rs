@@ -7,9 +7,11 @@ use std::sync::Arc;
 use super::data::{Blocks, MemberReader, Positioned, Stretch};
 use super::names;
 use super::read_ahead::ReadAhead;
+use super::revisit::{self, Revisit, Shown};
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
-use super::{Container, Location, Member, MemberKind, Method, Revisit, Scan, Visit};
+use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
+use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -152,17 +154,18 @@ impl Tarball {
 
     /// A stream is decoded again from its beginning to its end, so that no read that the system refuses
     /// goes unnoticed.
-    pub(super) fn revisit<S, T>(
+    pub(super) fn revisit<R: Revisit>(
         &self,
         members: &[Member],
         wanted: &[usize],
-        state: &mut S,
-        visit: &Revisit<'_, S, T>,
-    ) -> Result<Vec<T>> {
+        jobs: usize,
+        visit: &R,
+    ) -> Result<Vec<R::Seen>> {
         let changed = || {
             let source = io::Error::other("its members are others than they were before");
             Error::io("read", self.path())(source)
         };
+        let mut state = visit.state();
         let mut reader = self.stream();
         let mut buffer = Vec::new();
         let mut results = Vec::with_capacity(wanted.len());
@@ -183,8 +186,12 @@ impl Tarball {
             if before.is_none_or(|before| !is_same(before, &member)) {
                 return Err(changed());
             }
+            let position = results.len();
             let content = &mut Blocks::new(&mut reader, &mut buffer);
-            results.push(visit(state, results.len(), content));
+            // One job shows all contents, and none of the others ever has anything to do.
+            let is_beside = jobs > 1 && member.size > revisit::BYTES;
+            let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
+            results.push(visit.one(&mut state, Shown { position, content, hashing }));
         };
         // What is damaged behind the last member that is wanted, the scan has told.
         let damage = ended.err().map(|error| self.stream_finding(error)).transpose()?;

@@ -1,6 +1,8 @@
 //! Digests of bytes: the algorithms that manifests use.
 
 mod beside;
+mod blocks;
+mod sha256;
 mod table;
 
 use std::fmt;
@@ -9,6 +11,9 @@ use std::str::FromStr;
 use sha2::Digest as _;
 
 pub(crate) use self::beside::{Hashing, beside};
+pub(crate) use self::blocks::{Blocks, hash, hash_both};
+use self::sha256::Sha256;
+pub(crate) use self::sha256::is_faster_in_twos;
 pub(crate) use self::table::DigestTable;
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
@@ -75,7 +80,9 @@ pub enum Digest {
 impl Digest {
     /// The SHA-256 of `bytes`.
     pub fn sha256(bytes: &[u8]) -> Self {
-        Self::Sha256(sha2::Sha256::digest(bytes).into())
+        let mut message = Sha256::new();
+        message.update(bytes);
+        Self::Sha256(message.finish())
     }
 
     /// The algorithm that made it.
@@ -188,7 +195,7 @@ pub struct Hasher(State);
 enum State {
     Md5(md5::Md5),
     Sha1(sha1::Sha1),
-    Sha256(sha2::Sha256),
+    Sha256(Sha256),
     Sha512(sha2::Sha512),
 }
 
@@ -198,7 +205,7 @@ impl Hasher {
         Self(match algorithm {
             Algorithm::Md5 => State::Md5(md5::Md5::new()),
             Algorithm::Sha1 => State::Sha1(sha1::Sha1::new()),
-            Algorithm::Sha256 => State::Sha256(sha2::Sha256::new()),
+            Algorithm::Sha256 => State::Sha256(Sha256::new()),
             Algorithm::Sha512 => State::Sha512(sha2::Sha512::new()),
         })
     }
@@ -218,7 +225,7 @@ impl Hasher {
         match self.0 {
             State::Md5(state) => Digest::Md5(state.finalize().into()),
             State::Sha1(state) => Digest::Sha1(state.finalize().into()),
-            State::Sha256(state) => Digest::Sha256(state.finalize().into()),
+            State::Sha256(state) => Digest::Sha256(state.finish()),
             State::Sha512(state) => Digest::Sha512(state.finalize().into()),
         }
     }
@@ -233,7 +240,7 @@ impl fmt::Debug for Hasher {
 /// Takes bytes as they pass and gives their digests by several algorithms at the end.
 #[derive(Debug)]
 pub(crate) enum Hashers {
-    Sha256(sha2::Sha256),
+    Sha256(Sha256),
     Several(Vec<Hasher>),
 }
 
@@ -241,7 +248,7 @@ impl Hashers {
     /// Starts a digest by each of `algorithms`.
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
         match algorithms {
-            [Algorithm::Sha256] => Self::Sha256(sha2::Sha256::new()),
+            [Algorithm::Sha256] => Self::Sha256(Sha256::new()),
             several => Self::Several(several.iter().copied().map(Hasher::new).collect()),
         }
     }
@@ -253,9 +260,20 @@ impl Hashers {
         }
     }
 
+    /// Adds bytes of two contents at once, which where [`is_faster_in_twos`] takes less time.
+    pub(crate) fn update_both(contents: [&mut Self; 2], bytes: [&[u8]; 2]) {
+        let ([one, other], [its, others]) = (contents, bytes);
+        if let (Self::Sha256(one), Self::Sha256(other)) = (&mut *one, &mut *other) {
+            Sha256::update_both([one, other], bytes);
+        } else {
+            one.update(its);
+            other.update(others);
+        }
+    }
+
     pub(crate) fn finish(self) -> Digests {
         match self {
-            Self::Sha256(state) => Digests::Sha256(state.finalize().into()),
+            Self::Sha256(state) => Digests::Sha256(state.finish()),
             Self::Several(hashers) => hashers.into_iter().map(Hasher::finish).collect(),
         }
     }

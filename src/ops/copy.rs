@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use crate::digest::{Algorithm, Digest, Digests, Hashers, Hashing, beside};
+use crate::digest::{
+    Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash, hash_both,
+};
 use crate::error::{Error, Result};
 
 /// Content up to this size is hashed by whoever reads it: a thread of its own costs more than it saves.
@@ -32,8 +34,25 @@ pub(super) fn copy_hashed(
         Hashing::Here => copy_here(content, &[algorithm], sink),
         Hashing::Beside => copy_beside(content, &[algorithm], sink),
     }?;
+    Ok(only(&digests, algorithm))
+}
+
+/// The same of two contents side by side, each by an algorithm of its own.
+pub(super) fn copy_both_hashed<S: FnMut(&[u8]) -> Result<()>>(
+    contents: [(&mut dyn BufRead, Algorithm, S); 2],
+) -> [Result<Digest, Fault>; 2] {
+    let algorithms = contents.each_ref().map(|(_, algorithm, _)| *algorithm);
+    let mut hashers = algorithms.map(|algorithm| Hashers::new(&[algorithm]));
+    let mut copying = contents.map(|(content, _, sink)| Copying { content, sink });
+    let [one, other] = hash_both(copying.each_mut(), hashers.each_mut());
+    let ([first, second], [algorithm, others]) = (hashers.map(Hashers::finish), algorithms);
+    [one.map(|()| only(&first, algorithm)), other.map(|()| only(&second, others))]
+}
+
+/// The digest that was made by `algorithm`.
+fn only(digests: &Digests, algorithm: Algorithm) -> Digest {
     match digests.by(algorithm) {
-        Some(digest) => Ok(digest),
+        Some(digest) => digest,
         None => unreachable!("a digest is made by each algorithm"),
     }
 }
@@ -49,20 +68,47 @@ pub(super) fn copy(
 fn copy_here(
     content: &mut dyn BufRead,
     algorithms: &[Algorithm],
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
+    sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Digests, Fault> {
     let mut hashers = Hashers::new(algorithms);
+    hash(&mut Copying { content, sink }, &mut hashers)?;
+    Ok(hashers.finish())
+}
+
+/// Waits for bytes that can be taken, and says how many there are: none at the end.
+pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<usize> {
     loop {
-        let block = match content.fill_buf() {
-            Ok([]) => return Ok(hashers.finish()),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Fault::Source(error)),
-        };
-        hashers.update(block);
-        sink(block).map_err(Fault::Sink)?;
-        let count = block.len();
-        content.consume(count);
+        match content.fill_buf() {
+            Ok(block) => return Ok(block.len()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A content on its way to a sink.
+struct Copying<'c, S> {
+    content: &'c mut dyn BufRead,
+    sink: S,
+}
+
+impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Copying<'_, S> {
+    type Error = Fault;
+
+    fn wait(&mut self) -> Result<usize, Fault> {
+        wait_for(self.content).map_err(Fault::Source)
+    }
+
+    fn ready(&mut self) -> &[u8] {
+        // They are in a buffer, and to ask for them again reads nothing.
+        self.content.fill_buf().unwrap_or_default()
+    }
+
+    fn pass_on(&mut self, count: usize) -> Result<(), Fault> {
+        let block = self.content.fill_buf().map_err(Fault::Source)?;
+        (self.sink)(block.get(..count).unwrap_or_default()).map_err(Fault::Sink)?;
+        self.content.consume(count);
+        Ok(())
     }
 }
 

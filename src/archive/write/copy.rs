@@ -1,9 +1,10 @@
 //! One source file, read once: hashed, checksummed and handed on as it passes.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use super::Content;
-use crate::digest::{Algorithm, Digests, Hashers, Hashing, beside};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, hash_both};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -68,19 +69,81 @@ fn copy_here(
     stamp: &Stamp,
     algorithms: &[Algorithm],
     buffer: &mut Vec<u8>,
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
+    sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
-    let mut hasher = Hashers::new(algorithms);
-    let mut crc = crc32fast::Hasher::new();
-    let mut left = stamp.len();
-    while left > 0 {
-        let block = next_block(file, buffer, left)?;
-        left = left.saturating_sub(length(block));
-        hasher.update(block);
-        crc.update(block);
-        sink(block)?;
+    let mut hashers = Hashers::new(algorithms);
+    let mut passage = Passage::new(file, stamp, buffer, sink);
+    hash(&mut passage, &mut hashers)?;
+    Ok(Copied { digests: hashers.finish(), crc: passage.crc.finalize() })
+}
+
+/// A large file that is copied side by side with another.
+pub(super) struct Copying<'b, S> {
+    pub(super) file: File,
+    pub(super) stamp: Stamp,
+    pub(super) buffer: &'b mut Vec<u8>,
+    pub(super) sink: S,
+}
+
+/// The same as [`copy`] of two large files, hashed by this thread.
+pub(super) fn copy_both<S: FnMut(&[u8]) -> Result<()>>(
+    mut files: [Copying<'_, S>; 2],
+    algorithms: &[Algorithm],
+) -> Result<[Copied; 2]> {
+    let mut hashers = [Hashers::new(algorithms), Hashers::new(algorithms)];
+    let mut passages = files
+        .each_mut()
+        .map(|Copying { file, stamp, buffer, sink }| Passage::new(file, stamp, buffer, sink));
+    let [one, other] = hash_both(passages.each_mut(), hashers.each_mut());
+    one.and(other)?;
+    let [crc, others] = passages.map(|passage| passage.crc.finalize());
+    files.iter().try_for_each(|Copying { file, stamp, .. }| file.check_unchanged(stamp))?;
+    let [digests, other_digests] = hashers.map(Hashers::finish);
+    Ok([Copied { digests, crc }, Copied { digests: other_digests, crc: others }])
+}
+
+/// A file on its way to a sink.
+struct Passage<'f, S> {
+    file: &'f mut File,
+    buffer: &'f mut Vec<u8>,
+    /// The part of `buffer` that was not passed on yet.
+    ready: Range<usize>,
+    /// Bytes that are still to be read.
+    left: u64,
+    crc: crc32fast::Hasher,
+    sink: S,
+}
+
+impl<'f, S> Passage<'f, S> {
+    fn new(file: &'f mut File, stamp: &Stamp, buffer: &'f mut Vec<u8>, sink: S) -> Self {
+        let crc = crc32fast::Hasher::new();
+        Self { file, buffer, ready: 0..0, left: stamp.len(), crc, sink }
     }
-    Ok(Copied { digests: hasher.finish(), crc: crc.finalize() })
+}
+
+impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<'_, S> {
+    type Error = Error;
+
+    fn wait(&mut self) -> Result<usize> {
+        if self.ready.is_empty() && self.left > 0 {
+            let block = next_block(self.file, self.buffer, self.left)?;
+            self.left = self.left.saturating_sub(length(block));
+            self.ready = 0..block.len();
+        }
+        Ok(self.ready.len())
+    }
+
+    fn ready(&mut self) -> &[u8] {
+        self.buffer.get(self.ready.clone()).unwrap_or_default()
+    }
+
+    fn pass_on(&mut self, count: usize) -> Result<()> {
+        let end = self.ready.start.saturating_add(count).min(self.ready.end);
+        let block = self.buffer.get(self.ready.start..end).unwrap_or_default();
+        self.ready.start = end;
+        self.crc.update(block);
+        (self.sink)(block)
+    }
 }
 
 fn copy_beside_hashing(

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use self::copy::Copied;
 use self::packer::Packer;
-pub(crate) use self::positional::{Buffers, RunMember, StoredMembers};
+pub(crate) use self::positional::{Buffers, LaterFile, RunMember, StoredMembers};
 use self::streamed::TarStream;
 use super::stream::StreamCompression;
 use super::tar::{self, EntryKind, NewEntry};

@@ -2,13 +2,13 @@
 //! its own part.
 
 use super::super::zip::write as zip;
-use super::copy::{self, Copied};
+use super::copy::{self, Copied, Copying};
 use super::turns::Turns;
 use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::{MemberKind, tar};
 use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
-use crate::fs::File;
+use crate::fs::{File, Stamp};
 use crate::parallel;
 
 /// Members up to this size are written in one go.
@@ -66,6 +66,15 @@ pub(crate) struct StoredMembers<'a> {
 pub(crate) struct RunMember<'a> {
     pub(crate) member: NewMember<'a>,
     pub(crate) content: Option<&'a [u8]>,
+}
+
+/// A file that is written at its place.
+#[derive(Debug)]
+pub(crate) struct LaterFile<'a> {
+    pub(crate) member: NewMember<'a>,
+    pub(crate) at: u64,
+    pub(crate) file: File,
+    pub(crate) stamp: Stamp,
 }
 
 /// What one job writes with.
@@ -171,23 +180,89 @@ impl<'a> StoredMembers<'a> {
             self.file.write_all_at(image, at)?;
             return Ok(Placed { at, crc, digests });
         }
+        let sink = self.sink(member, at, image)?;
+        let copied = copy::copy(content, self.algorithms, hashing, block, sink)?;
+        self.enclose(member, at, copied, image)
+    }
+
+    /// The same of a file.
+    pub(crate) fn write_file_later(
+        &self,
+        LaterFile { member, at, file, stamp }: LaterFile<'_>,
+        hashing: Hashing,
+        buffers: &mut Buffers,
+    ) -> Result<Placed> {
+        self.write_later(&member, at, Content::File(file, stamp), hashing, buffers)
+    }
+
+    /// The same of two files, which are hashed side by side when they are large.
+    pub(crate) fn write_both_later(
+        &self,
+        files: [LaterFile<'_>; 2],
+        buffers: &mut [Buffers; 2],
+    ) -> Result<[Placed; 2]> {
+        let [first, second] = buffers;
+        let [one, other] = files;
+        if one.member.size.min(other.member.size) <= SMALL {
+            let mut write = |file| self.write_file_later(file, Hashing::Here, first);
+            return Ok([write(one)?, write(other)?]);
+        }
+        let sinks = [
+            self.sink(&one.member, one.at, &mut first.image)?,
+            self.sink(&other.member, other.at, &mut second.image)?,
+        ];
+        let [sink, other_sink] = sinks;
+        let copying = [
+            Copying { file: one.file, stamp: one.stamp, buffer: &mut first.block, sink },
+            Copying {
+                file: other.file,
+                stamp: other.stamp,
+                buffer: &mut second.block,
+                sink: other_sink,
+            },
+        ];
+        let [copied, others] = copy::copy_both(copying, self.algorithms)?;
+        Ok([
+            self.enclose(&one.member, one.at, copied, &mut first.image)?,
+            self.enclose(&other.member, other.at, others, &mut second.image)?,
+        ])
+    }
+
+    /// What takes the content of a large member that begins at `at`.
+    fn sink(
+        &self,
+        member: &NewMember<'_>,
+        at: u64,
+        image: &mut Vec<u8>,
+    ) -> Result<impl FnMut(&[u8]) -> Result<()> + Send + use<'_, 'a>> {
         // The checksum is known at the end, the header's length from the beginning.
+        image.clear();
         self.headers.push(image, member, at, 0)?;
         let mut next = at.saturating_add(wide(image.len()));
-        let Copied { digests, crc } =
-            copy::copy(content, self.algorithms, hashing, block, |bytes| {
-                self.file.write_all_at(bytes, next)?;
-                next = next.saturating_add(wide(bytes.len()));
-                Ok(())
-            })?;
+        Ok(move |bytes: &[u8]| {
+            self.file.write_all_at(bytes, next)?;
+            next = next.saturating_add(wide(bytes.len()));
+            Ok(())
+        })
+    }
+
+    /// Writes what stands before the content of a large member, and behind it.
+    fn enclose(
+        &self,
+        member: &NewMember<'_>,
+        at: u64,
+        Copied { digests, crc }: Copied,
+        image: &mut Vec<u8>,
+    ) -> Result<Placed> {
+        image.clear();
+        self.headers.push(image, member, at, crc)?;
+        self.file.write_all_at(image, at)?;
+        let end = at.saturating_add(wide(image.len())).saturating_add(member.size);
         image.clear();
         self.headers.pad(image, member);
         if !image.is_empty() {
-            self.file.write_all_at(image, next)?;
-            image.clear();
+            self.file.write_all_at(image, end)?;
         }
-        self.headers.push(image, member, at, crc)?;
-        self.file.write_all_at(image, at)?;
         Ok(Placed { at, crc, digests })
     }
 }

@@ -23,10 +23,10 @@ use super::select::Patterns;
 use super::signatures;
 use super::survey::{self, Kept, SourceEntry, State, Survey};
 use crate::archive::{
-    ArchiveWriter, Buffers, Compression, Container, MemberKind, NewContent, NewMembers,
+    ArchiveWriter, Buffers, Compression, Container, LaterFile, MemberKind, NewContent, NewMembers,
     StoredMembers, are_surely_portable, check_portable,
 };
-use crate::digest::{Algorithm, Digest, Digests, Hashing};
+use crate::digest::{Algorithm, Digest, Digests, Hashing, is_faster_in_twos};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile, Stamp};
@@ -36,7 +36,7 @@ use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
     Placement,
 };
-use crate::parallel;
+use crate::parallel::{self, Turn};
 use crate::path::MemberPath;
 use crate::progress::Progress;
 
@@ -475,27 +475,38 @@ impl<'a> Plan<'a> {
             .collect();
         reserved.sort_by_key(|(_, stamp, _)| std::cmp::Reverse(stamp.len()));
         let sizes: Vec<u64> = reserved.iter().map(|(_, stamp, _)| stamp.len()).collect();
-        let outlast = parallel::outlasting(jobs, &sizes, 0);
+        let turns = parallel::turns(jobs, &sizes, 0, is_faster_in_twos());
         let progress = &self.members.options.progress;
-        let write = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
-            let mut placed = Vec::with_capacity(range.len());
-            let outlast = outlast.get(range.clone()).unwrap_or_default();
-            let reserved = reserved.get(range).unwrap_or_default();
-            for ((index, stamp, at), outlasts) in reserved.iter().zip(outlast) {
-                let Some(entry) = self.entries.get(*index) else { continue };
-                let Some(member) = self.members.of(entry) else { continue };
-                progress.begin(entry.path.as_str(), stamp.len());
-                let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
-                let content = NewContent::File(file, *stamp);
-                let hashing = if *outlasts { Hashing::Beside } else { Hashing::Here };
-                placed.push(stored.write_later(&member, *at, content, hashing, buffers)?);
-                progress.done(1);
+        let open = |piece: usize| {
+            let Some((index, stamp, at)) = reserved.get(piece).copied() else { return Ok(None) };
+            let Some(entry) = self.entries.get(index) else { return Ok(None) };
+            let Some(member) = self.members.of(entry) else { return Ok(None) };
+            progress.begin(entry.path.as_str(), stamp.len());
+            let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
+            Ok::<_, Error>(Some(LaterFile { member, at, file, stamp }))
+        };
+        let write = |buffers: &mut [Buffers; 2], range: std::ops::Range<usize>| {
+            let mut placed = Vec::new();
+            for turn in turns.get(range).unwrap_or_default() {
+                match *turn {
+                    Turn::One { piece, outlasts } => {
+                        let Some(later) = open(piece)? else { continue };
+                        let hashing = if outlasts { Hashing::Beside } else { Hashing::Here };
+                        placed.push(stored.write_file_later(later, hashing, &mut buffers[0])?);
+                        progress.done(1);
+                    }
+                    Turn::Two([one, other]) => {
+                        let (Some(one), Some(other)) = (open(one)?, open(other)?) else { continue };
+                        placed.extend(stored.write_both_later([one, other], buffers)?);
+                        progress.done(2);
+                    }
+                }
             }
             Ok::<_, Error>(placed)
         };
         let bytes = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
         progress.stage("packing", bytes, wide(reserved.len()));
-        let placed = parallel::map_ranges(jobs, reserved.len(), 1, Buffers::default, write)?;
+        let placed = parallel::map_ranges(jobs, turns.len(), 1, <[Buffers; 2]>::default, write)?;
         for ((index, stamp, _), placed) in reserved.iter().zip(placed.into_iter().flatten()) {
             if let Some(entry) = self.entries.get_mut(*index) {
                 entry.state =

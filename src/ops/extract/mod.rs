@@ -98,7 +98,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         leftovers: Vec::new(),
         findings: std::mem::take(&mut plan.findings),
     };
-    let mut extraction = Extraction::new(target, options, &plan)?;
+    let extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = if is_stream { whole } else { packed.fold(0, u64::saturating_add) };

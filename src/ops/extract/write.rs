@@ -1,19 +1,19 @@
 //! The second look: contents become files.
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::ExtractOptions;
 use super::plan::Plan;
-use crate::archive::Contents;
-use crate::digest::Hashing;
+use crate::archive::{Contents, Revisit, Shown};
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, Target, TargetWriter};
-use crate::ops::copy::{Fault, LARGE, copy, copy_hashed};
+use crate::fs::{self, PendingFile, Target, TargetWriter};
+use crate::manifest::ManifestEntry;
+use crate::ops::copy::{Fault, copy, copy_both_hashed, copy_hashed};
+use crate::ops::known::Known;
 use crate::ops::manifests;
-use crate::parallel;
 
 /// What became of one member.
 pub(super) enum Outcome {
@@ -34,18 +34,13 @@ pub(super) struct Extraction<'a> {
     /// Bytes of all files so far, where there is a limit.
     written: AtomicU64,
     failed: AtomicBool,
-    /// The positions of files that are hashed beside the copying.
-    beside: Vec<usize>,
 }
-
-/// Most files that are hashed beside the copying: the blocks of each take memory.
-const MOST_BESIDE: usize = 16;
 
 impl<'a> Extraction<'a> {
     pub(super) fn new(target: &Path, options: &'a ExtractOptions, plan: &'a Plan) -> Result<Self> {
         let target = Target::open(target)?;
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        Ok(Self { target, options, plan, written, failed, beside: Vec::new() })
+        Ok(Self { target, options, plan, written, failed })
     }
 
     /// Makes the directories that the archive names, so that empty ones are there too.
@@ -65,50 +60,8 @@ impl<'a> Extraction<'a> {
     }
 
     /// Writes every file of the plan.
-    pub(super) fn write_all(&mut self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
-        self.beside = self.outlasting(contents, jobs);
-        let this = &*self;
-        let Plan { members, files, .. } = this.plan;
-        contents.revisit(
-            members,
-            files,
-            jobs,
-            &|| this.target.writer(),
-            &|writer, position, content| this.write(writer, position, content),
-        )
-    }
-
-    /// The positions of large files during which other jobs have nothing else to do for as long.
-    fn outlasting(&self, contents: &Contents, jobs: usize) -> Vec<usize> {
-        let Plan { members, files, .. } = self.plan;
-        let sizes = files.iter().map(|number| members.get(*number).map_or(0, |member| member.size));
-        let (mut large, mut rest) = (Vec::new(), 0_u64);
-        for (position, size) in sizes.enumerate() {
-            if size >= LARGE {
-                large.push((position, size));
-            } else {
-                rest = rest.saturating_add(size);
-            }
-        }
-        // Where one job shows all contents, none of the others ever has anything to do.
-        if contents.is_stream() && jobs > 1 {
-            return large.into_iter().map(|(position, _)| position).collect();
-        }
-        // In the order in which they are shown.
-        large.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
-        let sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
-        let outlast = parallel::outlasting(jobs, &sizes, rest).into_iter().zip(large);
-        let outlast = outlast.filter(|(outlasts, _)| *outlasts).map(|(_, (position, _))| position);
-        let mut positions: Vec<usize> = outlast.take(MOST_BESIDE).collect();
-        positions.sort_unstable();
-        positions
-    }
-
-    fn hashing(&self, position: usize) -> Hashing {
-        match self.beside.binary_search(&position) {
-            Ok(_) => Hashing::Beside,
-            Err(_) => Hashing::Here,
-        }
+    pub(super) fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
+        contents.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
     }
 
     /// What is listed and not there, where everything was unpacked.
@@ -139,65 +92,130 @@ impl<'a> Extraction<'a> {
         Ok(())
     }
 
-    fn write(
-        &self,
-        writer: &mut TargetWriter<'_>,
-        position: usize,
-        content: &mut dyn BufRead,
-    ) -> Outcome {
-        if self.failed.load(Ordering::Relaxed) {
-            return Outcome::Skipped;
-        }
-        match self.try_write(writer, position, content) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                self.failed.store(true, Ordering::Relaxed);
-                Outcome::Failed(Box::new(error))
-            }
+    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Outcome> {
+        match self.begin(writer, shown.position)? {
+            Some(file) => file.fill(shown),
+            None => Ok(Outcome::Skipped),
         }
     }
 
-    fn try_write(
+    fn write_both(
         &self,
         writer: &mut TargetWriter<'_>,
-        position: usize,
-        content: &mut dyn BufRead,
-    ) -> Result<Outcome> {
+        shown: [Shown<'_>; 2],
+    ) -> [Result<Outcome>; 2] {
+        let [one, other] = shown;
+        let begun = (self.begin(writer, one.position), self.begin(writer, other.position));
+        let (mut first, mut second) = match begun {
+            (Ok(Some(first)), Ok(Some(second))) => (first, second),
+            (first, second) => {
+                return [first.map(|_| Outcome::Skipped), second.map(|_| Outcome::Skipped)];
+            }
+        };
+        let (Some(algorithm), Some(others)) = (first.algorithm(), second.algorithm()) else {
+            return [first.fill(one), second.fill(other)];
+        };
+        let contents = [(one.content, algorithm, &mut first), (other.content, others, &mut second)];
+        let contents = contents.map(|(content, algorithm, file)| {
+            (content, algorithm, move |block: &[u8]| file.take(block))
+        });
+        let [digest, others] = copy_both_hashed(contents);
+        [first.finish(digest.map(Some)), second.finish(others.map(Some))]
+    }
+
+    /// Begins the file at this position.
+    fn begin(&self, writer: &mut TargetWriter<'_>, position: usize) -> Result<Option<NewFile<'_>>> {
         let number = self.plan.files.get(position).copied();
         let member = number.and_then(|number| self.plan.members.get(number));
-        let (Some(number), Some(member)) = (number, member) else { return Ok(Outcome::Skipped) };
+        let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
         let known = self.plan.known.as_ref();
         let expected = known.and_then(|known| Some((known, known.entry(number)?)));
         let pending = writer.begin(&member.name, self.options.force)?;
-        let mut at = 0_u64;
-        let sink = |block: &[u8]| {
-            self.count(block.len())?;
-            self.options.progress.at(&member.name);
-            pending.file().write_all_at(block, at)?;
-            at = at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
-            Ok(())
-        };
-        let copied = match expected {
-            None => copy(content, sink).map(|()| None),
-            Some((known, entry)) => {
-                let algorithm = entry.digest.algorithm();
-                let digest = copy_hashed(content, algorithm, self.hashing(position), sink);
-                digest.map(|digest| {
-                    let differs = digest != entry.digest;
-                    differs.then(|| known.mismatch(&member.name, entry, &digest))
-                })
+        Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
+    }
+
+    fn outcome(&self, written: Result<Outcome>) -> Outcome {
+        written.unwrap_or_else(|error| {
+            self.failed.store(true, Ordering::Relaxed);
+            Outcome::Failed(Box::new(error))
+        })
+    }
+}
+
+impl<'e> Revisit for &'e Extraction<'_> {
+    type State = TargetWriter<'e>;
+    type Seen = Outcome;
+
+    fn state(&self) -> TargetWriter<'e> {
+        self.target.writer()
+    }
+
+    fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Outcome {
+        if self.failed.load(Ordering::Relaxed) {
+            return Outcome::Skipped;
+        }
+        self.outcome(self.write(writer, shown))
+    }
+
+    fn two(&self, writer: &mut TargetWriter<'e>, shown: [Shown<'_>; 2]) -> [Outcome; 2] {
+        if self.failed.load(Ordering::Relaxed) {
+            return [Outcome::Skipped, Outcome::Skipped];
+        }
+        self.write_both(writer, shown).map(|written| self.outcome(written))
+    }
+}
+
+/// A file that is written.
+struct NewFile<'a> {
+    extraction: &'a Extraction<'a>,
+    name: &'a str,
+    /// What is known of it, where anything is.
+    expected: Option<(&'a Known, &'a ManifestEntry)>,
+    pending: PendingFile,
+    at: u64,
+}
+
+impl NewFile<'_> {
+    /// What its digest is to be made by.
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.expected.map(|(_, entry)| entry.digest.algorithm())
+    }
+
+    /// Writes all of its content.
+    fn fill(mut self, Shown { content, hashing, .. }: Shown<'_>) -> Result<Outcome> {
+        let digest = match self.algorithm() {
+            None => copy(content, |block| self.take(block)).map(|()| None),
+            Some(algorithm) => {
+                let sink = |block: &[u8]| self.take(block);
+                copy_hashed(content, algorithm, hashing, sink).map(Some)
             }
         };
-        let fault = match copied {
-            Ok(mismatch) => mismatch,
+        self.finish(digest)
+    }
+
+    fn take(&mut self, block: &[u8]) -> Result<()> {
+        self.extraction.count(block.len())?;
+        self.extraction.options.progress.at(self.name);
+        self.pending.file().write_all_at(block, self.at)?;
+        self.at = self.at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Gives it its name when it is what it should be.
+    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Outcome> {
+        let fault = match digest {
+            Ok(digest) => self.expected.zip(digest).and_then(|((known, entry), digest)| {
+                let differs = digest != entry.digest;
+                differs.then(|| known.mismatch(self.name, entry, &digest))
+            }),
             Err(Fault::Sink(error)) => return Err(error),
-            Err(Fault::Source(error)) => Some(manifests::unreadable(&member.name, error)?),
+            Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),
         };
         if let Some(finding) = fault {
             return Ok(Outcome::Finding(Box::new(finding)));
         }
-        pending.persist()?;
-        self.options.progress.done(1);
-        Ok(Outcome::Written { bytes: at, verified: expected.is_some() })
+        self.pending.persist()?;
+        self.extraction.options.progress.done(1);
+        Ok(Outcome::Written { bytes: self.at, verified: self.expected.is_some() })
     }
 }

@@ -18,13 +18,13 @@ pub use self::report::{VerifyOptions, VerifyReport};
 use self::exact::Found;
 use self::outside::Outside;
 use self::proof::Proof;
-use self::visit::{Known, Visitor};
+use self::visit::{Known, LargeFiles, Visited, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST};
 use super::present::Present;
-use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
+use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable, Scan};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
@@ -87,13 +87,15 @@ impl<'a> Verification<'a> {
         let progress = &self.options.progress;
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
-        let visitor = Visitor::new(self.options.fast, self.algorithms(), self.rereads(), self.jobs);
+        let container = self.archive.container();
+        let visitor = Visitor::new(container, self.options.fast, self.algorithms(), self.jobs);
         let mut scan = self
             .archive
             .scan_files(self.jobs, &|member, content| visitor.visit(member, content, progress))?;
+        self.read_large(&visitor, &mut scan)?;
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
-        report.container = Some(self.archive.container());
+        report.container = Some(container);
         let mut rare =
             scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut()?.rare.as_mut());
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
@@ -142,6 +144,27 @@ impl<'a> Verification<'a> {
         if self.options.strict && !self.options.only_manifests {
             report.findings.extend(contents.extension_words());
             name_arrays(&mut report.findings, &contents);
+        }
+        Ok(())
+    }
+
+    /// Reads the large files that the scan passed over.
+    fn read_large(&self, visitor: &Visitor, scan: &mut Scan<Visited>) -> Result<()> {
+        let is_later = |visited: &Visited| visited.rare.as_ref().is_some_and(|rare| rare.is_later);
+        let (members, large): (Vec<Member>, Vec<_>) = scan
+            .members
+            .iter_mut()
+            .filter_map(|(member, visited)| {
+                let visited = visited.as_mut().filter(|visited| is_later(visited))?;
+                Some((member.clone(), visited))
+            })
+            .unzip();
+        let wanted: Vec<usize> = (0..members.len()).collect();
+        let progress = &self.options.progress;
+        let visit = LargeFiles { visitor, members: &members, progress };
+        let read = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
+        for (visited, read) in large.into_iter().zip(read) {
+            *visited = read;
         }
         Ok(())
     }
@@ -218,14 +241,6 @@ impl<'a> Verification<'a> {
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
-    }
-
-    /// Whether one file can be read again without reading all others.
-    fn rereads(&self) -> bool {
-        match self.archive.container() {
-            Container::Directory | Container::Zip | Container::Tar => true,
-            Container::TarGz | Container::TarZst => false,
-        }
     }
 
     /// Reads a text that was left in the archive.

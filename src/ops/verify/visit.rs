@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
-use crate::archive::{Member, MemberKind, Method};
-use crate::digest::{Algorithm, Digests, Hashers};
+use crate::archive::{Container, Member, MemberKind, Method, Revisit, Shown};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_both};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
+use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;
@@ -60,6 +61,8 @@ pub(super) struct Rare {
     pub(super) is_left: bool,
     /// Where it is, then.
     pub(super) left: Option<Member>,
+    /// Whether it is still to be read, as one of the [`LargeFiles`].
+    pub(super) is_later: bool,
     pub(super) fault: Option<Finding>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Error>,
@@ -71,6 +74,8 @@ pub(super) struct Visitor {
     pub(super) algorithms: Vec<Algorithm>,
     /// Whether a file can be read again without reading all others.
     rereads: bool,
+    /// Whether large files are left to be read as [`LargeFiles`].
+    leaves_large: bool,
     /// Bytes of manifests that are kept, of all files together.
     kept: AtomicU64,
     /// Bytes that room was made for beforehand.
@@ -79,11 +84,19 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    pub(super) fn new(fast: bool, algorithms: Vec<Algorithm>, rereads: bool, jobs: usize) -> Self {
+    /// Of an archive of this kind.
+    pub(super) fn new(
+        container: Container,
+        fast: bool,
+        algorithms: Vec<Algorithm>,
+        jobs: usize,
+    ) -> Self {
         Self {
             fast,
             algorithms,
-            rereads,
+            rereads: rereads(container),
+            // A file of a directory may be another one when it is looked for again.
+            leaves_large: matches!(container, Container::Zip | Container::Tar),
             kept: AtomicU64::new(0),
             reserved: AtomicU64::new(0),
             alike: AlikeOfJobs::new(jobs),
@@ -104,7 +117,7 @@ impl Visitor {
         usize::try_from(member.size).ok().filter(|_| is_room).unwrap_or(0)
     }
 
-    /// Reads one file.
+    /// Reads one file, unless it is large and had better be read together with others like it.
     pub(super) fn visit(
         &self,
         member: &Member,
@@ -114,63 +127,178 @@ impl Visitor {
         if !path::is_sound(&member.name) {
             return Visited { digests: None, content: Content::Other, rare: None };
         }
-        let mut inspector = Inspector::new(&member.name);
-        let mut hashers = (!self.fast).then(|| Hashers::new(&self.algorithms));
+        let is_later = self.leaves_large && !self.fast && member.size > LARGE;
+        if is_later && text_limit(&member.name).is_none() {
+            let rare = Some(Box::new(Rare { is_later, ..Rare::default() }));
+            return Visited { digests: None, content: Content::Other, rare };
+        }
+        Reading::new(self, member, content, progress).read()
+    }
+}
+
+/// Large files, which are read after the others: two at once where that takes less time.
+pub(super) struct LargeFiles<'v> {
+    pub(super) visitor: &'v Visitor,
+    pub(super) members: &'v [Member],
+    pub(super) progress: &'v Progress,
+}
+
+impl LargeFiles<'_> {
+    fn reading<'c>(&self, Shown { position, content, .. }: Shown<'c>) -> Reading<'_, 'c> {
+        match self.members.get(position) {
+            Some(member) => Reading::new(self.visitor, member, content, self.progress),
+            None => unreachable!("what is shown is one of the members"),
+        }
+    }
+}
+
+impl Revisit for LargeFiles<'_> {
+    type State = ();
+    type Seen = Visited;
+
+    fn state(&self) {}
+
+    fn one(&self, (): &mut (), shown: Shown<'_>) -> Visited {
+        self.reading(shown).read()
+    }
+
+    fn two(&self, (): &mut (), shown: [Shown<'_>; 2]) -> [Visited; 2] {
+        let mut readings = shown.map(|shown| self.reading(shown));
+        let algorithms = &self.visitor.algorithms;
+        let mut hashers = [Hashers::new(algorithms), Hashers::new(algorithms)];
+        let [read, other_read] = hash_both(readings.each_mut(), hashers.each_mut());
+        let ([one, other], [digests, other_digests]) = (readings, hashers);
+        [
+            one.finish(read.map(|()| Some(digests.finish()))),
+            other.finish(other_read.map(|()| Some(other_digests.finish()))),
+        ]
+    }
+}
+
+/// A file while it is read.
+struct Reading<'r, 'c> {
+    visitor: &'r Visitor,
+    member: &'r Member,
+    content: &'c mut dyn BufRead,
+    progress: &'r Progress,
+    inspector: Inspector,
+    limit: Option<u64>,
+    is_left: bool,
+    text: Option<Vec<u8>>,
+    len: u64,
+    fault: Option<Finding>,
+}
+
+impl<'r, 'c> Reading<'r, 'c> {
+    fn new(
+        visitor: &'r Visitor,
+        member: &'r Member,
+        content: &'c mut dyn BufRead,
+        progress: &'r Progress,
+    ) -> Self {
         let limit = text_limit(&member.name);
-        let is_left = limit.is_some() && self.rereads && member.size > LONG;
-        let mut text =
-            limit.map(|_| Vec::with_capacity(if is_left { 0 } else { self.room_for(member) }));
-        let mut len = 0_u64;
-        let (mut fault, mut refused) = (None, None);
-        while hashers.is_some() || text.is_some() || inspector.wants_more() {
-            match content.fill_buf() {
-                Ok([]) => break,
-                Ok(block) => {
-                    progress.at(&member.name);
-                    if let Some(hashers) = &mut hashers {
-                        hashers.update(block);
-                    }
-                    inspector.update(block);
-                    let count = block.len();
-                    let wide = u64::try_from(count).unwrap_or(u64::MAX);
-                    len = len.saturating_add(wide);
-                    if limit.is_some_and(|limit| len > limit) {
-                        // What is longer is missed only in a bag, whose rules say so.
-                        text = None;
-                    }
-                    if let Some(kept) = &mut text {
-                        let before = self.kept.fetch_add(wide, Ordering::Relaxed);
-                        if before.saturating_add(wide) > MAX_MANIFEST {
-                            fault = Some(too_long(&member.name));
-                            text = None;
-                        } else if !is_left {
-                            kept.extend_from_slice(block);
-                        }
-                    }
-                    content.consume(count);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    match manifests::unreadable(&member.name, error) {
-                        Ok(finding) => fault = Some(finding),
-                        Err(error) => refused = Some(error),
-                    }
-                    hashers = None;
-                    break;
-                }
+        let is_left = limit.is_some() && visitor.rereads && member.size > LONG;
+        let room = || if is_left { 0 } else { visitor.room_for(member) };
+        Self {
+            visitor,
+            member,
+            content,
+            progress,
+            inspector: Inspector::new(&member.name),
+            limit,
+            is_left,
+            text: limit.map(|_| Vec::with_capacity(room())),
+            len: 0,
+            fault: None,
+        }
+    }
+
+    /// Reads all of it, or as much as is needed.
+    fn read(mut self) -> Visited {
+        if self.visitor.fast {
+            let read = self.look();
+            return self.finish(read.map(|()| None));
+        }
+        let mut hashers = Hashers::new(&self.visitor.algorithms);
+        let read = hash(&mut self, &mut hashers);
+        self.finish(read.map(|()| Some(hashers.finish())))
+    }
+
+    /// Reads as much as is needed to know what the file says of itself.
+    fn look(&mut self) -> io::Result<()> {
+        while self.text.is_some() || self.inspector.wants_more() {
+            match self.wait()? {
+                0 => break,
+                count => self.pass_on(count)?,
             }
         }
+        Ok(())
+    }
+
+    /// What was found, when all was read that should be.
+    fn finish(self, read: io::Result<Option<Digests>>) -> Visited {
+        let Self { visitor, member, progress, inspector, is_left, text, len, mut fault, .. } = self;
+        let mut refused = None;
+        let digests = read.unwrap_or_else(|error| {
+            match manifests::unreadable(&member.name, error) {
+                Ok(finding) => fault = Some(finding),
+                Err(error) => refused = Some(error),
+            }
+            None
+        });
         progress.done(1);
-        let file_len = if self.fast || fault.is_some() { member.size } else { len };
+        let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let is_left = is_left && text.is_some();
-        text = text.filter(|_| !is_left);
-        let content = self.alike.finish(inspector, &member.name, file_len);
-        Visited {
-            digests: hashers.map(Hashers::finish),
-            content,
-            rare: is_rare.then(|| Box::new(Rare { text, is_left, left: None, fault, refused })),
+        let text = text.filter(|_| !is_left);
+        let content = visitor.alike.finish(inspector, &member.name, file_len);
+        let rare = || Box::new(Rare { text, is_left, fault, refused, ..Rare::default() });
+        Visited { digests, content, rare: is_rare.then(rare) }
+    }
+}
+
+impl Blocks for Reading<'_, '_> {
+    type Error = io::Error;
+
+    fn wait(&mut self) -> io::Result<usize> {
+        wait_for(self.content)
+    }
+
+    fn ready(&mut self) -> &[u8] {
+        // They are in a buffer, and to ask for them again reads nothing.
+        self.content.fill_buf().unwrap_or_default()
+    }
+
+    fn pass_on(&mut self, count: usize) -> io::Result<()> {
+        self.progress.at(&self.member.name);
+        let block = self.content.fill_buf()?;
+        let block = block.get(..count).unwrap_or(block);
+        self.inspector.update(block);
+        let wide = u64::try_from(block.len()).unwrap_or(u64::MAX);
+        self.len = self.len.saturating_add(wide);
+        if self.limit.is_some_and(|limit| self.len > limit) {
+            // What is longer is missed only in a bag, whose rules say so.
+            self.text = None;
         }
+        if let Some(kept) = &mut self.text {
+            let before = self.visitor.kept.fetch_add(wide, Ordering::Relaxed);
+            if before.saturating_add(wide) > MAX_MANIFEST {
+                self.fault = Some(too_long(&self.member.name));
+                self.text = None;
+            } else if !self.is_left {
+                kept.extend_from_slice(block);
+            }
+        }
+        self.content.consume(count);
+        Ok(())
+    }
+}
+
+/// Whether one file can be read again without reading all others.
+fn rereads(container: Container) -> bool {
+    match container {
+        Container::Directory | Container::Zip | Container::Tar => true,
+        Container::TarGz | Container::TarZst => false,
     }
 }
 
@@ -181,6 +309,9 @@ fn too_long(member: &str) -> Finding {
     )
     .in_member(member)
 }
+
+/// Files up to this size are read as they are found.
+const LARGE: u64 = 4 * 1024 * 1024;
 
 /// Texts up to this length are kept; longer ones are most often as expected and need not be.
 const LONG: u64 = 64 * 1024;

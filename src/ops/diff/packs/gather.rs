@@ -101,7 +101,7 @@ pub(super) fn gather(
         }
         Seen::Read
     };
-    let seen = contents.revisit(members, &files, jobs, &Alike::default, &look)?;
+    let seen = contents.revisit(members, &files, jobs, Alike::default, look)?;
     for (file, seen) in files.into_iter().zip(seen) {
         match seen {
             Seen::Content(content) => gathered.glanced.push((file, *content)),

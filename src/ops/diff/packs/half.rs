@@ -307,10 +307,13 @@ impl Half {
         if let Some((file, start)) = self.contents.stored(member)? {
             return Ok(Blob::File { file, start, len: member.size });
         }
-        let kept =
-            self.contents.revisit(&self.members, &[file], 1, &|| (), &|(), _, content| {
-                Blob::keep(content, member.size)
-            })?;
+        let kept = self.contents.revisit(
+            &self.members,
+            &[file],
+            1,
+            || (),
+            |(), _, content| Blob::keep(content, member.size),
+        )?;
         let kept = kept.into_iter().next().ok_or_else(super::super::ends_early)??;
         kept.or_else(|error| {
             let finding = manifests::unreadable(self.name(file), error)?;
