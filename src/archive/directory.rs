@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Stretch};
+use super::each::look_at_each;
 use super::revisit::{Revisit, Shown};
-use super::{Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -89,30 +90,18 @@ impl Directory {
         Ok(members)
     }
 
-    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    pub(super) fn scan<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
         let members = self.walk(jobs)?;
         self.watch.expect_files(members.len());
-        let chunks = parallel::map_ranges(
-            jobs,
-            members.len(),
-            STEP,
-            Vec::new,
-            |buffer: &mut Vec<u8>, range| {
-                let members = members.get(range).unwrap_or_default();
-                let mut findings = Vec::new();
-                let results: Vec<_> = members
-                    .iter()
-                    .map(|member| self.show(member.clone(), buffer, visit, &mut findings))
-                    .collect::<Result<_>>()?;
-                Ok::<_, Error>((results, findings))
-            },
-        )?;
-        let mut scan = Scan { members: Vec::with_capacity(members.len()), findings: Vec::new() };
-        for (members, findings) in chunks {
-            scan.members.extend(members);
-            scan.findings.extend(findings);
-        }
-        Ok(scan)
+        look_at_each(jobs, members, STEP, Vec::new, |buffer: &mut Vec<u8>, member, findings| {
+            let (member, result) = self.show(member, buffer, visit, findings)?;
+            Ok(keep(member, result))
+        })
     }
 
     fn show<T>(

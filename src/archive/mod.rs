@@ -2,6 +2,7 @@
 
 mod data;
 mod directory;
+mod each;
 mod names;
 mod read_ahead;
 mod revisit;
@@ -201,15 +202,19 @@ pub(crate) enum Archive {
 
 /// What a pass over an archive found.
 #[derive(Debug)]
-pub(crate) struct Scan<T> {
-    /// Every member, and what the visitor made of it when it is a readable file.
-    pub(crate) members: Vec<(Member, Option<T>)>,
+pub(crate) struct Scan<K> {
+    /// What is kept of every member.
+    pub(crate) members: Vec<K>,
     /// What is wrong with the container itself.
     pub(crate) findings: Vec<Finding>,
 }
 
 /// Looks at one file's content.
 pub(crate) type Visit<'a, T> = dyn Fn(&Member, &mut dyn BufRead) -> T + Sync + 'a;
+
+/// Says what is kept of a member, and of what was made of its content when it is a readable file. There are
+/// many members, and all of them are in memory together.
+pub(crate) type Keep<'a, T, K> = dyn Fn(Member, Option<T>) -> K + Sync + 'a;
 
 /// Whether a file begins with a header of a POSIX or GNU tar; older ones are known by their names.
 fn has_tar_magic(start: &[u8]) -> bool {
@@ -286,7 +291,11 @@ impl Archive {
     /// Shows the content of every file to `visit`, on `jobs` threads where the container allows it,
     /// and checks the container on the way, its names too. Content that `visit` does not read is not
     /// checked.
-    pub(crate) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    pub(crate) fn scan<T: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+    ) -> Result<Scan<(Member, Option<T>)>> {
         let mut scan = self.scan_files(jobs, visit)?;
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
         check_names(&names, &mut scan.findings);
@@ -294,11 +303,25 @@ impl Archive {
     }
 
     /// The same without a look at the names; [`check_names`] is left to the caller.
-    pub(crate) fn scan_files<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    pub(crate) fn scan_files<T: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+    ) -> Result<Scan<(Member, Option<T>)>> {
+        self.scan_keeping(jobs, visit, &|member, seen| (member, seen))
+    }
+
+    /// The same for who needs not all of what is known of a member.
+    pub(crate) fn scan_keeping<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
         match self {
-            Self::Directory(directory) => directory.scan(jobs, visit),
-            Self::Zip(zip) => zip.scan(jobs, visit),
-            Self::Tar(tarball) => tarball.scan(jobs, visit),
+            Self::Directory(directory) => directory.scan(jobs, visit, keep),
+            Self::Zip(zip) => zip.scan_keeping(jobs, visit, keep),
+            Self::Tar(tarball) => tarball.scan(jobs, visit, keep),
         }
     }
 

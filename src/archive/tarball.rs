@@ -5,17 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Positioned, Stretch};
+use super::each::look_at_each;
 use super::names;
 use super::read_ahead::ReadAhead;
 use super::revisit::{self, Revisit, Shown};
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
-use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::parallel;
 use crate::path::{MemberPath, PathFault};
 
 /// Members that one job takes at a time.
@@ -70,40 +70,47 @@ impl Tarball {
         TarReader::new(Streaming::new(ReadAhead::new(decoder)), None)
     }
 
-    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    pub(super) fn scan<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
         match self.compression {
-            StreamCompression::None => self.scan_plain(jobs, visit),
-            StreamCompression::Gzip | StreamCompression::Zstd => self.scan_stream(visit),
+            StreamCompression::None => self.scan_plain(jobs, visit, keep),
+            StreamCompression::Gzip | StreamCompression::Zstd => self.scan_stream(visit, keep),
         }
     }
 
     /// One thread walks from header to header; the content is then read by all jobs.
-    fn scan_plain<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    fn scan_plain<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
         let mut reader = self.plain()?;
         let mut members = Vec::new();
         let mut findings = Vec::new();
         while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
             findings.extend(unreadable_name(&entry));
-            members.extend(self.member(&entry).map(|member| (member, None)));
+            members.extend(self.member(&entry));
         }
         let faults = reader.finish().map_err(Error::io("read", self.path()))?;
         findings.extend(faults.iter().map(finding));
         self.file.progress().expect_files(members.len());
-        let visited = parallel::fill(
+        let looked = look_at_each(
             jobs,
-            &mut members,
+            members,
             STEP,
             || (),
-            |(), _, members| {
-                for (member, result) in members.iter_mut().filter(|(member, _)| is_readable(member))
-                {
-                    *result = Some(visit(member, &mut self.stretch(member)));
-                }
-                Ok::<_, Error>(())
+            |(), member, _| {
+                let result =
+                    is_readable(&member).then(|| visit(&member, &mut self.stretch(&member)));
+                Ok(keep(member, result))
             },
-        );
-        visited?;
-        Ok(Scan { members, findings })
+        )?;
+        Ok(Scan { members: looked.members, findings })
     }
 
     fn stretch(&self, member: &Member) -> Stretch {
@@ -114,7 +121,7 @@ impl Tarball {
         Stretch::new(Arc::clone(&self.file), start, member.size)
     }
 
-    fn scan_stream<T>(&self, visit: &Visit<'_, T>) -> Result<Scan<T>> {
+    fn scan_stream<T, K>(&self, visit: &Visit<'_, T>, keep: &Keep<'_, T, K>) -> Result<Scan<K>> {
         let decoder = self.decoder();
         let oddity = decoder.oddity();
         let mut reader = Self::entries(decoder);
@@ -127,7 +134,7 @@ impl Tarball {
                     let Some(member) = self.member(&entry) else { continue };
                     let result = is_readable(&member)
                         .then(|| visit(&member, &mut Blocks::new(&mut reader, &mut buffer)));
-                    scan.members.push((member, result));
+                    scan.members.push(keep(member, result));
                 }
                 Ok(None) => break None,
                 Err(error) => break Some(error),

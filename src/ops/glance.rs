@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::archive::{Archive, Member};
 use crate::error::Result;
 use crate::finding::Finding;
-use crate::pack::{Content, Contents, Inspector, Placement};
+use crate::pack::{AlikeOfJobs, Content, Contents, Inspector, Placement};
 use crate::path::{self, MemberPath};
 
 /// What a glance shows.
@@ -26,9 +26,10 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let progress = archive.progress();
     // Of what is no stream, little is read, and nobody knows how much.
     progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
+    let alike = AlikeOfJobs::new(jobs);
     let mut scan = archive.scan(jobs, &|member, content| {
         progress.at(&member.name);
-        let content = look(member, content);
+        let content = look(member, content, &alike);
         progress.done(1);
         content
     })?;
@@ -37,9 +38,11 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let contents = Contents::collect(scan.members.iter_mut().filter_map(|(member, content)| {
         // What one header says of it would be nonsense by another.
         let content = content.take().filter(|_| !ambiguous.contains(&*member.name))?;
-        Some((placed(&placement, member)?, content))
+        Some((placed(&placement, &member.name)?, content))
     }));
-    let members = scan.members.into_iter().map(|(member, _)| member).collect();
+    let mut members: Vec<_> = scan.members.into_iter().map(|(member, _)| member).collect();
+    // They took the room of what was seen of them.
+    members.shrink_to_fit();
     Ok(Glance { placement, members, contents, findings: scan.findings })
 }
 
@@ -49,24 +52,23 @@ pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
     about.filter_map(|finding| finding.member.clone()).collect()
 }
 
-fn look(member: &Member, content: &mut dyn BufRead) -> Content {
+fn look(member: &Member, content: &mut dyn BufRead, alike: &AlikeOfJobs) -> Content {
     if !path::is_sound(&member.name) {
         return Content::Other;
     }
     let mut inspector = Inspector::new(&member.name);
     // A member that cannot be read is shown as far as it can.
     let _ = inspector.read(content);
-    inspector.finish(&member.name, member.size)
+    alike.finish(inspector, &member.name, member.size)
 }
 
 /// The name under which a file belongs to the contents of the pack.
-pub(super) fn placed(placement: &Placement, member: &Member) -> Option<MemberPath> {
-    let payload = placement.payload(&member.name);
-    if payload == Some(&*member.name) {
-        return MemberPath::new(Arc::clone(&member.name)).ok();
+pub(super) fn placed(placement: &Placement, name: &Arc<str>) -> Option<MemberPath> {
+    let payload = placement.payload(name);
+    if payload == Some(&**name) {
+        return MemberPath::new(Arc::clone(name)).ok();
     }
     // The pack's own description is a tag file in a bag, and a payload file elsewhere.
-    let relative =
-        || placement.relative(&member.name).filter(|name| *name == crate::pack::PACK_DOCUMENT);
+    let relative = || placement.relative(name).filter(|name| *name == crate::pack::PACK_DOCUMENT);
     MemberPath::new(payload.or_else(relative)?).ok()
 }

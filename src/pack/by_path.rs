@@ -27,8 +27,16 @@ impl<P> Default for ByPath<P> {
 
 impl<P: Deref> FromIterator<(MemberPath, P)> for ByPath<P> {
     fn from_iter<I: IntoIterator<Item = (MemberPath, P)>>(entries: I) -> Self {
-        let mut this = Self::default();
-        this.extend(entries);
+        Self::from(entries.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl<P: Deref> From<Vec<(MemberPath, P)>> for ByPath<P> {
+    /// Takes the entries where they are: there is no second list of them at any time.
+    fn from(entries: Vec<(MemberPath, P)>) -> Self {
+        let mut this = Self { entries };
+        this.restore();
+        this.entries.shrink_to_fit();
         this
     }
 }

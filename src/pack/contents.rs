@@ -104,8 +104,8 @@ impl Contents {
                 other => this.add(path, other),
             }
         }
-        this.arrays = arrays.into_iter().collect();
-        this.descriptions = descriptions.into_iter().collect();
+        this.arrays = arrays.into();
+        this.descriptions = descriptions.into();
         this
     }
 

@@ -24,7 +24,7 @@ use self::record::{
     METHOD_ZSTD,
 };
 use super::data::{Packed, Stretch, ZipData};
-use super::{Location, Member, MemberKind, MemberReader, Method, Scan, Visit};
+use super::{Keep, Location, Member, MemberKind, MemberReader, Method, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -80,8 +80,22 @@ impl ZipArchive {
         Error::damaged(self.path(), finding)
     }
 
-    pub(super) fn scan<T: Send>(&self, jobs: usize, visit: &Visit<'_, T>) -> Result<Scan<T>> {
-        scan::scan(self, jobs, visit)
+    #[cfg(test)]
+    fn scan<T: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+    ) -> Result<Scan<(Member, Option<T>)>> {
+        self.scan_keeping(jobs, visit, &|member, seen| (member, seen))
+    }
+
+    pub(super) fn scan_keeping<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
+        scan::scan(self, jobs, visit, keep)
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::data::{Packed, Stretch, ZipData};
 use super::super::window::Window;
-use super::super::{Location, Member, MemberKind, Method, Scan, Visit};
+use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
 use super::agree::{check_central, check_local};
 use super::directory::{self, Entry};
 use super::end::EndOfArchive;
@@ -31,11 +31,12 @@ const WHOLE: u64 = 1024 * 1024;
 /// directory in another order than that of the members, little more than it needs.
 const RECORDS: usize = 8 * 1024;
 
-pub(super) fn scan<T: Send>(
+pub(super) fn scan<T, K: Send>(
     zip: &ZipArchive,
     jobs: usize,
     visit: &Visit<'_, T>,
-) -> Result<Scan<T>> {
+    keep: &Keep<'_, T, K>,
+) -> Result<Scan<K>> {
     let mut findings = zip.end.findings.clone();
     let mut places = read_places(zip, &mut findings)?;
     zip.file.progress().expect_files(places.len());
@@ -53,7 +54,7 @@ pub(super) fn scan<T: Send>(
         Some(place) => place.local.min(zip.end.directory_offset),
         None => zip.end.directory_offset,
     };
-    let mut scanned: Vec<Option<(Member, Option<T>)>> = Vec::new();
+    let mut scanned: Vec<Option<K>> = Vec::new();
     scanned.resize_with(places.len(), || None);
     let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
     let found = parallel::fill(
@@ -79,7 +80,7 @@ pub(super) fn scan<T: Send>(
                     entry.member.location = Location::Packed { data, crc: entry.facts.crc };
                     result
                 });
-                *slot = Some((entry.member, result));
+                *slot = Some(keep(entry.member, result));
             }
             Ok::<_, Error>(findings)
         },

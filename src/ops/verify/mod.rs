@@ -18,13 +18,13 @@ pub use self::report::{VerifyOptions, VerifyReport};
 use self::exact::Found;
 use self::outside::Outside;
 use self::proof::Proof;
-use self::visit::{Known, LargeFiles, Visited, Visitor};
+use self::visit::{Known, LargeFiles, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST};
 use super::present::Present;
-use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable, Scan};
+use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
@@ -89,31 +89,31 @@ impl<'a> Verification<'a> {
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
         let visitor = Visitor::new(container, self.options.fast, self.algorithms(), self.jobs);
-        let mut scan = self
-            .archive
-            .scan_files(self.jobs, &|member, content| visitor.visit(member, content, progress))?;
-        self.read_large(&visitor, &mut scan)?;
+        let mut scan = self.archive.scan_keeping(
+            self.jobs,
+            &|member, content| visitor.visit(member, content, progress),
+            &Known::new,
+        )?;
+        self.read_large(&visitor, &mut scan.members)?;
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
         let mut rare =
-            scan.members.iter_mut().filter_map(|(_, visited)| visited.as_mut()?.rare.as_mut());
+            scan.members.iter_mut().filter_map(|(known, _)| known.visited.as_mut()?.rare.as_mut());
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
             return Err(refused);
         }
-        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+        let placement = Placement::detect(&scan.members.iter().map(|(known, _)| &*known.name));
         report.layout = placement.layout;
-        let said =
-            scan.members.iter_mut().filter_map(|(member, visited)| {
-                match std::mem::replace(&mut visited.as_mut()?.content, Content::Other) {
-                    Content::Other => None,
-                    content => Some((placed(&placement, member)?, content)),
-                }
-            });
+        let said = scan.members.iter_mut().filter_map(|(known, content)| {
+            match std::mem::replace(content, Content::Other) {
+                Content::Other => None,
+                content => Some((placed(&placement, &known.name)?, content)),
+            }
+        });
         let mut contents = Contents::collect(said);
-        // In the place of what is known of them as members, which took more room.
-        let known = scan.members.into_iter().map(|(member, visited)| Known::new(member, visited));
-        let mut members: Vec<Known> = known.collect();
+        let mut members: Vec<Known> = scan.members.into_iter().map(|(known, _)| known).collect();
+        // They took the room of what their files say, too.
         members.shrink_to_fit();
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
@@ -149,22 +149,22 @@ impl<'a> Verification<'a> {
     }
 
     /// Reads the large files that the scan passed over.
-    fn read_large(&self, visitor: &Visitor, scan: &mut Scan<Visited>) -> Result<()> {
-        let is_later = |visited: &Visited| visited.rare.as_ref().is_some_and(|rare| rare.is_later);
-        let (members, large): (Vec<Member>, Vec<_>) = scan
-            .members
+    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Known, Content)]) -> Result<()> {
+        let (members, large): (Vec<Member>, Vec<_>) = scanned
             .iter_mut()
-            .filter_map(|(member, visited)| {
-                let visited = visited.as_mut().filter(|visited| is_later(visited))?;
-                Some((member.clone(), visited))
+            .filter_map(|(known, content)| {
+                let visited = known.visited.as_mut()?;
+                let rare = visited.rare.as_mut().filter(|rare| rare.is_later)?;
+                Some((rare.left.take()?, (visited, content)))
             })
             .unzip();
         let wanted: Vec<usize> = (0..members.len()).collect();
         let progress = &self.options.progress;
         let visit = LargeFiles { visitor, members: &members, progress };
         let read = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
-        for (visited, read) in large.into_iter().zip(read) {
-            *visited = read;
+        for ((visited, content), read) in large.into_iter().zip(read) {
+            *content = read.content;
+            *visited = Outcome { digests: read.digests, rare: read.rare };
         }
         Ok(())
     }

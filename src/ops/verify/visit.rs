@@ -32,15 +32,17 @@ pub(super) struct Outcome {
 }
 
 impl Known {
-    pub(super) fn new(member: Member, visited: Option<Visited>) -> Self {
+    /// It, and what the file says of itself.
+    pub(super) fn new(member: Member, visited: Option<Visited>) -> (Self, Content) {
         let (name, kind, size) = (Arc::clone(&member.name), member.kind, member.size);
-        let visited = visited.map(|Visited { digests, mut rare, .. }| {
-            if let Some(rare) = rare.as_mut().filter(|rare| rare.is_left) {
-                rare.left = Some(member);
-            }
-            Outcome { digests, rare }
-        });
-        Self { name, kind, size, visited }
+        let Some(Visited { digests, content, mut rare }) = visited else {
+            return (Self { name, kind, size, visited: None }, Content::Other);
+        };
+        if let Some(rare) = rare.as_mut().filter(|rare| rare.is_left || rare.is_later) {
+            rare.left = Some(member);
+        }
+        let visited = Some(Outcome { digests, rare });
+        (Self { name, kind, size, visited }, content)
     }
 }
 
@@ -59,10 +61,10 @@ pub(super) struct Rare {
     pub(super) text: Option<Vec<u8>>,
     /// Whether it is such a text, left in the archive: it can be read again.
     pub(super) is_left: bool,
-    /// Where it is, then.
-    pub(super) left: Option<Member>,
     /// Whether it is still to be read, as one of the [`LargeFiles`].
     pub(super) is_later: bool,
+    /// Where it is, in both cases.
+    pub(super) left: Option<Member>,
     pub(super) fault: Option<Finding>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Error>,
