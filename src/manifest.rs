@@ -284,8 +284,55 @@ pub(crate) fn is_text_of<'a>(
     Ok(goes_on_with(&mut text, &lines)? && text.fill_buf()?.is_empty())
 }
 
+/// How many lines a text has, when it lists exactly these names, each once and in their order, in lines as
+/// [`Manifest::to_text`] writes them: then reading it gives these entries and no fault. `names` are those that
+/// [`MemberPath::new`] takes, in the order of their bytes.
+///
+/// # Errors
+///
+/// When the text cannot be read.
+pub(crate) fn lines_exactly_of<'a>(
+    mut text: impl BufRead,
+    algorithm: Algorithm,
+    names: NameEncoding,
+    files: impl Iterator<Item = &'a str>,
+) -> io::Result<Option<u64>> {
+    let mut digits = vec![0; algorithm.digest_len().saturating_mul(2)];
+    let (mut line, mut count) = (Vec::new(), 0_u64);
+    for name in files {
+        let encoded = encode_name(names, name);
+        let is_marked = names == NameEncoding::Gnu && matches!(encoded, Cow::Owned(_));
+        // What a bag's list cannot carry, or would be read as another name.
+        let is_lost = names != NameEncoding::Gnu && name.starts_with([' ', '\t'])
+            || names == NameEncoding::Verbatim && name.contains(['\n', '\r']);
+        if is_lost || (is_marked && !goes_on_with(&mut text, b"\\")?) {
+            return Ok(None);
+        }
+        match text.read_exact(&mut digits) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        line.clear();
+        line.extend_from_slice(b"  ");
+        line.extend_from_slice(encoded.as_bytes());
+        line.push(b'\n');
+        if Digest::from_hex(algorithm, &digits).is_none() || !goes_on_with(&mut text, &line)? {
+            return Ok(None);
+        }
+        count = count.saturating_add(1);
+    }
+    Ok(text.fill_buf()?.is_empty().then_some(count))
+}
+
 /// Whether these are the next bytes, which are taken.
-fn goes_on_with(text: &mut impl BufRead, mut bytes: &[u8]) -> io::Result<bool> {
+///
+/// # Errors
+///
+/// When the text cannot be read.
+pub(crate) fn goes_on_with(
+    text: &mut (impl BufRead + ?Sized),
+    mut bytes: &[u8],
+) -> io::Result<bool> {
     while !bytes.is_empty() {
         let block = text.fill_buf()?;
         let (now, later) = bytes.split_at(block.len().min(bytes.len()));
@@ -614,10 +661,40 @@ mod tests {
             let (again, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
             prop_assert_eq!(faults, []);
             prop_assert_eq!(again.entries().len(), paths.len());
+            let exactly = |text: &[u8], algorithm| {
+                lines_exactly_of(text, algorithm, names, paths.iter().map(MemberPath::as_str))
+            };
+            let count = u64::try_from(paths.len()).unwrap();
+            prop_assert_eq!(exactly(&text, Algorithm::Sha256).unwrap(), Some(count));
+            if !paths.is_empty() {
+                prop_assert_eq!(exactly(&text, Algorithm::Sha512).unwrap(), None);
+                prop_assert_eq!(exactly(&text[..text.len() - 1], Algorithm::Sha256).unwrap(), None);
+            }
             for entry in manifest.entries() {
                 prop_assert_eq!(again.get(entry.path.as_str()).map(|entry| entry.digest), Some(entry.digest));
                 let found = Manifest::look_up(Algorithm::Sha256, names, &text, &entry.path);
                 prop_assert_eq!(found, Ok(Some(entry.digest)));
+            }
+        }
+
+        /// What is taken for exactly the lines of files needs no reading line by line.
+        #[test]
+        fn lines_that_are_exact_have_no_fault_when_they_are_read(
+            paths in proptest::collection::btree_set(member_path(), 1..4),
+            which in 0..3_usize,
+            at in any::<proptest::sample::Index>(),
+            byte in prop_oneof![Just(b' '), Just(b'A'), Just(b'\n'), Just(b'\r'), any::<u8>()],
+        ) {
+            let names = [NameEncoding::Gnu, NameEncoding::Percent, NameEncoding::Verbatim][which];
+            let entry = |path: &MemberPath| (path.clone(), Digest::sha256(path.as_str().as_bytes()));
+            let mut text = Manifest::new(Algorithm::Sha256, paths.iter().map(entry)).to_text(names);
+            let at = at.index(text.len());
+            text[at] = byte;
+            let listed = paths.iter().map(MemberPath::as_str);
+            if lines_exactly_of(&text[..], Algorithm::Sha256, names, listed).unwrap().is_some() {
+                let (read, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
+                prop_assert_eq!(faults, []);
+                prop_assert!(read.entries().iter().map(|entry| &entry.path).eq(&paths));
             }
         }
 

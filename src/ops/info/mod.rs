@@ -2,6 +2,7 @@
 //! descriptions and manifests are read.
 
 mod array;
+mod lists;
 mod pack;
 
 pub use self::array::{ArrayInfo, array_file_info, array_info, is_array_file, is_pack};

@@ -2,20 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::super::glance::{Glance, glance};
-use super::super::manifest_text::{ManifestText, RootFiles, rules};
-use super::super::manifests::{self, NamedManifest, beside};
 use super::super::open::Pack;
-use super::super::present::Present;
-use super::super::verify::is_payload;
+use super::lists::Lists;
 use crate::archive::{Archive, Container, MemberKind};
-use crate::digest::Algorithm;
-use crate::error::{Error, Result};
-use crate::finding::{self, Finding};
-use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::error::Result;
+use crate::finding::Finding;
+use crate::pack::{CoordinateInfo, Layout};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -115,106 +112,13 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
         findings,
     };
     info.findings.extend(contents.findings_sparingly());
-    let names: Vec<_> =
-        files().filter_map(|member| placement.relative(&member.name)).map(str::to_owned).collect();
-    drop((members, contents));
-    let lists = Lists {
-        target,
-        placement: &placement,
-        names: &names,
-        pack: &Pack::of_archive(archive, placement.clone()),
-    };
+    drop(contents);
+    // In the place of the members, of which no more is needed.
+    let files = members.into_iter().filter(|member| member.kind == MemberKind::File);
+    let mut files: Vec<Arc<str>> = files.map(|member| member.name).collect();
+    files.shrink_to_fit();
+    let pack = Pack::of_archive(archive, placement.clone());
+    let lists = Lists { target, placement: &placement, files: &files, pack: &pack };
     info.manifests = lists.check(&mut info.findings)?;
     Ok(info)
-}
-
-/// The manifests of a pack, and the files that they have to list.
-struct Lists<'a> {
-    target: &'a Path,
-    placement: &'a Placement,
-    /// Every file by its name in the pack.
-    names: &'a [String],
-    pack: &'a Pack,
-}
-
-impl Lists<'_> {
-    /// Holds every manifest against the names of the files, and the one outside against its like inside.
-    fn check(&self, findings: &mut Vec<Finding>) -> Result<Vec<ManifestInfo>> {
-        let beside = beside(self.target, EXTERNAL_MANIFEST_SUFFIX);
-        let mut outside = manifests::read_beside(&beside)?;
-        let is_outside = outside.is_some();
-        let mut inside = Vec::new();
-        for name in self.names {
-            let Some(algorithm) = pack::manifest_algorithm(name) else { continue };
-            let text = match RootFiles::read(self.pack, name) {
-                Ok(text) => text.unwrap_or_default(),
-                Err(Error::Damaged { finding, .. }) => {
-                    findings.push(*finding);
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            // The same text is not parsed twice, and takes no room meanwhile.
-            if algorithm == Algorithm::Sha256 && outside.as_deref() == Some(&*text) {
-                outside = None;
-            }
-            if let Ok(text) = ManifestText::decode(name, algorithm, rules(self.pack)?, text) {
-                inside.push(text.parse(findings));
-            }
-        }
-        let strongest = inside.iter().map(|named| named.manifest.algorithm()).max();
-        let no_digests = || self.names.iter().map(|name| (name.as_str(), None));
-        let before = findings.len();
-        for named in &inside {
-            // Of several, only the strongest of a plain pack has to be complete; a bag has rules of its own.
-            let is_complete = Some(named.manifest.algorithm()) == strongest
-                && (self.placement.layout == Layout::Plain || inside.len() == 1);
-            let must_list = |name: &str| is_complete && is_payload(self.placement, name);
-            named.check(&Present::new(no_digests()), must_list, findings);
-        }
-        let mut all: Vec<_> = inside.iter().map(|named| described(named, None)).collect();
-        if is_outside {
-            all.extend(self.outside(&beside, outside, &inside, findings)?);
-        }
-        let of_manifests = findings.get_mut(before..).unwrap_or_default();
-        finding::rename(of_manifests, |name| self.placement.shown_relative(name));
-        Ok(all)
-    }
-
-    /// The manifest beside the archive; without a text it has that of its like inside.
-    fn outside(
-        &self,
-        path: &Path,
-        text: Option<Vec<u8>>,
-        inside: &[NamedManifest],
-        findings: &mut Vec<Finding>,
-    ) -> Result<Option<ManifestInfo>> {
-        let name = path.to_string_lossy().into_owned();
-        let like = inside.iter().find(|named| named.manifest.algorithm() == Algorithm::Sha256);
-        let Some(text) = text else {
-            return Ok(like.map(|like| ManifestInfo {
-                name,
-                outside: true,
-                ..described(like, Some(true))
-            }));
-        };
-        let names = rules(self.pack)?.names;
-        let outside = ManifestText::outside(name, Algorithm::Sha256, names, text).parse(findings);
-        let before = findings.len();
-        if let Some(like) = like {
-            like.compare(&outside, findings);
-        }
-        let agrees = like.map(|_| findings.len() == before);
-        Ok(Some(ManifestInfo { outside: true, ..described(&outside, agrees) }))
-    }
-}
-
-fn described(named: &NamedManifest, agrees: Option<bool>) -> ManifestInfo {
-    ManifestInfo {
-        name: named.name.clone(),
-        algorithm: named.manifest.algorithm().name(),
-        entries: u64::try_from(named.manifest.entries().len()).unwrap_or(u64::MAX),
-        outside: false,
-        agrees,
-    }
 }
