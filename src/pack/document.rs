@@ -1,12 +1,14 @@
 //! The description of a whole pack, made from the descriptions of its arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead};
 
 use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
 use super::coordinates::Resolved;
 use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
+use crate::manifest::goes_on_with;
 use crate::ndl::grouped::{self, Section};
 use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, Storage};
 use crate::path::MemberPath;
@@ -94,14 +96,24 @@ impl Contents {
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
     /// lacks one. The document of the pack must have been taken away.
     pub(super) fn makes(&self, document: &str) -> bool {
-        let mut rest = Some(document);
-        if self.undescribed().next().is_none() {
-            PackDocument::new(self, None).each_piece(&mut |piece| {
-                rest = rest.and_then(|rest| rest.strip_prefix(piece));
-                rest.is_some()
-            });
+        self.makes_text(&mut document.as_bytes()).unwrap_or(false)
+    }
+
+    /// The same of a text that is read on the way.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(crate) fn makes_text(&self, document: &mut dyn BufRead) -> io::Result<bool> {
+        if self.undescribed().next().is_some() {
+            return Ok(false);
         }
-        rest == Some("")
+        let mut is_so_far = Ok(true);
+        PackDocument::new(self, None).each_piece(&mut |piece| {
+            is_so_far = goes_on_with(document, piece.as_bytes());
+            matches!(is_so_far, Ok(true))
+        });
+        Ok(is_so_far? && document.fill_buf()?.is_empty())
     }
 }
 
@@ -127,7 +139,7 @@ fn write_groups(
         for part in &group.dimcoords {
             match part {
                 Part::Model(coord) => grouped::push_dimcoord(&mut piece, coord),
-                Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
+                Part::Plain { path, facts } => push_plain(&mut piece, path.stem(), facts),
             }
             give(&mut piece)?;
         }
@@ -137,7 +149,7 @@ fn write_groups(
         for part in &group.ndarrays {
             match part {
                 Part::Model(ndarray) => grouped::push_ndarray(&mut piece, ndarray),
-                Part::Plain { name, facts } => push_plain(&mut piece, name, facts),
+                Part::Plain { path, facts } => push_plain(&mut piece, path.stem(), facts),
             }
             give(&mut piece)?;
         }
@@ -154,7 +166,11 @@ fn push_plain(piece: &mut String, name: &str, facts: &DescriptionFacts) {
 /// One entity of the document: as a model, or the description of the plain form that it is written in.
 enum Part<'a, T> {
     Model(Box<T>),
-    Plain { name: &'a str, facts: &'a DescriptionFacts },
+    /// Called as the array is.
+    Plain {
+        path: &'a MemberPath,
+        facts: &'a DescriptionFacts,
+    },
 }
 
 /// What will be a group.
@@ -175,17 +191,17 @@ impl Part<'_, Ndarray> {
     fn name(&self) -> &str {
         match self {
             Self::Model(ndarray) => &ndarray.name,
-            Self::Plain { name, .. } => name,
+            Self::Plain { path, .. } => path.stem(),
         }
     }
 
     fn into_model(self) -> Option<Ndarray> {
         match self {
             Self::Model(ndarray) => Some(*ndarray),
-            Self::Plain { name, facts } => {
+            Self::Plain { path, facts } => {
                 let group = facts.plain()?.to_document().groups.pop()?;
                 let ndarray = group.ndarrays.into_iter().next()?;
-                Some(Ndarray { name: name.to_owned(), ..ndarray })
+                Some(Ndarray { name: path.stem().to_owned(), ..ndarray })
             }
         }
     }
@@ -218,12 +234,11 @@ impl<'a, 'c> Builder<'a, 'c> {
     fn add(&mut self, path: &'a MemberPath, header: &Header, encoding: Encoding) {
         let home = group_of(path);
         if let Some(facts) = self.contents.plain_facts(path, &self.near) {
-            let name = path.stem();
             let group = self.group(&home);
             if facts.is_plain_ndarray() {
-                group.ndarrays.push(Part::Plain { name, facts });
+                group.ndarrays.push(Part::Plain { path, facts });
             } else {
-                group.dimcoords.push(Part::Plain { name, facts });
+                group.dimcoords.push(Part::Plain { path, facts });
             }
             return;
         }
@@ -329,7 +344,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         let group = self.group(group);
         let is_called = |part: &Part<'_, DimCoord>| match part {
             Part::Model(coord) => coord.name == name,
-            Part::Plain { name: other, .. } => *other == name,
+            Part::Plain { path, .. } => path.stem() == name,
         };
         if !group.dimcoords.iter().any(is_called) {
             let coord = DimCoord { name: name.to_owned(), ..dimcoord.clone() };

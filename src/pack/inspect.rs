@@ -67,6 +67,11 @@ impl Inspector {
         Self { wanted, kept: Vec::new(), len: 0 }
     }
 
+    /// Begins a file that is not looked into.
+    pub(crate) fn of_nothing() -> Self {
+        Self { wanted: Wanted::Nothing, kept: Vec::new(), len: 0 }
+    }
+
     /// Takes as many bytes of a file as tell something, from its beginning.
     pub(crate) fn read(&mut self, reader: &mut dyn BufRead) -> io::Result<()> {
         while self.wants_more() {

@@ -675,3 +675,47 @@ fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     }
 }
+
+#[test]
+fn a_long_document_of_the_pack_is_held_against_all_else_as_a_short_one_is() {
+    let said = |of_group: &str, extent: u64| {
+        format!(
+            "{of_group}:\n  ndarrays:\n    a:\n      shape: [{extent}]\n      type: uint8\n    \
+             missing:\n      shape: [3]\n      type: uint8\n"
+        )
+    };
+    let texts = [said("/run1", 200), said("/run1", 7), said("/run2", 200), "a: [".to_owned()];
+    for (text, top) in texts.iter().flat_map(|text| [(text, ""), (text, "exp/")]) {
+        for (ending, make) in MAKERS {
+            let found = |comment: &str| {
+                let mut parts = parts();
+                parts.push(part("manifest.yaml", format!("{text}# {comment}\n")));
+                parts = with_manifest(parts);
+                parts.iter_mut().for_each(|part| part.name.insert_str(0, top));
+                let scratch = TempDir::new().unwrap();
+                let archive = write(&scratch, ending, make(&parts));
+                verify(&archive, &["--json", "--strict"]).exits(1).findings()
+            };
+            let long = found(&"x".repeat(100_000));
+            assert_eq!(long, found("x"), "{text}");
+            assert!(!long.is_empty());
+        }
+    }
+    let title = "x".repeat(100_000);
+    let described = format!("{DESCRIPTION}    attributes:\n      long_name: {title}\n");
+    let experiment = experiment().file("run1/a.yaml", &described);
+    for ending in ENDINGS {
+        let scratch = TempDir::new().unwrap();
+        let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
+        verify(&archive, &["--strict"]).exits(0).says(&[": valid"]);
+        let directory = scratch.path().join("out");
+        extract(&archive, &directory, &[]).exits(0);
+        verify(&directory, &[]).exits(0).says(&[": valid"]);
+        let document = directory.join("manifest.yaml");
+        let text = fs::read_to_string(&document).unwrap().replace("[200]", "[100]");
+        fs::write(&document, text).unwrap();
+        let found = verify(&directory, &["--json"]).exits(1).findings();
+        assert_found(&found, "MAN003", "manifest.yaml");
+        assert!(found.iter().any(|(code, _)| code.starts_with("DESC")), "{found:?}");
+    }
+}

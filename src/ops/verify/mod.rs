@@ -1,6 +1,7 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
+mod document;
 mod exact;
 mod outside;
 mod proof;
@@ -15,10 +16,11 @@ use std::time::Instant;
 pub(super) use self::proof::is_payload;
 pub use self::report::{VerifyOptions, VerifyReport};
 
+use self::document::Document;
 use self::exact::Found;
 use self::outside::Outside;
 use self::proof::Proof;
-use self::visit::{Known, LargeFiles, Outcome, Visitor};
+use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
@@ -105,10 +107,17 @@ impl<'a> Verification<'a> {
         }
         let placement = Placement::detect(&scan.members.iter().map(|(known, _)| &*known.name));
         report.layout = placement.layout;
+        let mut documents: Vec<Member> = Vec::new();
         let said = scan.members.iter_mut().filter_map(|(known, content)| {
+            let rare = known.visited.as_ref().and_then(|visited| visited.rare.as_ref());
+            documents.extend(rare.and_then(|rare| rare.left_as(Left::Document)).cloned());
             match std::mem::replace(content, Content::Other) {
                 Content::Other => None,
-                content => Some((placed(&placement, &known.name)?, content)),
+                content => {
+                    // Of several of one name, the last counts.
+                    documents.retain(|member| member.name != known.name);
+                    Some((placed(&placement, &known.name)?, content))
+                }
             }
         });
         let mut contents = Contents::collect(said);
@@ -118,16 +127,18 @@ impl<'a> Verification<'a> {
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         // What files say of themselves is judged beside what manifests say of them.
-        let (proved, (contents, mut of_contents)) = parallel::join(
+        let (proved, said) = parallel::join(
             self.jobs,
             || self.prove(members, &names, &placement, report),
             || {
+                self.read_documents(&placement, &documents, &mut contents)?;
                 contents.forget_repetition();
                 let findings = contents.findings();
-                (contents, findings)
+                Ok::<_, Error>((contents, findings))
             },
         );
         proved?;
+        let (contents, mut of_contents) = said?;
         report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
         if !self.options.only_manifests {
             report.findings.append(&mut of_contents);
@@ -154,17 +165,16 @@ impl<'a> Verification<'a> {
             .iter_mut()
             .filter_map(|(known, content)| {
                 let visited = known.visited.as_mut()?;
-                let rare = visited.rare.as_mut().filter(|rare| rare.is_later)?;
-                Some((rare.left.take()?, (visited, content)))
+                let member = visited.rare.as_ref()?.left_as(Left::Large)?.clone();
+                Some((member, (visited, content)))
             })
             .unzip();
         let wanted: Vec<usize> = (0..members.len()).collect();
         let progress = &self.options.progress;
         let visit = LargeFiles { visitor, members: &members, progress };
         let read = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
-        for ((visited, content), read) in large.into_iter().zip(read) {
-            *content = read.content;
-            *visited = Outcome { digests: read.digests, rare: read.rare };
+        for ((member, (visited, content)), read) in members.into_iter().zip(large).zip(read) {
+            (*visited, *content) = Outcome::new(member, read);
         }
         Ok(())
     }
@@ -193,7 +203,7 @@ impl<'a> Verification<'a> {
                 findings.extend(rare.fault.clone());
                 if let (Some(name), Some(text)) = (name, &rare.text) {
                     texts.insert(name, text);
-                } else if let (Some(name), Some(member)) = (name, &rare.left) {
+                } else if let (Some(name), Some(member)) = (name, rare.left_as(Left::Text)) {
                     left.push((name, member));
                 }
             }
@@ -241,6 +251,20 @@ impl<'a> Verification<'a> {
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
+    }
+
+    /// Reads what may be the document of the pack and was left in the archive.
+    fn read_documents(
+        &self,
+        placement: &Placement,
+        documents: &[Member],
+        contents: &mut Contents,
+    ) -> Result<()> {
+        let document = |member| Document { archive: self.archive, placement, member };
+        // That of the pack is held against all others.
+        let (of_pack, others): (Vec<_>, Vec<_>) =
+            documents.iter().map(document).partition(Document::is_of_pack);
+        others.iter().chain(of_pack.last()).try_for_each(|document| document.add_to(contents))
     }
 
     /// Reads a text that was left in the archive.

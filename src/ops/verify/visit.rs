@@ -9,9 +9,10 @@ use crate::archive::{Container, Member, MemberKind, Method, Revisit, Shown};
 use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_both};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
+use crate::ndl::MAX_TEXT;
 use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
+use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector, PACK_DOCUMENT};
 use crate::path;
 use crate::progress::Progress;
 
@@ -35,14 +36,25 @@ impl Known {
     /// It, and what the file says of itself.
     pub(super) fn new(member: Member, visited: Option<Visited>) -> (Self, Content) {
         let (name, kind, size) = (Arc::clone(&member.name), member.kind, member.size);
-        let Some(Visited { digests, content, mut rare }) = visited else {
-            return (Self { name, kind, size, visited: None }, Content::Other);
+        let (visited, content) = match visited {
+            Some(visited) => {
+                let (outcome, content) = Outcome::new(member, visited);
+                (Some(outcome), content)
+            }
+            None => (None, Content::Other),
         };
-        if let Some(rare) = rare.as_mut().filter(|rare| rare.is_left || rare.is_later) {
-            rare.left = Some(member);
-        }
-        let visited = Some(Outcome { digests, rare });
         (Self { name, kind, size, visited }, content)
+    }
+}
+
+impl Outcome {
+    /// The same of a file that was visited.
+    pub(super) fn new(member: Member, visited: Visited) -> (Self, Content) {
+        let Visited { digests, content, mut rare } = visited;
+        if let Some(rare) = rare.as_mut().filter(|rare| rare.left.is_some()) {
+            rare.place = Some(member);
+        }
+        (Self { digests, rare }, content)
     }
 }
 
@@ -59,15 +71,31 @@ pub(super) struct Visited {
 pub(super) struct Rare {
     /// The text of a manifest or of a bag's tag file.
     pub(super) text: Option<Vec<u8>>,
-    /// Whether it is such a text, left in the archive: it can be read again.
-    pub(super) is_left: bool,
-    /// Whether it is still to be read, as one of the [`LargeFiles`].
-    pub(super) is_later: bool,
-    /// Where it is, in both cases.
-    pub(super) left: Option<Member>,
+    /// Why it is still to be read, or once more.
+    left: Option<Left>,
+    /// Where it is, then.
+    place: Option<Member>,
     pub(super) fault: Option<Finding>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Error>,
+}
+
+/// What is left in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// A text that is needed and not kept.
+    Text,
+    /// What may be the document of the pack.
+    Document,
+    /// One of the [`LargeFiles`], which nobody has read yet.
+    Large,
+}
+
+impl Rare {
+    /// The member that is left for this reason.
+    pub(super) fn left_as(&self, left: Left) -> Option<&Member> {
+        self.place.as_ref().filter(|_| self.left == Some(left))
+    }
 }
 
 /// Reads files: all of each, or as much as headers and descriptions take.
@@ -129,9 +157,9 @@ impl Visitor {
         if !path::is_sound(&member.name) {
             return Visited { digests: None, content: Content::Other, rare: None };
         }
-        let is_later = self.leaves_large && !self.fast && member.size > LARGE;
-        if is_later && text_limit(&member.name).is_none() {
-            let rare = Some(Box::new(Rare { is_later, ..Rare::default() }));
+        let is_large = self.leaves_large && !self.fast && member.size > LARGE;
+        if is_large && text_limit(&member.name).is_none() {
+            let rare = Some(Box::new(Rare { left: Some(Left::Large), ..Rare::default() }));
             return Visited { digests: None, content: Content::Other, rare };
         }
         Reading::new(self, member, content, progress).read()
@@ -185,7 +213,7 @@ struct Reading<'r, 'c> {
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
-    is_left: bool,
+    left: Option<Left>,
     text: Option<Vec<u8>>,
     len: u64,
     fault: Option<Finding>,
@@ -199,16 +227,27 @@ impl<'r, 'c> Reading<'r, 'c> {
         progress: &'r Progress,
     ) -> Self {
         let limit = text_limit(&member.name);
-        let is_left = limit.is_some() && visitor.rereads && member.size > LONG;
-        let room = || if is_left { 0 } else { visitor.room_for(member) };
+        let is_long = visitor.rereads && member.size > LONG;
+        let left = if is_long && limit.is_some() {
+            Some(Left::Text)
+        } else if is_long && !visitor.fast && may_be_document(member) {
+            Some(Left::Document)
+        } else {
+            None
+        };
+        let room = || if left.is_some() { 0 } else { visitor.room_for(member) };
+        let inspector = match left {
+            Some(Left::Document) => Inspector::of_nothing(),
+            _ => Inspector::new(&member.name),
+        };
         Self {
             visitor,
             member,
             content,
             progress,
-            inspector: Inspector::new(&member.name),
+            inspector,
             limit,
-            is_left,
+            left,
             text: limit.map(|_| Vec::with_capacity(room())),
             len: 0,
             fault: None,
@@ -239,7 +278,9 @@ impl<'r, 'c> Reading<'r, 'c> {
 
     /// What was found, when all was read that should be.
     fn finish(self, read: io::Result<Option<Digests>>) -> Visited {
-        let Self { visitor, member, progress, inspector, is_left, text, len, mut fault, .. } = self;
+        let Self {
+            visitor, member, progress, inspector, mut left, mut text, len, mut fault, ..
+        } = self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
             match manifests::unreadable(&member.name, error) {
@@ -250,11 +291,13 @@ impl<'r, 'c> Reading<'r, 'c> {
         });
         progress.done(1);
         let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
-        let is_rare = text.is_some() || fault.is_some() || refused.is_some();
-        let is_left = is_left && text.is_some();
-        let text = text.filter(|_| !is_left);
+        if left == Some(Left::Text) {
+            // That it may be kept is all that is left of one.
+            left = text.take().and(left);
+        }
+        let is_rare = text.is_some() || left.is_some() || fault.is_some() || refused.is_some();
         let content = visitor.alike.finish(inspector, &member.name, file_len);
-        let rare = || Box::new(Rare { text, is_left, fault, refused, ..Rare::default() });
+        let rare = || Box::new(Rare { text, left, place: None, fault, refused });
         Visited { digests, content, rare: is_rare.then(rare) }
     }
 }
@@ -287,7 +330,7 @@ impl Blocks for Reading<'_, '_> {
             if before.saturating_add(wide) > MAX_MANIFEST {
                 self.fault = Some(too_long(&self.member.name));
                 self.text = None;
-            } else if !self.is_left {
+            } else if self.left.is_none() {
                 kept.extend_from_slice(block);
             }
         }
@@ -315,6 +358,17 @@ fn too_long(member: &str) -> Finding {
 /// Files up to this size are read as they are found.
 const LARGE: u64 = 4 * 1024 * 1024;
 
+/// Whether a member may be the document of the whole pack; one that is too long is not read to its end.
+fn may_be_document(member: &Member) -> bool {
+    below_top(&member.name) == PACK_DOCUMENT
+        && usize::try_from(member.size).is_ok_and(|size| size <= MAX_TEXT)
+}
+
+/// The name at the top, or in the one directory that may hold everything.
+fn below_top(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(_, rest)| rest)
+}
+
 /// Texts up to this length are kept; longer ones are most often as expected and need not be.
 const LONG: u64 = 64 * 1024;
 
@@ -323,8 +377,7 @@ const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
 /// Most bytes that are kept of a file whose text is needed: manifests and tag files of a bag.
 fn text_limit(path: &str) -> Option<u64> {
-    // At the top, or in the one directory that may hold everything.
-    let name = path.split_once('/').map_or(path, |(_, rest)| rest);
+    let name = below_top(path);
     if name.contains('/') {
         return None;
     }
