@@ -2,23 +2,31 @@
 
 use std::path::Path;
 
+use super::expected::{self, Sorted};
 use super::manifest_text::{self, ManifestText, RootFiles};
 use super::manifests::{self, NamedManifest, beside};
 use crate::archive::Member;
-use crate::digest::{Algorithm, Digest};
+use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::manifest::{Manifest, ManifestEntry};
+use crate::manifest::Manifest;
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
+use crate::path::MemberPath;
 
-/// A manifest, and which of its entries is about which member.
+/// What a manifest says of the members of an archive. Its entries are not kept: there are as many as members,
+/// and each takes more room than what is known of a member.
 pub(super) struct Known {
     name: String,
-    manifest: Manifest,
-    /// The number of each member's entry.
-    of_members: Vec<Option<usize>>,
-    /// Numbers of the entries that are about no member.
-    missing: Vec<usize>,
+    /// By the numbers of the members.
+    digests: DigestTable,
+    /// What is listed and about no member, and in which line.
+    missing: Vec<(MemberPath, u64)>,
+}
+
+/// What a manifest says of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) digest: Digest,
 }
 
 impl Known {
@@ -30,8 +38,21 @@ impl Known {
         members: &[Member],
         findings: &mut Vec<Finding>,
     ) -> Result<Option<Self>> {
-        let text = text(archive, files, findings)?;
-        Ok(text.map(|text| Self::of(text, placement, members, findings)))
+        let of_sorted = |name, sorted: Sorted| {
+            let Sorted { digests, is_complete } = sorted;
+            is_complete.then(|| Self { name, digests, missing: Vec::new() })
+        };
+        // Line by line: it is the largest of all that would be in memory. One at fault is read as a whole, and
+        // so is one that lists what is not there.
+        if let Some((name, sorted)) = expected::of_outside(archive, files, placement, members)
+            && let Some(known) = of_sorted(name, sorted)
+        {
+            return Ok(Some(known));
+        }
+        let Some(text) = text(archive, files, findings)? else { return Ok(None) };
+        let sorted = expected::of_sorted(&text, placement, members);
+        let known = sorted.and_then(|sorted| of_sorted(text.name.clone(), sorted));
+        Ok(Some(known.unwrap_or_else(|| Self::of(text, placement, members, findings))))
     }
 
     /// What a manifest lists, and which of it is about which member.
@@ -43,23 +64,36 @@ impl Known {
     ) -> Self {
         let NamedManifest { name, manifest } = text.parse(findings);
         let (of_members, missing) = pair(&manifest, placement, members);
-        Self { name, manifest, of_members, missing }
+        let entry = |number: usize| manifest.entries().get(number);
+        let mut digests = DigestTable::new(manifest.algorithm(), members.len());
+        for (member, number) in of_members.into_iter().enumerate() {
+            if let Some(entry) = number.and_then(entry) {
+                digests.set(member, &entry.digest);
+            }
+        }
+        let missing = missing.into_iter().filter_map(entry);
+        let missing = missing.map(|entry| (entry.path.clone(), entry.line)).collect();
+        Self { name, digests, missing }
+    }
+
+    /// The digests by the numbers of the members.
+    pub(super) fn into_digests(self) -> DigestTable {
+        self.digests
     }
 
     /// What is listed and not in the archive.
     pub(super) fn missing(&self) -> impl Iterator<Item = Finding> {
-        let missing = self.missing.iter().filter_map(|number| self.manifest.entries().get(*number));
-        missing.map(|entry| manifests::missing(entry.path.as_str(), &self.name, entry.line))
+        let missing = self.missing.iter();
+        missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
     }
 
-    /// The entry of a member, by the member's number; a file without one is not checked.
-    pub(super) fn entry(&self, member: usize) -> Option<&ManifestEntry> {
-        let number = self.of_members.get(member).copied().flatten()?;
-        self.manifest.entries().get(number)
+    /// What it says of a member, by the member's number; a file of which it says nothing is not checked.
+    pub(super) fn entry(&self, member: usize) -> Option<Entry> {
+        self.digests.get(member).map(|digest| Entry { digest })
     }
 
     /// What it says of a file that it has another digest than its entry.
-    pub(super) fn mismatch(&self, name: &str, entry: &ManifestEntry, found: &Digest) -> Finding {
+    pub(super) fn mismatch(&self, name: &str, entry: Entry, found: &Digest) -> Finding {
         manifests::mismatch(name, &self.name, &entry.digest, found)
     }
 }
@@ -127,7 +161,6 @@ pub(super) mod tests {
 
     use super::*;
     use crate::archive::{Location, MemberKind, Method};
-    use crate::path::MemberPath;
 
     /// A member of which nothing but the name is looked at.
     pub(in crate::ops) fn member(name: String) -> Member {

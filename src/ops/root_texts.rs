@@ -17,11 +17,18 @@ use crate::pack::{self, Layout, Placement};
 /// The text of a member that may be the manifest, when it was read; of others nothing is.
 pub(super) type Text = Option<Box<io::Result<Vec<u8>>>>;
 
+/// The name at the top, or in the one directory that may hold everything.
+fn last(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, last)| last)
+}
+
+fn is_manifest(name: &str) -> bool {
+    pack::manifest_algorithm(last(name)).is_some()
+}
+
 /// Reads a member that may be one of them; `kept` counts the bytes of all.
 pub(super) fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
-    // At the top, or in the one directory that may hold everything.
-    let last = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
-    if pack::manifest_algorithm(last).is_none() && !is_declaration(last) {
+    if !is_manifest(&member.name) && !is_declaration(last(&member.name)) {
         return None;
     }
     let mut text = Vec::new();
@@ -33,6 +40,20 @@ pub(super) fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead)
         )))));
     }
     Some(Box::new(read.map(|_| text)))
+}
+
+/// The same where another manifest counts, which lies beside the archive: of those inside is only seen whether the
+/// system lets them be read.
+pub(super) fn look_with_outside(
+    kept: &AtomicU64,
+    member: &Member,
+    content: &mut dyn BufRead,
+) -> Text {
+    if !is_manifest(&member.name) {
+        return look(kept, member, content);
+    }
+    let read = io::copy(&mut content.take(MAX_MANIFEST.saturating_add(1)), &mut io::sink());
+    read.err().map(|error| Box::new(Err(error)))
 }
 
 /// A file that was kept: its text, or what is wrong with it.

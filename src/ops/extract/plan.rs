@@ -10,8 +10,9 @@ use crate::finding::{Code, Finding};
 use crate::fs;
 use crate::ops::glance::ambiguous;
 use crate::ops::known::Known;
-use crate::ops::root_texts::{KeptText, RootTexts, look};
-use crate::pack::Placement;
+use crate::ops::manifests;
+use crate::ops::root_texts::{KeptText, RootTexts, look, look_with_outside};
+use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
 use crate::path;
 
 /// What is to be written, and what is known of it.
@@ -34,6 +35,8 @@ impl Plan {
         options: &ExtractOptions,
     ) -> Result<(Self, Contents)> {
         let kept = AtomicU64::new(0);
+        let outside = manifests::beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        let look = if fs::exists(&outside) { look_with_outside } else { look };
         let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
         let archive_path = archive.path().to_owned();
         // What is no longer needed of a large archive makes room for its manifest.
@@ -49,7 +52,9 @@ impl Plan {
                 texts.push(KeptText::new(member, *text)?);
             }
         }
-        let members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        let mut members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
+        // They took the room of what was seen of them.
+        members.shrink_to_fit();
         if let Some(name) = options.patterns.missing(members.iter().map(|member| &*member.name)) {
             return Err(Error::NoSuchMember {
                 archive: archive_path,

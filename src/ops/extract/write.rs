@@ -10,9 +10,8 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
-use crate::manifest::ManifestEntry;
 use crate::ops::copy::{Fault, copy, copy_both_hashed, copy_hashed};
-use crate::ops::known::Known;
+use crate::ops::known::{Entry, Known};
 use crate::ops::manifests;
 
 /// What became of one member.
@@ -170,7 +169,7 @@ struct NewFile<'a> {
     extraction: &'a Extraction<'a>,
     name: &'a str,
     /// What is known of it, where anything is.
-    expected: Option<(&'a Known, &'a ManifestEntry)>,
+    expected: Option<(&'a Known, Entry)>,
     pending: PendingFile,
     at: u64,
 }
