@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 
-use memchr::memmem::{self, Finder};
+use memchr::arch::all::packedpair::HeuristicFrequencyRank;
+use memchr::memmem::{self, Finder, FinderBuilder};
 
 use crate::by_name::ByName;
 use crate::digest::{Algorithm, Digest};
@@ -38,7 +39,7 @@ impl<'p> Passing<'p> {
         let part = part_to_search(names, path.as_str());
         // A line end in a name, where nothing encodes it, takes two lines.
         let is_clear = !part.contains(&b'\n');
-        let part = Finder::new(part);
+        let part = finder(part);
         Self { algorithm, names, path, part, line: Vec::new(), found: None, is_clear }
     }
 
@@ -91,11 +92,44 @@ impl<'p> Passing<'p> {
         }
     }
 
+    /// What was taken here and what another took that follows in the text, as one. Unclear unless this ends with
+    /// a line.
+    pub(crate) fn followed_by(mut self, after: Self) -> Self {
+        let agree = self.found.zip(after.found).is_none_or(|(found, later)| found == later);
+        self.is_clear &= self.line.is_empty() && after.is_clear && agree;
+        self.found = after.found.or(self.found);
+        self.line = after.line;
+        self
+    }
+
     /// The digest that the text gives for the file.
     pub(crate) fn finish(mut self) -> Result<Option<Digest>, Unclear> {
         let last = std::mem::take(&mut self.line);
         self.look_through(&last);
         if self.is_clear { Ok(self.found) } else { Err(Unclear) }
+    }
+}
+
+/// Looks for a part of a name by two of its bytes first. The letters of a name stand in most lines, and the
+/// digits of a number in most digests, so these are a byte that no digest has and a digit.
+fn finder(part: &[u8]) -> Finder<'_> {
+    struct Rarest([u8; 2]);
+    impl HeuristicFrequencyRank for Rarest {
+        fn rank(&self, byte: u8) -> u8 {
+            let place = self.0.iter().position(|rare| *rare == byte);
+            place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
+        }
+    }
+    let count = |byte: &&u8| memchr::memchr_iter(**byte, part).count();
+    let letter = part.iter().filter(|byte| !byte.is_ascii_hexdigit()).min_by_key(count);
+    // The first digits of a number change least from line to line.
+    let first = |digit: u8| memchr::memchr(digit, part).map(|at| (at, digit));
+    let digit = (b'0'..=b'9').filter_map(first).max();
+    match letter.zip(digit) {
+        Some((letter, (_, digit))) => {
+            FinderBuilder::new().build_forward_with_ranker(Rarest([*letter, digit]), part)
+        }
+        None => Finder::new(part),
     }
 }
 
@@ -303,11 +337,25 @@ mod tests {
             lines in proptest::collection::vec(line(), 0..6),
             asked in name(),
             block in 1_usize..200,
+            cut in any::<proptest::sample::Index>(),
         ) {
             let text = lines.concat();
             let Ok(path) = MemberPath::new(asked) else { return Ok(()) };
             for names in ENCODINGS {
                 let whole = Manifest::look_up(Algorithm::Sha256, names, &text, &path);
+                let (before, after) = text.split_at(cut.index(text.len() + 1));
+                let part = |text: &[u8]| {
+                    let mut passing = Passing::new(Algorithm::Sha256, names, &path);
+                    text.chunks(block).for_each(|block| passing.take(block));
+                    passing
+                };
+                let parts = part(before).followed_by(part(after)).finish();
+                if let Ok(found) = parts {
+                    prop_assert_eq!(&Ok(found), &whole);
+                }
+                if before.is_empty() || before.ends_with(b"\n") {
+                    prop_assert_eq!(parts, passing(names, &text, &path, block));
+                }
                 if let Ok(found) = passing(names, &text, &path, block) {
                     prop_assert_eq!(&Ok(found), &whole);
                 }
@@ -315,6 +363,21 @@ mod tests {
                     prop_assert_eq!(index.look_up(&text, &path), whole);
                 }
             }
+        }
+
+        #[test]
+        fn a_name_is_found_wherever_it_stands(
+            part in "[gh0-3ab/]{0,9}",
+            text in "[gh0-3ab/]{0,200}",
+            places in proptest::collection::vec(0_usize..200, 0..3),
+        ) {
+            let mut text = text;
+            for place in places {
+                text.insert_str(place % (text.len() + 1), &part);
+            }
+            let all: Vec<usize> = memmem::find_iter(text.as_bytes(), &part).collect();
+            let found: Vec<usize> = finder(part.as_bytes()).find_iter(text.as_bytes()).collect();
+            prop_assert_eq!(found, all);
         }
 
         #[test]

@@ -12,6 +12,17 @@ pub(crate) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// How many jobs a work of this length is worth that is cut into parts of `part` or more, one for each core at
+/// most.
+pub(crate) fn jobs_for(length: u64, part: u64) -> usize {
+    /// More threads take longer to begin than they save in works of some milliseconds.
+    const MOST: usize = 8;
+    let parts = length.checked_div(part).unwrap_or(0);
+    let parts = usize::try_from(parts).unwrap_or(usize::MAX);
+    // To ask the system takes longer than a short work.
+    if parts <= 1 { 1 } else { default_jobs().min(parts).min(MOST) }
+}
+
 /// Runs `work` on consecutive ranges that tile `0..count`, each of `step` numbers or fewer, on
 /// `jobs` threads, and returns the results in the order of their ranges.
 ///

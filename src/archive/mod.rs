@@ -377,19 +377,6 @@ impl Archive {
         }
     }
 
-    /// Whether it takes long to find the first member, so that [`Archive::guess`] saves time.
-    pub(crate) fn is_long_search(&self) -> bool {
-        matches!(self, Self::Zip(zip) if zip.is_long_search())
-    }
-
-    /// What [`Archive::find`] may be about to find: known at once, and worth nothing until it does.
-    pub(crate) fn guess(&self, name: &str) -> Option<Member> {
-        match self {
-            Self::Zip(zip) => zip.guess(name),
-            Self::Directory(_) | Self::Tar(_) => None,
-        }
-    }
-
     /// Every member, without reading content; what is wrong with the container is not looked for.
     pub(crate) fn members(&self) -> Result<Vec<Member>> {
         match self {
@@ -452,6 +439,21 @@ impl Archive {
             Self::Directory(_) => None,
             Self::Zip(zip) => Some(zip.file()),
             Self::Tar(tarball) => Some(tarball.file()),
+        }
+    }
+
+    /// Shows a long text to `take`, on several threads: in parts that begin with a line, each in blocks to a
+    /// `state` of its own; gives the states in the order of the parts. `None` when that is not possible,
+    /// not worth it, or something is wrong with the content, as [`Archive::read`] will say.
+    pub(crate) fn by_lines<T: Send>(
+        &self,
+        member: &Member,
+        state: impl Fn() -> T + Sync,
+        take: impl Fn(&mut T, &[u8]) + Sync,
+    ) -> Option<Vec<T>> {
+        match self {
+            Self::Zip(zip) => zip.by_lines(member, state, take),
+            Self::Directory(_) | Self::Tar(_) => None,
         }
     }
 

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
+
 use super::super::{Location, Member, MemberKind};
-use super::record::{CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
+use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
 use super::{kind, method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -103,6 +105,8 @@ fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
+const CENTRAL_SIGNATURE: [u8; 4] = CENTRAL.to_le_bytes();
+
 /// The longest record: name, extra field and comment of 65,535 bytes each.
 pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;
 
@@ -116,40 +120,84 @@ pub(super) fn walk(
     file: &File,
     offset: u64,
     len: u64,
-    mut visit: impl FnMut(&Outline<'_>) -> bool,
+    visit: impl FnMut(&Outline<'_>) -> bool,
 ) -> Result<()> {
+    let end = offset.saturating_add(len);
+    walk_part(file, offset, end, end, visit).map(|_| ())
+}
+
+/// As [`walk`] from the record at `start` to the last that begins before `until`, in a directory that goes on
+/// to `end`. Gives where the first record lies that was not shown.
+pub(super) fn walk_part(
+    file: &File,
+    start: u64,
+    until: u64,
+    end: u64,
+    mut visit: impl FnMut(&Outline<'_>) -> bool,
+) -> Result<u64> {
+    /// What is read at once of the record that begins before `until` and ends behind it.
+    const OVERHANG: u64 = 1024;
     let mut block = vec![0; BLOCK];
     // What of the block is read and not yet visited, and what of the directory is not yet read.
     let mut ready = 0..0;
-    let mut left = len;
+    let mut unread = start;
     loop {
         let mut rest = block.get(ready.clone()).unwrap_or_default();
-        while let Some((outline, after)) = Outline::read(rest) {
-            if !visit(&outline) {
-                return Ok(());
-            }
+        let behind = usize::try_from(unread.saturating_sub(until)).unwrap_or(usize::MAX);
+        while rest.len() > behind
+            && let Some((outline, after)) = Outline::read(rest)
+        {
             rest = after;
-        }
-        // What is no record here may be the beginning of one.
-        if left == 0 || rest.len() >= LONGEST {
-            if rest.is_empty() {
-                return Ok(());
+            if !visit(&outline) {
+                return Ok(unread.saturating_sub(wide(rest.len())));
             }
-            let read = len.saturating_sub(left).saturating_sub(wide(rest.len()));
-            return Err(Error::damaged(file.path(), no_record(offset.saturating_add(read))));
         }
         let kept = rest.len();
+        let at = unread.saturating_sub(wide(kept));
+        if at >= until {
+            return Ok(at);
+        }
+        // What is no record here may be the beginning of one.
+        if unread >= end || kept >= LONGEST {
+            return Err(Error::damaged(file.path(), no_record(at)));
+        }
         if kept >= block.len() / 2 {
             block.resize(block.len().saturating_mul(2).min(2 * LONGEST), 0);
         }
         block.copy_within(ready.end.saturating_sub(kept)..ready.end, 0);
         let room = block.len().saturating_sub(kept);
+        let soon = until.saturating_add(OVERHANG).min(end);
+        let left = if unread < soon { soon } else { end }.saturating_sub(unread);
         let more = usize::try_from(left).unwrap_or(room).min(room);
         ready = 0..kept.saturating_add(more);
-        let at = offset.saturating_add(len.saturating_sub(left));
-        file.read_exact_at(block.get_mut(kept..ready.end).unwrap_or_default(), at)?;
-        left = left.saturating_sub(wide(more));
+        file.read_exact_at(block.get_mut(kept..ready.end).unwrap_or_default(), unread)?;
+        unread = unread.saturating_add(wide(more));
     }
+}
+
+/// Where records of a directory are likely to begin that cut it into `parts` of about the same length. These
+/// are guesses: a name may hold what looks like a record.
+pub(super) fn likely_starts(file: &File, offset: u64, len: u64, parts: u64) -> Vec<u64> {
+    /// Nearly all records are shorter than half of it.
+    const WINDOW: u64 = 4 * 1024;
+    let signature = Finder::new(&CENTRAL_SIGNATURE);
+    let end = offset.saturating_add(len);
+    let mut starts = Vec::new();
+    for part in 1..parts {
+        let from = offset.saturating_add((len / parts).saturating_mul(part));
+        let length = usize::try_from(end.saturating_sub(from).min(WINDOW)).unwrap_or(0);
+        let mut window = vec![0; length];
+        if file.read_exact_at(&mut window, from).is_err() {
+            continue;
+        }
+        let is_record = |at: &usize| {
+            let record = window.get(*at..).and_then(Outline::read);
+            record.is_some_and(|(_, after)| after.starts_with(&CENTRAL_SIGNATURE))
+        };
+        let start = signature.find_iter(&window).find(is_record);
+        starts.extend(start.map(|at| from.saturating_add(wide(at))));
+    }
+    starts
 }
 
 /// A name as it is meant: archives that are made from `.` may name everything below `./`.
@@ -245,7 +293,24 @@ mod tests {
                     Err(finding) => fault = Some(finding),
                 }
             }
-            prop_assert_eq!(seen, expected);
+            prop_assert_eq!(&seen, &expected);
+            // In parts, the beginnings of which are guessed, every record is seen once.
+            let mut in_parts = Vec::new();
+            let end = wide(before + len);
+            let mut start = wide(before);
+            let guesses = likely_starts(&file, wide(before), wide(len), 4);
+            for until in guesses.into_iter().chain([end]) {
+                let visit = |outline: &Outline<'_>| {
+                    in_parts.push((outline.local, outline.name.len()));
+                    true
+                };
+                match walk_part(&file, start, until, end, visit) {
+                    Ok(next) => prop_assert_eq!(next, until),
+                    Err(_) => prop_assert!(fault.is_some()),
+                }
+                start = until;
+            }
+            prop_assert_eq!(in_parts, expected);
             match (result, fault) {
                 (Ok(()), None) => {}
                 (Err(Error::Damaged { finding, .. }), Some(fault)) => prop_assert_eq!(finding, fault),

@@ -46,11 +46,6 @@ impl Door {
         }
     }
 
-    /// Whether nothing was found by it yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.passes.load(Ordering::Relaxed) == 0
-    }
-
     /// The index, once there have been as many passes as it costs.
     fn index<'z>(&'z self, zip: &'z ZipArchive) -> Option<(&'z Index, &'z [u8])> {
         if self.passes.load(Ordering::Relaxed) < PASSES {
@@ -171,6 +166,7 @@ mod tests {
 
     use super::super::super::names;
     use super::super::record::{Facts, NewHeader, write_central, write_end, write_local};
+    use super::super::{directory, search};
     use super::*;
     use crate::path::MemberPath;
 
@@ -283,6 +279,46 @@ mod tests {
                     .any(|finding| finding.member.as_ref() == Some(name) && finding.forbids_reading());
                 if forbidden && MemberPath::new(name.as_str()).is_ok() {
                     prop_assert!(!alone.starts_with("Ok(Some"), "{} {:?}", alone, findings);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_by_several_threads_agrees_with_one(
+            members in proptest::collection::vec(odd(), 0..30),
+            broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
+            cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 1..4),
+            wrong in prop_oneof![5 => Just(0_u64), 1 => 0_u64..99],
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("odd.zip");
+            std::fs::write(&path, zip_of(&members, 0, broken)).unwrap();
+            let Ok(zip) = ZipArchive::open(File::open(&path).unwrap()) else { return Ok(()) };
+            let end = zip.end.directory_offset + zip.end.directory_len;
+            let mut records = Vec::new();
+            let mut at = zip.end.directory_offset;
+            let walked = directory::walk(&zip.file, at, zip.end.directory_len, |outline| {
+                records.push(at);
+                at += u64::try_from(outline.bytes.len()).unwrap();
+                true
+            });
+            records.push(end);
+            let mut starts: Vec<u64> = cuts.iter().map(|cut| cut.get(&records) + wrong).collect();
+            starts.sort_unstable();
+            for names in [&NAMES[..], &NAMES[..3], &["a"], &[""], &["b/c", "a-long-name.ra"]] {
+                let whole = search::one_by_one(&zip, names);
+                let parts = search::side_by_side(&zip, names, &starts);
+                match (&whole, &parts) {
+                    (Ok(whole), Some(parts)) => {
+                        prop_assert_eq!(format!("{whole:?}"), format!("{parts:?}"));
+                    }
+                    (_, None) => {
+                        let is_doubled = whole.as_ref().is_ok_and(|pass| pass.is_doubled);
+                        prop_assert!(walked.is_err() || wrong > 0 || is_doubled);
+                    }
+                    (Err(_), Some(_)) => prop_assert!(false, "{:?}", whole),
                 }
             }
         }

@@ -5,8 +5,8 @@ mod directory;
 mod door;
 mod end;
 mod extra;
-mod guess;
 mod index;
+mod lines;
 pub(super) mod read_back;
 mod record;
 mod scan;
@@ -117,15 +117,13 @@ impl ZipArchive {
         door::find(self, name, others)
     }
 
-    /// Whether it takes long to find the first member.
-    pub(super) fn is_long_search(&self) -> bool {
-        /// Some thousands of members: to read them takes longer than to begin a thread.
-        const LONG: u64 = 256 * 1024;
-        self.end.directory_len >= LONG && self.door.is_new()
-    }
-
-    pub(super) fn guess(&self, name: &str) -> Option<Member> {
-        guess::guess(self, name)
+    pub(super) fn by_lines<T: Send>(
+        &self,
+        member: &Member,
+        state: impl Fn() -> T + Sync,
+        take: impl Fn(&mut T, &[u8]) + Sync,
+    ) -> Option<Vec<T>> {
+        lines::by_lines(self, member, state, take)
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {

@@ -12,7 +12,7 @@ use super::super::manifest_text::{
     BY_PREFERENCE, ManifestText, RootFiles as _, rules, undecodable,
 };
 use super::super::manifests::MAX_MANIFEST;
-use super::{ASKED_NEXT, Pack};
+use super::Pack;
 use crate::archive::{Archive, Member, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
@@ -89,10 +89,6 @@ impl PackManifest {
     }
 
     fn pass(&self, pack: &Pack, path: &MemberPath) -> Result<Passed> {
-        let foreseen = pack.foreseen.get();
-        if let Some(passed) = foreseen.and_then(|foreseen| foreseen.of(self, path)) {
-            return Ok(passed);
-        }
         let passed = pass(&pack.archive, &self.member, self.algorithm, self.rules.names, path)?;
         passed.map_err(|error| pack.unreadable(&self.name, error))
     }
@@ -119,7 +115,12 @@ fn pass(
     names: NameEncoding,
     path: &MemberPath,
 ) -> Result<io::Result<Passed>> {
-    let mut passing = Passing::new(algorithm, names, path);
+    let new = || Passing::new(algorithm, names, path);
+    let parts = archive.by_lines(manifest, new, Passing::take);
+    if let Some(whole) = parts.and_then(|parts| parts.into_iter().reduce(Passing::followed_by)) {
+        return Ok(Ok(whole.finish()));
+    }
+    let mut passing = new();
     let mut reader = archive.read(manifest)?;
     loop {
         let block = match reader.fill_buf() {
@@ -131,42 +132,6 @@ fn pass(
         passing.take(block);
         let count = block.len();
         reader.consume(count);
-    }
-}
-
-/// What a member says of a file that is likely to be its manifest, read before it was found. It counts only
-/// when that very member is found as the manifest, by all the rules.
-#[derive(Debug)]
-pub(super) struct Foreseen {
-    manifest: Member,
-    algorithm: Algorithm,
-    names: NameEncoding,
-    path: MemberPath,
-    passed: Passed,
-}
-
-impl Foreseen {
-    /// Looks for the file `name`. Whatever is wrong will be said by who finds the manifest.
-    pub(super) fn look(archive: &Archive, name: &str) -> Option<Self> {
-        let path = MemberPath::new(name).ok()?;
-        let [likely, ..] = ASKED_NEXT;
-        let algorithm = pack::manifest_algorithm(likely)?;
-        let names = NameEncoding::Gnu;
-        let manifest = archive.guess(likely)?;
-        if manifest.size > MAX_MANIFEST || manifest.method != Method::Stored {
-            return None;
-        }
-        let passed = pass(archive, &manifest, algorithm, names, &path).ok()?.ok()?;
-        Some(Self { manifest, algorithm, names, path, passed })
-    }
-
-    /// What `manifest` says of `path`, if that is what was looked for.
-    fn of(&self, manifest: &PackManifest, path: &MemberPath) -> Option<Passed> {
-        let is_it = self.manifest == manifest.member
-            && self.algorithm == manifest.algorithm
-            && self.names == manifest.rules.names
-            && self.path == *path;
-        is_it.then_some(self.passed)
     }
 }
 

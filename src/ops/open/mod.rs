@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
 
-use self::manifest::{Foreseen, Listing, PackManifest};
+use self::manifest::{Listing, PackManifest};
 use super::copy::{Fault, LARGE, copy_hashed};
 use super::lone;
 use super::manifest_text::RootFiles;
@@ -63,8 +63,6 @@ pub struct Pack {
     manifest: OnceLock<Option<PackManifest>>,
     /// The pack's own document, which describes any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
-    /// What the manifest was likely to say before it was found.
-    foreseen: OnceLock<Foreseen>,
 }
 
 /// What is asked for after the first file of a pack: the manifest that most packs have, and what says
@@ -115,7 +113,6 @@ impl Pack {
             placement: OnceLock::new(),
             manifest: OnceLock::new(),
             document: OnceLock::new(),
-            foreseen: OnceLock::new(),
         })
     }
 
@@ -148,14 +145,7 @@ impl Pack {
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         let placement = OnceLock::from(placement);
-        Self {
-            archive,
-            map: None,
-            placement,
-            manifest: OnceLock::new(),
-            document: OnceLock::new(),
-            foreseen: OnceLock::new(),
-        }
+        Self { archive, map: None, placement, manifest: OnceLock::new(), document: OnceLock::new() }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -252,7 +242,7 @@ impl Pack {
     ///
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
-        let member = self.find_and_foresee(name)?;
+        let member = self.find(name)?;
         let vouching = self.vouching(&member)?;
         let (written, digest) = self.copy(&member, name, vouching.algorithm, out)?;
         let vouched = self.check_digest(&member, vouching, &digest)?;
@@ -424,22 +414,6 @@ impl Pack {
                 suggestion: self.suggestion(name)?,
             }),
         }
-    }
-
-    /// Finds a member that is about to be held against the manifest, through which another thread looks
-    /// meanwhile: in a large zip the two take equally long.
-    fn find_and_foresee(&self, name: &str) -> Result<Member> {
-        let is_worth_it = self.archive.is_long_search() && self.manifest.get().is_none();
-        if !is_worth_it {
-            return self.find(name);
-        }
-        let foresee = || Foreseen::look(&self.archive, name);
-        let (found, foreseen) =
-            parallel::join(parallel::default_jobs(), || self.find(name), foresee);
-        if let Some(foreseen) = foreseen {
-            self.foreseen.get_or_init(|| foreseen);
-        }
-        found
     }
 
     /// A name that is there and that may be meant.
