@@ -43,6 +43,16 @@ impl Window {
         self.limit = offset.saturating_add(ahead).min(limit);
     }
 
+    /// Prepares for the content of a member whose header was read. Where another was looked at since, nothing is
+    /// read but the content.
+    pub(super) fn aim_back(&mut self, offset: u64, length: usize) {
+        let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        let end = self.start.saturating_add(wide(self.bytes.len()));
+        if !(self.start..=end).contains(&offset) {
+            self.limit = offset.saturating_add(wide(length));
+        }
+    }
+
     /// `length` bytes from `offset`; `None` when the file does not hold them.
     pub(super) fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
         let inside = |this: &Self| {

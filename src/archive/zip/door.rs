@@ -157,7 +157,10 @@ pub(super) fn small(zip: &ZipArchive, data: u64, length: u64) -> Result<Option<V
     let Some(length) = usize::try_from(length).ok().filter(|_| length <= SMALL) else {
         return Ok(None);
     };
-    zip.door.with_window(zip, |window| Ok(window.get(data, length)?.map(<[u8]>::to_vec)))
+    zip.door.with_window(zip, |window| {
+        window.aim_back(data, length);
+        Ok(window.get(data, length)?.map(<[u8]>::to_vec))
+    })
 }
 
 #[cfg(test)]

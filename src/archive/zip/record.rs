@@ -357,6 +357,7 @@ impl<'a> Outline<'a> {
 
     /// The byte that the member reaches at least: how long the extra field of its own header is, only
     /// that header says.
+    #[inline]
     pub(super) fn least_end(&self) -> u64 {
         let fixed = wide(LOCAL_LEN.saturating_add(self.name.len()));
         self.local.saturating_add(fixed).saturating_add(self.packed_size)

@@ -148,7 +148,8 @@ impl<'n> Pass<'n> {
             let is_other = |glances: &[Glance; 3]| {
                 !glances.iter().fold(false, |any, each| any | each.fits(outline.bytes))
             };
-            if !glances.as_ref().is_some_and(is_other) || outline.name.starts_with(b"./") {
+            if !glances.as_ref().is_some_and(is_other) || outline.name.first_chunk() == Some(b"./")
+            {
                 was_it = pass.compare(outline, count, reach);
             }
             reach = reach.max(outline.least_end());
