@@ -12,15 +12,22 @@ pub(crate) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// How many jobs a work of this length is worth that is cut into parts of `part` or more, one for each core at
+/// How many jobs a work of this length is worth when each is worth it from a `share` on: one for each core at
 /// most.
-pub(crate) fn jobs_for(length: u64, part: u64) -> usize {
+pub(crate) fn jobs_for(length: u64, share: u64) -> usize {
     /// More threads take longer to begin than they save in works of some milliseconds.
     const MOST: usize = 8;
-    let parts = length.checked_div(part).unwrap_or(0);
-    let parts = usize::try_from(parts).unwrap_or(usize::MAX);
+    let shares = length.checked_div(share).unwrap_or(0);
+    let shares = usize::try_from(shares).unwrap_or(usize::MAX);
     // To ask the system takes longer than a short work.
-    if parts <= 1 { 1 } else { default_jobs().min(parts).min(MOST) }
+    if shares <= 1 { 1 } else { default_jobs().min(shares).min(MOST) }
+}
+
+/// Into how many parts to cut a work for so many jobs: more than one for each, since another thread may begin
+/// late, or be interrupted.
+pub(crate) fn parts_for(jobs: usize) -> u64 {
+    const EACH: u64 = 4;
+    if jobs <= 1 { 1 } else { u64::try_from(jobs).unwrap_or(1).saturating_mul(EACH) }
 }
 
 /// Runs `work` on consecutive ranges that tile `0..count`, each of `step` numbers or fewer, on

@@ -1,6 +1,7 @@
 //! The directory of a zip: what it says of each member.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memmem::Finder;
 
@@ -123,24 +124,25 @@ pub(super) fn walk(
     visit: impl FnMut(&Outline<'_>) -> bool,
 ) -> Result<()> {
     let end = offset.saturating_add(len);
-    walk_part(file, offset, end, end, visit).map(|_| ())
+    walk_part(file, &mut Vec::new(), offset..end, end, visit).map(|_| ())
 }
 
-/// As [`walk`] from the record at `start` to the last that begins before `until`, in a directory that goes on
-/// to `end`. Gives where the first record lies that was not shown.
+/// As [`walk`] from the record at the start of `part` to the last that begins in it, by way of `block`, in a
+/// directory that goes on to `end`. Gives where the first record lies that was not shown.
 pub(super) fn walk_part(
     file: &File,
-    start: u64,
-    until: u64,
+    block: &mut Vec<u8>,
+    part: Range<u64>,
     end: u64,
     mut visit: impl FnMut(&Outline<'_>) -> bool,
 ) -> Result<u64> {
     /// What is read at once of the record that begins before `until` and ends behind it.
     const OVERHANG: u64 = 1024;
-    let mut block = vec![0; BLOCK];
+    let until = part.end;
+    block.resize(block.len().max(BLOCK), 0);
     // What of the block is read and not yet visited, and what of the directory is not yet read.
     let mut ready = 0..0;
-    let mut unread = start;
+    let mut unread = part.start;
     loop {
         let mut rest = block.get(ready.clone()).unwrap_or_default();
         let behind = usize::try_from(unread.saturating_sub(until)).unwrap_or(usize::MAX);
@@ -295,7 +297,7 @@ mod tests {
             }
             prop_assert_eq!(&seen, &expected);
             // In parts, the beginnings of which are guessed, every record is seen once.
-            let mut in_parts = Vec::new();
+            let (mut in_parts, mut block) = (Vec::new(), Vec::new());
             let end = wide(before + len);
             let mut start = wide(before);
             let guesses = likely_starts(&file, wide(before), wide(len), 4);
@@ -304,7 +306,7 @@ mod tests {
                     in_parts.push((outline.local, outline.name.len()));
                     true
                 };
-                match walk_part(&file, start, until, end, visit) {
+                match walk_part(&file, &mut block, start..until, end, visit) {
                     Ok(next) => prop_assert_eq!(next, until),
                     Err(_) => prop_assert!(fault.is_some()),
                 }

@@ -312,7 +312,7 @@ mod tests {
             starts.sort_unstable();
             for names in [&NAMES[..], &NAMES[..3], &["a"], &[""], &["b/c", "a-long-name.ra"]] {
                 let whole = search::one_by_one(&zip, names);
-                let parts = search::side_by_side(&zip, names, &starts);
+                let parts = search::side_by_side(&zip, names, 2, &starts);
                 match (&whole, &parts) {
                     (Ok(whole), Some(parts)) => {
                         prop_assert_eq!(format!("{whole:?}"), format!("{parts:?}"));

@@ -10,8 +10,8 @@ use super::ZipArchive;
 use crate::error::Result;
 use crate::parallel;
 
-/// A part of a text that is worth a thread.
-const PART: u64 = 512 * 1024;
+/// What of a text is worth a thread.
+const SHARE: u64 = 768 * 1024;
 
 /// Bytes that are read at once: larger blocks are no faster, and fresh memory costs more than the calls.
 const BLOCK: usize = 64 * 1024;
@@ -25,12 +25,12 @@ pub(super) fn by_lines<T: Send>(
     state: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &[u8]) + Sync,
 ) -> Option<Vec<T>> {
-    let jobs = parallel::jobs_for(member.size, PART);
+    let jobs = parallel::jobs_for(member.size, SHARE);
     if jobs <= 1 {
         return None;
     }
-    let starts = starts(zip, member, u64::try_from(jobs).unwrap_or(1))?;
-    in_parts(zip, member, &starts, state, take)
+    let starts = starts(zip, member, parallel::parts_for(jobs))?;
+    in_parts(zip, member, jobs, &starts, state, take)
 }
 
 /// Where lines begin that cut a text into `parts` of about the same length.
@@ -54,6 +54,7 @@ fn starts(zip: &ZipArchive, member: &Member, parts: u64) -> Option<Vec<u64>> {
 fn in_parts<T: Send>(
     zip: &ZipArchive,
     member: &Member,
+    jobs: usize,
     starts: &[u64],
     state: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &[u8]) + Sync,
@@ -69,11 +70,11 @@ fn in_parts<T: Send>(
         return None;
     }
     let parts = edges.len().saturating_sub(1);
-    let work = |(): &mut (), part: Range<usize>| -> Result<_> {
+    let work = |block: &mut Vec<u8>, part: Range<usize>| -> Result<_> {
         let edge = |at: usize| edges.get(at).copied().unwrap_or(end);
         let (mut at, until) = (edge(part.start), edge(part.end));
         let (mut state, mut checksum) = (state(), Hasher::new());
-        let mut block = vec![0; BLOCK];
+        block.resize(BLOCK, 0);
         while at < until {
             let left = until.saturating_sub(at);
             let length = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
@@ -85,7 +86,7 @@ fn in_parts<T: Send>(
         }
         Ok((state, checksum))
     };
-    let parts = parallel::map_ranges(parts, parts, 1, || (), work).ok()?;
+    let parts = parallel::map_ranges(jobs, parts, 1, Vec::new, work).ok()?;
     let mut checksum = Hasher::new();
     let take = |(state, part): (T, Hasher)| {
         checksum.combine(&part);
@@ -152,7 +153,7 @@ mod tests {
             let crc = crc32fast::hash(&text) ^ u32::from(flipped);
             let (_path, zip, member) = opened(&zip_of(&text, crc));
             let starts = starts(&zip, &member, parts).unwrap();
-            let shown = in_parts(&zip, &member, &starts, Vec::new, append);
+            let shown = in_parts(&zip, &member, 2, &starts, Vec::new, append);
             prop_assert_eq!(shown.is_some(), !flipped && !starts.is_empty());
             if let Some(shown) = shown {
                 let (last, others) = shown.split_last().unwrap();

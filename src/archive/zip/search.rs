@@ -125,9 +125,14 @@ impl<'n> Pass<'n> {
         }
     }
 
-    /// Passes over the records from `start` on to the last that begins before `until`, or to the second of the
-    /// first name. Gives where the next one lies.
-    fn over(zip: &ZipArchive, names: &[&'n str], start: u64, until: u64) -> Result<(Self, u64)> {
+    /// Passes over the records from the start of `part` on, by way of `block`, to the last that begins in it or
+    /// to the second of the first name. Gives where the next one lies.
+    fn over(
+        zip: &ZipArchive,
+        names: &[&'n str],
+        block: &mut Vec<u8>,
+        part: Range<u64>,
+    ) -> Result<(Self, u64)> {
         let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
         let end = directory_offset.saturating_add(directory_len);
         let mut pass = Self::new(names, directory_offset);
@@ -135,7 +140,7 @@ impl<'n> Pass<'n> {
         // What changes with each record is kept at hand.
         let (mut count, mut reach, mut first, mut before) = (0_usize, 0_u64, None, None);
         let (mut is_in_order, mut was_it) = (true, false);
-        let next = directory::walk_part(&zip.file, start, until, end, |outline| {
+        let next = directory::walk_part(&zip.file, block, part, end, |outline| {
             is_in_order &= before.is_none_or(|before| before < outline.local);
             before = Some(outline.local);
             if count == 0 {
@@ -218,10 +223,10 @@ impl<'n> Pass<'n> {
 /// is an error at once.
 pub(super) fn search(zip: &ZipArchive, names: &[&str]) -> Result<Vec<Sighting>> {
     let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
-    let jobs = parallel::jobs_for(directory_len, PART);
-    let parts = u64::try_from(jobs).unwrap_or(1);
+    let jobs = parallel::jobs_for(directory_len, SHARE);
+    let parts = parallel::parts_for(jobs);
     let starts = directory::likely_starts(&zip.file, directory_offset, directory_len, parts);
-    let pass = match side_by_side(zip, names, &starts) {
+    let pass = match side_by_side(zip, names, jobs, &starts) {
         Some(pass) => pass,
         None => one_by_one(zip, names)?,
     };
@@ -239,14 +244,14 @@ pub(super) fn search(zip: &ZipArchive, names: &[&str]) -> Result<Vec<Sighting>> 
     Ok(wanted.into_iter().map(|each| each.sighting).collect())
 }
 
-/// A part of a directory that is worth a thread: some thousands of records.
-const PART: u64 = 512 * 1024;
+/// What of a directory is worth a thread: some thousands of records.
+const SHARE: u64 = 768 * 1024;
 
 /// Reads it on one thread.
 pub(super) fn one_by_one<'n>(zip: &ZipArchive, names: &[&'n str]) -> Result<Pass<'n>> {
     let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
     let end = directory_offset.saturating_add(directory_len);
-    Pass::over(zip, names, directory_offset, end).map(|(pass, _)| pass)
+    Pass::over(zip, names, &mut Vec::new(), directory_offset..end).map(|(pass, _)| pass)
 }
 
 /// The same by several threads, each from one of the `starts` on. `None` without any, when one of them proves
@@ -255,6 +260,7 @@ pub(super) fn one_by_one<'n>(zip: &ZipArchive, names: &[&'n str]) -> Result<Pass
 pub(super) fn side_by_side<'n>(
     zip: &ZipArchive,
     names: &[&'n str],
+    jobs: usize,
     starts: &[u64],
 ) -> Option<Pass<'n>> {
     if starts.is_empty() {
@@ -263,14 +269,14 @@ pub(super) fn side_by_side<'n>(
     let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
     let end = directory_offset.saturating_add(directory_len);
     let starts: Vec<u64> = iter::once(directory_offset).chain(starts.iter().copied()).collect();
-    let work = |(): &mut (), part: Range<usize>| {
+    let work = |block: &mut Vec<u8>, part: Range<usize>| {
         let start = *starts.get(part.start).ok_or(())?;
         let until = starts.get(part.end).copied().unwrap_or(end);
-        let (pass, next) = Pass::over(zip, names, start, until).map_err(|_| ())?;
+        let (pass, next) = Pass::over(zip, names, block, start..until).map_err(|_| ())?;
         // What the next thread says counts only when it began at a record.
         if next == until { Ok(pass) } else { Err(()) }
     };
-    let passes = parallel::map_ranges(starts.len(), starts.len(), 1, || (), work).ok()?;
+    let passes = parallel::map_ranges(jobs, starts.len(), 1, Vec::new, work).ok()?;
     let pass = passes.into_iter().reduce(Pass::followed_by)?;
     (!pass.is_doubled).then_some(pass)
 }
