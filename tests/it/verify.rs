@@ -691,7 +691,9 @@ fn a_long_document_of_the_pack_is_held_against_all_else_as_a_short_one_is() {
                 let mut parts = parts();
                 parts.push(part("manifest.yaml", format!("{text}# {comment}\n")));
                 parts = with_manifest(parts);
-                parts.iter_mut().for_each(|part| part.name.insert_str(0, top));
+                for part in &mut parts {
+                    part.name.insert_str(0, top);
+                }
                 let scratch = TempDir::new().unwrap();
                 let archive = write(&scratch, ending, make(&parts));
                 verify(&archive, &["--json", "--strict"]).exits(1).findings()
