@@ -87,6 +87,10 @@ pub(super) fn revisit<R: Revisit>(
     let sizes: Vec<u64> =
         order.iter().map(|position| member(*position).map_or(0, |m| m.packed_size)).collect();
     let portions = portions(&sizes, jobs);
+    let at = |place: usize| {
+        let position = *order.get(place)?;
+        Some((position, member(position)?))
+    };
     let chunks = parallel::map_ranges(
         jobs,
         portions.len(),
@@ -97,42 +101,36 @@ pub(super) fn revisit<R: Revisit>(
             for portion in portions.get(range).unwrap_or_default() {
                 match portion {
                     Portion::Run(run) => {
-                        let positions = order.get(run.clone()).unwrap_or_default();
-                        let last = positions.last().and_then(|position| member(*position));
-                        window.limit = last.map_or(0, |m| begin(m).saturating_add(m.packed_size));
-                        visited.reserve(positions.len());
-                        for position in positions {
-                            let Some(member) = member(*position) else { continue };
+                        let last = at(run.end.saturating_sub(1));
+                        window.limit =
+                            last.map_or(0, |(_, m)| begin(m).saturating_add(m.packed_size));
+                        visited.reserve(run.len());
+                        for (position, member) in run.clone().filter_map(at) {
                             let result = show(member, window, &mut |content| {
-                                let (position, hashing) = (*position, Hashing::Here);
+                                let hashing = Hashing::Here;
                                 visit.one(state, Shown { position, content, hashing })
                             })?;
-                            visited.push((*position, result));
+                            visited.push((position, result));
                         }
                     }
                     Portion::Large { place, hashing } => {
-                        let position = order.get(*place).copied();
-                        let large =
-                            position.and_then(|position| Some((position, member(position)?)));
-                        let Some((position, member)) = large else { continue };
-                        let mut content = open(member, file)?;
-                        let shown = Shown { position, content: &mut *content, hashing: *hashing };
-                        visited.push((position, visit.one(state, shown)));
+                        let Some((position, member)) = at(*place) else { continue };
+                        let (content, hashing) = (&mut *open(member, file)?, *hashing);
+                        let result = visit.one(state, Shown { position, content, hashing });
+                        visited.push((position, result));
                     }
                     Portion::Two(places) => {
-                        let [Some(one), Some(other)] = places.map(|place| {
-                            let position = *order.get(place)?;
-                            Some((position, member(position)?))
-                        }) else {
+                        let [Some((one, first)), Some((other, second))] = places.map(at) else {
                             continue;
                         };
-                        let (mut content, mut others) = (open(one.1, file)?, open(other.1, file)?);
+                        let mut contents = [open(first, file)?, open(second, file)?];
+                        let [first, second] = contents.each_mut().map(|content| &mut **content);
                         let hashing = Hashing::Here;
-                        let shown = [(one.0, &mut *content), (other.0, &mut *others)];
-                        let shown =
-                            shown.map(|(position, content)| Shown { position, content, hashing });
-                        let results = visit.two(state, shown);
-                        visited.extend([one.0, other.0].into_iter().zip(results));
+                        let shown = [
+                            Shown { position: one, content: first, hashing },
+                            Shown { position: other, content: second, hashing },
+                        ];
+                        visited.extend([one, other].into_iter().zip(visit.two(state, shown)));
                     }
                 }
             }

@@ -23,12 +23,6 @@ pub(super) struct Known {
     missing: Vec<(MemberPath, u64)>,
 }
 
-/// What a manifest says of one member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) digest: Digest,
-}
-
 impl Known {
     /// The manifest beside the archive, or the one in it.
     pub(super) fn find(
@@ -87,14 +81,14 @@ impl Known {
         missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
     }
 
-    /// What it says of a member, by the member's number; a file of which it says nothing is not checked.
-    pub(super) fn entry(&self, member: usize) -> Option<Entry> {
-        self.digests.get(member).map(|digest| Entry { digest })
+    /// The digest of a member, by the member's number; a file of which it says nothing is not checked.
+    pub(super) fn digest(&self, member: usize) -> Option<Digest> {
+        self.digests.get(member)
     }
 
-    /// What it says of a file that it has another digest than its entry.
-    pub(super) fn mismatch(&self, name: &str, entry: Entry, found: &Digest) -> Finding {
-        manifests::mismatch(name, &self.name, &entry.digest, found)
+    /// What it says of a file that it has another digest than is expected.
+    pub(super) fn mismatch(&self, name: &str, expected: &Digest, found: &Digest) -> Finding {
+        manifests::mismatch(name, &self.name, expected, found)
     }
 }
 

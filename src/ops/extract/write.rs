@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
 use crate::ops::copy::{Fault, copy, copy_both_hashed, copy_hashed};
-use crate::ops::known::{Entry, Known};
+use crate::ops::known::Known;
 use crate::ops::manifests;
 
 /// What became of one member.
@@ -128,7 +128,7 @@ impl<'a> Extraction<'a> {
         let member = number.and_then(|number| self.plan.members.get(number));
         let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
         let known = self.plan.known.as_ref();
-        let expected = known.and_then(|known| Some((known, known.entry(number)?)));
+        let expected = known.and_then(|known| Some((known, known.digest(number)?)));
         let pending = writer.begin(&member.name, self.options.force)?;
         Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
     }
@@ -168,8 +168,8 @@ impl<'e> Revisit for &'e Extraction<'_> {
 struct NewFile<'a> {
     extraction: &'a Extraction<'a>,
     name: &'a str,
-    /// What is known of it, where anything is.
-    expected: Option<(&'a Known, Entry)>,
+    /// Its digest, and what tells it, where anything does.
+    expected: Option<(&'a Known, Digest)>,
     pending: PendingFile,
     at: u64,
 }
@@ -177,7 +177,7 @@ struct NewFile<'a> {
 impl NewFile<'_> {
     /// What its digest is to be made by.
     fn algorithm(&self) -> Option<Algorithm> {
-        self.expected.map(|(_, entry)| entry.digest.algorithm())
+        self.expected.map(|(_, expected)| expected.algorithm())
     }
 
     /// Writes all of its content.
@@ -203,9 +203,9 @@ impl NewFile<'_> {
     /// Gives it its name when it is what it should be.
     fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Outcome> {
         let fault = match digest {
-            Ok(digest) => self.expected.zip(digest).and_then(|((known, entry), digest)| {
-                let differs = digest != entry.digest;
-                differs.then(|| known.mismatch(self.name, entry, &digest))
+            Ok(digest) => self.expected.zip(digest).and_then(|((known, expected), digest)| {
+                let differs = digest != expected;
+                differs.then(|| known.mismatch(self.name, &expected, &digest))
             }),
             Err(Fault::Sink(error)) => return Err(error),
             Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),
