@@ -160,33 +160,26 @@ fn show<T>(
         _ => None,
     };
     let Some(bytes) = whole else { return Ok(visit(&mut *open(member, &window.file)?)) };
-    match decoded(member, Packed::Slice(bytes))? {
-        Decoded::As(mut packed) => Ok(visit(&mut packed)),
-        Decoded::Zip(mut content) => Ok(visit(&mut content)),
+    let mut packed = Packed::Slice(bytes);
+    match member.location {
+        Location::Packed { crc, .. } => Ok(visit(&mut zip_data(member, crc, packed)?)),
+        _ => Ok(visit(&mut packed)),
     }
 }
 
 /// The content of a member, read from the file as it is wanted.
 fn open(member: &Member, file: &Arc<File>) -> Result<Box<dyn BufRead>> {
     let stretch = Stretch::new(Arc::clone(file), begin(member), member.packed_size);
-    Ok(match decoded(member, Packed::Stretch(stretch))? {
-        Decoded::As(packed) => Box::new(packed),
-        Decoded::Zip(content) => Box::new(content),
-    })
+    let packed = Packed::Stretch(stretch);
+    match member.location {
+        Location::Packed { crc, .. } => Ok(Box::new(zip_data(member, crc, packed)?)),
+        _ => Ok(Box::new(packed)),
+    }
 }
 
-/// The content of a member.
-#[expect(clippy::large_enum_variant, reason = "on the stack, where each is made for a short time")]
-enum Decoded<'p> {
-    /// As it lies.
-    As(Packed<'p>),
-    Zip(ZipData<'p>),
-}
-
-fn decoded<'p>(member: &Member, packed: Packed<'p>) -> Result<Decoded<'p>> {
-    let Location::Packed { crc, .. } = member.location else { return Ok(Decoded::As(packed)) };
+fn zip_data<'p>(member: &Member, crc: u32, packed: Packed<'p>) -> Result<ZipData<'p>> {
     match ZipData::new(packed, member.method, member.size, crc) {
-        Ok(Some(content)) => Ok(Decoded::Zip(content)),
+        Ok(Some(content)) => Ok(content),
         Ok(None) => Err(Error::Unsupported(format!("{} is not supported", member.method))),
         Err(error) => Err(Error::Unsupported(error.to_string())),
     }
