@@ -320,28 +320,16 @@ impl Archive {
     ) -> Result<Scan<K>> {
         match self {
             Self::Directory(directory) => directory.scan(jobs, visit, keep),
-            Self::Zip(zip) => zip.scan_keeping(jobs, visit, keep),
+            Self::Zip(zip) => zip.scan(jobs, visit, keep),
             Self::Tar(tarball) => tarball.scan(jobs, visit, keep),
         }
     }
 
-    /// Shows contents again; see [`Contents::revisit_by`].
-    pub(crate) fn revisit_by<R: Revisit>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        visit: &R,
-    ) -> Result<Vec<R::Seen>> {
-        let file = match self {
-            Self::Directory(directory) => return directory.revisit(members, wanted, jobs, visit),
-            Self::Zip(zip) => zip.file(),
-            Self::Tar(tarball) => match tarball.container() {
-                Container::Tar => tarball.file(),
-                _ => return tarball.revisit(members, wanted, jobs, visit),
-            },
-        };
-        revisit::revisit(file, members, wanted, jobs, visit)
+    /// What shows contents that a scan has found, where they lie at their places in a file: those of a zip and of
+    /// a plain tar.
+    pub(crate) fn contents_in_file(&self) -> Option<Contents> {
+        let file = self.file().filter(|_| !self.is_stream())?;
+        Some(Contents(Places::File(Arc::clone(file))))
     }
 
     /// What shows contents that a scan has found, and keeps no more than it needs for that.

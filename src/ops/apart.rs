@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::manifests::beside;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::pack::EXTERNAL_MANIFEST_SUFFIX;
@@ -18,13 +19,11 @@ pub fn check_apart(input: &Path, output: &Path) -> Result<()> {
         // Nothing is there that could be replaced.
         return Ok(());
     };
-    let mut beside = read.clone().into_os_string();
-    beside.push(EXTERNAL_MANIFEST_SUFFIX);
     let what = if written == read {
         "is what is read"
     } else if written.starts_with(&read) {
         "is a file of the directory that is read"
-    } else if written.as_os_str() == beside {
+    } else if written == beside(&read, EXTERNAL_MANIFEST_SUFFIX) {
         "is the manifest of what is read"
     } else {
         return Ok(());

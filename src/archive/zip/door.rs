@@ -273,7 +273,8 @@ mod tests {
                 prop_assert_eq!(&found(&indexed), &alone, "{}", name);
                 prop_assert_eq!(&found(&remembering), &alone, "{}", name);
                 // What a pass over the whole zip says against it forbids it here too.
-                let scan = indexed.scan(1, &|_, _| ()).unwrap();
+                let scan =
+                    indexed.scan(1, &|_, _| (), &|member, seen| (member, seen)).unwrap();
                 let mut findings = scan.findings;
                 let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
                 names::check(&table, &mut findings);

@@ -80,16 +80,7 @@ impl ZipArchive {
         Error::damaged(self.path(), finding)
     }
 
-    #[cfg(test)]
-    fn scan<T: Send>(
-        &self,
-        jobs: usize,
-        visit: &Visit<'_, T>,
-    ) -> Result<Scan<(Member, Option<T>)>> {
-        self.scan_keeping(jobs, visit, &|member, seen| (member, seen))
-    }
-
-    pub(super) fn scan_keeping<T, K: Send>(
+    pub(super) fn scan<T, K: Send>(
         &self,
         jobs: usize,
         visit: &Visit<'_, T>,

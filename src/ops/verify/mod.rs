@@ -90,13 +90,17 @@ impl<'a> Verification<'a> {
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let visitor = Visitor::new(container, self.options.fast, self.algorithms(), self.jobs);
+        let in_file = self.archive.contents_in_file();
+        let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
+        let visitor = Visitor::new(container, leaves_large, fast, self.algorithms(), self.jobs);
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
             &Known::new,
         )?;
-        self.read_large(&visitor, &mut scan.members)?;
+        if let Some(contents) = in_file {
+            self.read_large(&contents, &visitor, &mut scan.members)?;
+        }
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
@@ -160,7 +164,12 @@ impl<'a> Verification<'a> {
     }
 
     /// Reads the large files that the scan passed over.
-    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Known, Content)]) -> Result<()> {
+    fn read_large(
+        &self,
+        contents: &archive::Contents,
+        visitor: &Visitor,
+        scanned: &mut [(Known, Content)],
+    ) -> Result<()> {
         let (members, large): (Vec<Member>, Vec<_>) = scanned
             .iter_mut()
             .filter_map(|(known, content)| {
@@ -172,7 +181,7 @@ impl<'a> Verification<'a> {
         let wanted: Vec<usize> = (0..members.len()).collect();
         let progress = &self.options.progress;
         let visit = LargeFiles { visitor, members: &members, progress };
-        let read = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
+        let read = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
         for ((member, (visited, content)), read) in members.into_iter().zip(large).zip(read) {
             (*visited, *content) = Outcome::new(member, read);
         }

@@ -10,7 +10,7 @@ use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_both};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
 use crate::ndl::MAX_TEXT;
-use crate::ops::copy::wait_for;
+use crate::ops::copy::{LARGE, wait_for};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector, PACK_DOCUMENT};
 use crate::path;
@@ -114,9 +114,10 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Of an archive of this kind.
+    /// Of an archive of this kind, some of which leave large files to be read together.
     pub(super) fn new(
         container: Container,
+        leaves_large: bool,
         fast: bool,
         algorithms: Vec<Algorithm>,
         jobs: usize,
@@ -125,8 +126,7 @@ impl Visitor {
             fast,
             algorithms,
             rereads: rereads(container),
-            // A file of a directory may be another one when it is looked for again.
-            leaves_large: matches!(container, Container::Zip | Container::Tar),
+            leaves_large,
             kept: AtomicU64::new(0),
             reserved: AtomicU64::new(0),
             alike: AlikeOfJobs::new(jobs),
@@ -354,9 +354,6 @@ fn too_long(member: &str) -> Finding {
     )
     .in_member(member)
 }
-
-/// Files up to this size are read as they are found.
-const LARGE: u64 = 4 * 1024 * 1024;
 
 /// Whether a member may be the document of the whole pack; one that is too long is not read to its end.
 fn may_be_document(member: &Member) -> bool {
