@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod archive;
+mod bisect;
 mod by_name;
 mod digest;
 mod error;
@@ -8,6 +9,7 @@ mod finding;
 mod fs;
 pub mod interchange;
 pub mod manifest;
+mod manifest_bisect;
 mod manifest_lookup;
 pub mod ndl;
 mod ops;

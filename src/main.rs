@@ -7,9 +7,15 @@ use std::process::ExitCode;
 use cli::Ending;
 
 fn main() -> ExitCode {
-    // Without a handler an interrupted run leaves its temporary file, which the next one explains.
-    let _ = stop_on_signals();
-    match cli::run() {
+    let ending = cli::parse().map_or_else(
+        |ending| ending,
+        |cli| {
+            // Without a handler an interrupted run leaves its temporary file, which the next one explains.
+            let _ = stop_on_signals();
+            cli::run(&cli)
+        },
+    );
+    match ending {
         Ending::Clean => ExitCode::SUCCESS,
         Ending::Findings => ExitCode::from(1),
         Ending::Failed => ExitCode::from(2),

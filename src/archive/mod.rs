@@ -353,6 +353,9 @@ impl Archive {
     }
 
     /// The same by someone who is likely to ask for `others` next, which costs less than to ask anew.
+    ///
+    /// In a large zip that is in the order of its names and ends with one of the others, little is read: that
+    /// another record far away has the same name is not noticed then. Whoever wants to know asks as [`Archive::find`].
     pub(crate) fn find_before(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
         let found = match self {
             Self::Directory(directory) => directory.find(name),

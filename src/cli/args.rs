@@ -1,6 +1,6 @@
 //! What can be typed: the commands, and the options that several of them take.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::completions::Completions;
 use super::convert::Convert;
@@ -44,6 +44,9 @@ Environment:
 
 There are no configuration files.";
 
+/// Behind the options of a command itself, and before --help.
+const LAST: usize = 900;
+
 /// Packs a directory of RawArray data and its descriptions into one archive that can be read,
 /// understood and audited decades from now.
 #[derive(Debug, Parser)]
@@ -54,15 +57,15 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// When to use colour.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, display_order = LAST, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 
     /// Print nothing but findings and what was asked for.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = LAST + 1)]
     pub(crate) quiet: bool,
 
     /// How to show on standard error how far it is.
-    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    #[arg(long, global = true, display_order = LAST + 2, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: progress::When,
 }
 
@@ -78,25 +81,136 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Create(Create),
-    Convert(Convert),
-    Verify(Verify),
-    Manifest(Manifest),
-    List(List),
-    Info(Info),
-    Show(Show),
-    Plot(Plot),
-    Get(Get),
-    Extract(Extract),
-    Describe(Describe),
-    Diff(Diff),
-    Report(Report),
-    Reshape(Reshape),
-    Explain(Explain),
-    Schema(Schema),
-    Validate(Validate),
-    Completions(Completions),
-    Man(Man),
+    /// Check every description, pack, and write both manifests.
+    ///
+    /// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
+    /// manifest.yaml. Each is compared with the header of its array, and no archive is made when one
+    /// is wrong. The archive gets its name when it is complete; the directory is never changed.
+    ///
+    /// The same content gives the same bytes, whatever the number of jobs.
+    Create(Deferred<Create>),
+    /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
+    ///
+    /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
+    /// extension. One array becomes several by being the only one; of several, --member chooses.
+    ///
+    /// The same index gives the same element before and after. What is stored with the last index fastest, as
+    /// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
+    /// order and says so in the description. What has no counterpart is refused; what is lost is told.
+    Convert(Deferred<Convert>),
+    /// Check container, manifests, digests, headers and descriptions, and report everything wrong.
+    Verify(Deferred<Verify>),
+    /// Print, write or check the manifest of a pack by itself, from what is read of every file.
+    ///
+    /// What is printed is what `sha256sum -c` reads in the unpacked directory: a line for each file, but for
+    /// manifests and their signatures. Descriptions and headers of arrays are not looked at; verify does that.
+    Manifest(Deferred<Manifest>),
+    /// Show members with type, shape, order, size and description.
+    ///
+    /// On a terminal the table has a heading and a line with the totals, and is as wide as the screen; in a pipe
+    /// it is the rows alone, and nothing is cut.
+    List(Deferred<List>),
+    /// Show everything about one array or one pack.
+    ///
+    /// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
+    /// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
+    /// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
+    /// where it contradicts itself as far as that can be known without reading contents.
+    Info(Deferred<Info>),
+    /// Show what an array is and its values, summarized as numpy does.
+    ///
+    /// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
+    /// and holds them against the manifest. Values that the description calls missing are counted apart:
+    /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
+    /// `valid_min` and `valid_max`.
+    Show(Deferred<Show>),
+    /// Draw an array: of one dimension as a line, of two as an image.
+    ///
+    /// Axes, units and colours are named as the description names them, and what has no value by it is shown as
+    /// such. Of an array with more dimensions, --slice chooses two. Without --output there is a preview in
+    /// the terminal.
+    Plot(Deferred<Plot>),
+    /// Get one array or file out, checked against the manifest.
+    Get(Deferred<Get>),
+    /// Unpack safely, checking digests while writing.
+    Extract(Deferred<Extract>),
+    /// Print the description that headers imply, write the missing ones, or update those that are there.
+    ///
+    /// --update brings the shape and type that descriptions state, and `storage` where they state it, in
+    /// line with the headers, and changes no other byte. A document in which that cannot be done safely is
+    /// left as it is and reported.
+    Describe(Deferred<Describe>),
+    /// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
+    ///
+    /// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
+    /// manifests of both archives give one digest is taken as the same without being read. Manifests and tag files of
+    /// bags do not count.
+    ///
+    /// Elements are compared in their own type. Two that are not numbers (NaN) are equal. Byte order, encoding and,
+    /// where descriptions tell of it, the order of dimensions may differ: elements with the same index are
+    /// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
+    ///
+    /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
+    Diff(Deferred<Diff>),
+    /// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
+    ///
+    /// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
+    /// The same pack gives the same page. An array that cannot be read does not keep the page from being
+    /// written; the exit status is then 1.
+    Report(Deferred<Report>),
+    /// Give an array other dims, in place, and its description with it.
+    ///
+    /// The elements stay as they are, and so does what stands behind them; the new extents must make as many
+    /// elements. One of them may be -1: it follows from the others. They are in the order of the description's
+    /// shape, which is that of the header's dims unless it says `storage: {order: row}`.
+    ///
+    /// Each file is replaced in one step, the array first. Nothing is changed when the description cannot be
+    /// brought in line.
+    Reshape(Deferred<Reshape>),
+    /// Say what a code of a finding means, with a wrong and a right example.
+    Explain(Deferred<Explain>),
+    /// Print the JSON Schema of descriptions or of a command's --json, or list the names.
+    Schema(Deferred<Schema>),
+    /// Check descriptions by themselves, and against the arrays beside them; no data is read.
+    ///
+    /// A file that is named is taken for a description, with the array of its name beside it; an array
+    /// with its description. Of a directory or archive, everything is checked that `verify` checks
+    /// except digests. Coordinates that a single file names are looked for in its directory and in those
+    /// above it, up to the working directory.
+    Validate(Deferred<Validate>),
+    /// Print what makes a shell complete commands and options.
+    Completions(Deferred<Completions>),
+    /// Print a manual page, or write all of them.
+    Man(Deferred<Man>),
+}
+
+/// The arguments of a command. Those of commands that were not typed are never put together: all of them
+/// are hundreds, and more than half of the time that the program takes to begin.
+#[derive(Debug)]
+pub(crate) struct Deferred<T>(pub(super) T);
+
+impl<T: Args> Args for Deferred<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.defer(T::augment_args)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command.defer(T::augment_args_for_update)
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 #[derive(Debug, Args)]

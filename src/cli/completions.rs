@@ -7,7 +7,6 @@ use super::args::Cli;
 use super::output::Output;
 use super::{Ending, Failure};
 
-/// Print what makes a shell complete commands and options.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -12,14 +12,6 @@ use super::{Ending, Failure, diagnostics};
 /// Arrays that are told of one by one; of more, only those with something to tell.
 const MAX_TOLD: usize = 20;
 
-/// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
-///
-/// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
-/// extension. One array becomes several by being the only one; of several, --member chooses.
-///
-/// The same index gives the same element before and after. What is stored with the last index fastest, as
-/// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
-/// order and says so in the description. What has no counterpart is refused; what is lost is told.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

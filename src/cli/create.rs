@@ -9,13 +9,6 @@ use super::args::{Common, compression};
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
-/// Check every description, pack, and write both manifests.
-///
-/// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
-/// manifest.yaml. Each is compared with the header of its array, and no archive is made when one
-/// is wrong. The archive gets its name when it is complete; the directory is never changed.
-///
-/// The same content gives the same bytes, whatever the number of jobs.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

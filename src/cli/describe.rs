@@ -8,11 +8,6 @@ use ra_pack::{DescribeOptions, Finding, escape, ndl};
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
 
-/// Print the description that headers imply, write the missing ones, or update those that are there.
-///
-/// --update brings the shape and type that descriptions state, and `storage` where they state it, in
-/// line with the headers, and changes no other byte. A document in which that cannot be done safely is
-/// left as it is and reported.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -26,7 +26,6 @@ struct Explained {
     explanation: Explanation,
 }
 
-/// Say what a code of a finding means, with a wrong and a right example.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

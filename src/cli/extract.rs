@@ -10,7 +10,6 @@ use super::files::FilesFrom;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
-/// Unpack safely, checking digests while writing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

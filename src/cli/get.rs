@@ -9,7 +9,6 @@ use super::args::size;
 use super::output::{Output, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
-/// Get one array or file out, checked against the manifest.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -13,7 +13,6 @@ use super::files;
 use super::output::{Output, counted};
 use super::{Ending, Failure};
 
-/// Print a manual page, or write all of them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -9,10 +9,6 @@ use super::args::Common;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics, verify};
 
-/// Print, write or check the manifest of a pack by itself, from what is read of every file.
-///
-/// What is printed is what `sha256sum -c` reads in the unpacked directory: a line for each file, but for
-/// manifests and their signatures. Descriptions and headers of arrays are not looked at; verify does that.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

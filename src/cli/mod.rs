@@ -75,40 +75,45 @@ impl From<ra_pack::InvalidPattern> for Failure {
     }
 }
 
-/// Runs the command that was typed.
-pub(crate) fn run() -> Ending {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are results; a closed pipe does not matter for either.
-            let _ = error.print();
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ending::Clean,
-                _ => Ending::Failed,
-            };
+/// Reads what was typed. Where that is not a command to be run, says why, or shows what was asked for.
+///
+/// # Errors
+///
+/// How that ended.
+pub(crate) fn parse() -> Result<Cli, Ending> {
+    Cli::try_parse().map_err(|error| {
+        // Help and version are results; a closed pipe does not matter for either.
+        let _ = error.print();
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ending::Clean,
+            _ => Ending::Failed,
         }
-    };
+    })
+}
+
+/// Runs the command that was typed.
+pub(crate) fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.color, cli.quiet, cli.progress);
     let result = match &cli.command {
-        Command::Create(args) => create::run(args, &output),
-        Command::Verify(args) => verify::run(args, &output),
-        Command::List(args) => list::run(args, &output),
-        Command::Info(args) => info::run(args, &output),
-        Command::Convert(args) => convert::run(args, &output),
-        Command::Get(args) => get::run(args, &output),
-        Command::Extract(args) => extract::run(args, &output),
-        Command::Describe(args) => describe::run(args, &output),
-        Command::Diff(args) => diff::run(args, &output),
-        Command::Report(args) => report::run(args, &output),
-        Command::Reshape(args) => reshape::run(args, &output),
-        Command::Explain(args) => explain::run(args, &output),
-        Command::Plot(args) => plot::run(args, &output),
-        Command::Show(args) => show::run(args, &output),
-        Command::Manifest(args) => manifest::run(args, &output),
-        Command::Schema(args) => schema::run(args, &output),
-        Command::Validate(args) => validate::run(args, &output),
-        Command::Completions(args) => completions::run(args, &output),
-        Command::Man(args) => man::run(args, &output),
+        Command::Create(args) => create::run(&args.0, &output),
+        Command::Verify(args) => verify::run(&args.0, &output),
+        Command::List(args) => list::run(&args.0, &output),
+        Command::Info(args) => info::run(&args.0, &output),
+        Command::Convert(args) => convert::run(&args.0, &output),
+        Command::Get(args) => get::run(&args.0, &output),
+        Command::Extract(args) => extract::run(&args.0, &output),
+        Command::Describe(args) => describe::run(&args.0, &output),
+        Command::Diff(args) => diff::run(&args.0, &output),
+        Command::Report(args) => report::run(&args.0, &output),
+        Command::Reshape(args) => reshape::run(&args.0, &output),
+        Command::Explain(args) => explain::run(&args.0, &output),
+        Command::Plot(args) => plot::run(&args.0, &output),
+        Command::Show(args) => show::run(&args.0, &output),
+        Command::Manifest(args) => manifest::run(&args.0, &output),
+        Command::Schema(args) => schema::run(&args.0, &output),
+        Command::Validate(args) => validate::run(&args.0, &output),
+        Command::Completions(args) => completions::run(&args.0, &output),
+        Command::Man(args) => man::run(&args.0, &output),
     };
     let ending = match result {
         Ok(ending) => ending,

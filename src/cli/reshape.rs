@@ -7,14 +7,6 @@ use clap::Args;
 use super::output::Output;
 use super::{Ending, Failure};
 
-/// Give an array other dims, in place, and its description with it.
-///
-/// The elements stay as they are, and so does what stands behind them; the new extents must make as many
-/// elements. One of them may be -1: it follows from the others. They are in the order of the description's
-/// shape, which is that of the header's dims unless it says `storage: {order: row}`.
-///
-/// Each file is replaced in one step, the array first. Nothing is changed when the description cannot be
-/// brought in line.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

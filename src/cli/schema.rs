@@ -39,7 +39,6 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.into_iter().map(|(name, _)| name)
 }
 
-/// Print the JSON Schema of descriptions or of a command's --json, or list the names.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

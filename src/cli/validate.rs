@@ -11,12 +11,6 @@ use super::files::FilesFrom;
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
 
-/// Check descriptions by themselves, and against the arrays beside them; no data is read.
-///
-/// A file that is named is taken for a description, with the array of its name beside it; an array
-/// with its description. Of a directory or archive, everything is checked that `verify` checks
-/// except digests. Coordinates that a single file names are looked for in its directory and in those
-/// above it, up to the working directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

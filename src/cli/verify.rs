@@ -19,7 +19,6 @@ struct Tally {
     unread: u64,
 }
 
-/// Check container, manifests, digests, headers and descriptions, and report everything wrong.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

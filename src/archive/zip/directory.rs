@@ -106,7 +106,7 @@ fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-const CENTRAL_SIGNATURE: [u8; 4] = CENTRAL.to_le_bytes();
+pub(super) const CENTRAL_SIGNATURE: [u8; 4] = CENTRAL.to_le_bytes();
 
 /// The longest record: name, extra field and comment of 65,535 bytes each.
 pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;

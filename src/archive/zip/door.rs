@@ -2,7 +2,8 @@
 //! to: of the directory everything is looked at, of the file only that member's own header.
 //!
 //! Whoever asks for one or two names reads the directory for each, in blocks, and keeps nothing of it;
-//! with the third name it is kept, and an index of it.
+//! with the third name it is kept, and an index of it. Who says what is likely to be asked for next, as who opens
+//! a pack does, gets some more from a directory that is in order, of which little has to be read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,6 +15,7 @@ use super::ZipArchive;
 use super::agree::check_central;
 use super::directory::Entry;
 use super::index::Index;
+use super::ordered;
 use super::record::{CentralHeader, Fields};
 use super::scan::Span;
 use super::search::{Around, Sighting, search};
@@ -23,6 +25,8 @@ use crate::fs::File;
 
 /// How often the directory is read for one name before it is worth an index.
 const PASSES: usize = 2;
+/// How often a place is found in a directory that is in order.
+const GLANCES: usize = 32;
 /// How many names are remembered.
 const REMEMBERED: usize = 16;
 
@@ -30,16 +34,27 @@ const REMEMBERED: usize = 16;
 #[derive(Debug)]
 pub(super) struct Door {
     passes: AtomicUsize,
-    seen: Mutex<Vec<(String, Sighting)>>,
+    glances: AtomicUsize,
+    seen: Mutex<Vec<Seen>>,
     index: OnceLock<Option<Index>>,
     /// What of the file was read last.
     window: Mutex<Window>,
+}
+
+/// What the directory says of a name.
+#[derive(Debug)]
+struct Seen {
+    name: String,
+    sighting: Sighting,
+    /// Whether all records were looked at for it.
+    is_sure: bool,
 }
 
 impl Door {
     pub(super) fn new(file: Arc<File>) -> Self {
         Self {
             passes: AtomicUsize::new(0),
+            glances: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
             index: OnceLock::new(),
             window: Mutex::new(Window::new(file)),
@@ -48,7 +63,7 @@ impl Door {
 
     /// The index, once there have been as many passes as it costs.
     fn index<'z>(&'z self, zip: &'z ZipArchive) -> Option<(&'z Index, &'z [u8])> {
-        if self.passes.load(Ordering::Relaxed) < PASSES {
+        if self.passes.load(Ordering::Relaxed) < PASSES && !self.has_glanced_enough() {
             return None;
         }
         // What forbids to read the directory, the pass that follows says.
@@ -57,9 +72,14 @@ impl Door {
         index.as_ref().map(|index| (index, directory))
     }
 
-    fn remembered(&self, name: &str) -> Option<Sighting> {
+    fn has_glanced_enough(&self) -> bool {
+        self.glances.load(Ordering::Relaxed) >= GLANCES
+    }
+
+    fn remembered(&self, name: &str, must_be_sure: bool) -> Option<Sighting> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.iter().find(|(other, _)| other == name).map(|(_, sighting)| sighting.clone())
+        let is_it = |seen: &&Seen| seen.name == name && (seen.is_sure || !must_be_sure);
+        seen.iter().find(is_it).map(|seen| seen.sighting.clone())
     }
 
     /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
@@ -73,7 +93,8 @@ impl Door {
 }
 
 /// Finds the member called `name`. What forbids to trust it is an error. The `others` are names that are
-/// likely to be asked for next.
+/// likely to be asked for next; in a large directory that is in order and ends with one of them, only the records
+/// around the member are looked at.
 pub(super) fn find(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Option<Member>> {
     if let Some((index, directory)) = zip.door.index(zip) {
         let Some(found) = index.find(directory, zip.end.directory_offset, name) else {
@@ -86,7 +107,7 @@ pub(super) fn find(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Opti
         let in_it = || index.is_above(directory, name);
         return check(zip, name, &header, found.around, in_it).map(Some);
     }
-    let sighting = match zip.door.remembered(name) {
+    let sighting = match zip.door.remembered(name, others.is_empty()) {
         Some(sighting) => sighting,
         None => look(zip, name, others)?,
     };
@@ -98,18 +119,40 @@ pub(super) fn find(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Opti
     check(zip, name, &header, found.around, || sighting.in_it).map(Some)
 }
 
-/// Looks through the directory for `name`, and for those of the `others` that are not remembered.
+/// Looks into the directory for `name`, and for those of the `others` that are not remembered.
 fn look(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Sighting> {
     let door = &zip.door;
-    let unknown = others.iter().filter(|other| **other != name && door.remembered(other).is_none());
-    let names: Vec<&str> = std::iter::once(name).chain(unknown.copied()).collect();
-    let sightings = search(zip, &names)?;
+    let is_large = zip.end.directory_len >= ordered::LARGE && !others.is_empty();
+    let names = |is_unknown: &dyn Fn(&str) -> bool| -> Vec<&str> {
+        let unknown = others.iter().copied().filter(|other| *other != name && is_unknown(other));
+        std::iter::once(name).chain(unknown).collect()
+    };
+    let all = names(&|_| true);
+    if is_large && let Some(sightings) = ordered::find(zip, &all) {
+        door.glances.fetch_add(1, Ordering::Relaxed);
+        return Ok(remember(zip, &all, sightings, false));
+    }
+    let unknown = names(&|other| door.remembered(other, true).is_none());
+    let sightings = search(zip, &unknown)?;
     door.passes.fetch_add(1, Ordering::Relaxed);
-    let mut seen = door.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    let room = REMEMBERED.saturating_sub(seen.len());
-    let each = names.iter().map(|name| (*name).to_owned()).zip(sightings.iter().cloned());
-    seen.extend(each.take(room));
-    Ok(sightings.into_iter().next().unwrap_or_default())
+    Ok(remember(zip, &unknown, sightings, true))
+}
+
+/// Keeps what was seen, and gives the first of it.
+fn remember(zip: &ZipArchive, names: &[&str], sightings: Vec<Sighting>, is_sure: bool) -> Sighting {
+    let first = sightings.first().cloned().unwrap_or_default();
+    let mut seen = zip.door.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, sighting) in names.iter().zip(sightings) {
+        let now = Seen { name: (*name).to_owned(), sighting, is_sure };
+        if let Some(same) = seen.iter_mut().find(|seen| seen.name == *name) {
+            if is_sure {
+                *same = now;
+            }
+        } else if seen.len() < REMEMBERED {
+            seen.push(now);
+        }
+    }
+    first
 }
 
 /// Holds a member that was found against the rules.
@@ -168,22 +211,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::super::names;
-    use super::super::record::{Facts, NewHeader, write_central, write_end, write_local};
+    use super::super::by_hand::{Odd, zip_of};
     use super::super::{directory, search};
     use super::*;
     use crate::path::MemberPath;
-
-    /// A member of an archive that nobody should have made.
-    #[derive(Debug, Clone)]
-    struct Odd {
-        name: Vec<u8>,
-        content: Vec<u8>,
-        /// What the directory says otherwise: about the place, and about the size.
-        local: i64,
-        packed: i64,
-        /// Where its record is put.
-        order: u8,
-    }
 
     fn odd() -> impl Strategy<Value = Odd> {
         let name = prop_oneof![
@@ -196,7 +227,12 @@ mod tests {
         ];
         let wrong = || prop_oneof![20 => Just(0_i64), 1 => -60_i64..60];
         (name, proptest::collection::vec(any::<u8>(), 0..5), wrong(), wrong(), order()).prop_map(
-            |(name, content, local, packed, order)| Odd { name, content, local, packed, order },
+            |(name, content, local, packed, order)| Odd {
+                local,
+                packed,
+                order,
+                ..Odd::new(name, content)
+            },
         )
     }
 
@@ -206,49 +242,6 @@ mod tests {
 
     const NAMES: [&str; 9] =
         ["a", "a/b", "b/c", "b", "Mü", "", "/", "a-long-name.ra", "a-long-name.ra/x"];
-
-    fn zip_of(members: &[Odd], claimed: i64, broken: Option<u8>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut records = Vec::new();
-        for member in members {
-            let size = u64::try_from(member.content.len()).unwrap();
-            let at = u64::try_from(bytes.len()).unwrap();
-            let facts = Facts {
-                version_needed: 20,
-                flags: 0,
-                method: 0,
-                modified: 0,
-                crc: crc32fast::hash(&member.content),
-                packed_size: size,
-                size,
-            };
-            let header =
-                NewHeader { name: &member.name, facts, align_at: None, external_attributes: 0 };
-            write_local(&mut bytes, &header, at);
-            bytes.extend(&member.content);
-            let facts = Facts { packed_size: size.saturating_add_signed(member.packed), ..facts };
-            let mut record = Vec::new();
-            write_central(
-                &mut record,
-                &NewHeader { facts, ..header },
-                at.saturating_add_signed(member.local),
-            );
-            records.push((member.order, record));
-        }
-        records.sort_by_key(|(order, _)| *order);
-        let mut directory: Vec<u8> = records.into_iter().flat_map(|(_, record)| record).collect();
-        if let Some(at) = broken
-            && let Some(byte) = directory.get_mut(usize::from(at))
-        {
-            *byte ^= 1;
-        }
-        let offset = u64::try_from(bytes.len()).unwrap();
-        let len = u64::try_from(directory.len()).unwrap();
-        bytes.extend(directory);
-        let entries = u64::try_from(members.len()).unwrap().saturating_add_signed(claimed);
-        write_end(&mut bytes, entries, offset, len);
-        bytes
-    }
 
     proptest! {
         #[test]
@@ -330,13 +323,7 @@ mod tests {
 
     #[test]
     fn the_index_is_used() {
-        let members = ["a", "b", "b/c"].map(|name| Odd {
-            name: name.into(),
-            content: vec![7; 3],
-            local: 0,
-            packed: 0,
-            order: 0,
-        });
+        let members = ["a", "b", "b/c"].map(|name| Odd::new(name, [7; 3]));
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plain.zip");
         std::fs::write(&path, zip_of(&members, 0, None)).unwrap();

@@ -1,12 +1,15 @@
 //! Zip files: read by their directory, checked byte by byte, written by position.
 
 mod agree;
+#[cfg(test)]
+mod by_hand;
 mod directory;
 mod door;
 mod end;
 mod extra;
 mod index;
 mod lines;
+mod ordered;
 pub(super) mod read_back;
 mod record;
 mod scan;

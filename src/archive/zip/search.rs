@@ -32,6 +32,13 @@ pub(super) struct Found {
     pub(super) around: Around,
 }
 
+impl Found {
+    /// The member of a record, in a directory that is in the order of the file.
+    pub(super) fn new(outline: &Outline<'_>, around: Around) -> Self {
+        Self { record: outline.bytes.to_vec(), index: 0, local: outline.local, around }
+    }
+}
+
 /// What of the directory lies around one member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Around {
@@ -184,12 +191,8 @@ impl<'n> Pass<'n> {
             }
             each.sighting.is_twice |= each.sighting.found.is_some();
             self.is_doubled |= number == 0 && each.sighting.is_twice;
-            each.sighting.found = Some(Found {
-                record: outline.bytes.to_vec(),
-                index,
-                local: outline.local,
-                around: Around { reach, next: self.directory_offset },
-            });
+            let around = Around { reach, next: self.directory_offset };
+            each.sighting.found = Some(Found { index, ..Found::new(outline, around) });
             self.last = Some(number);
         }
         self.last.is_some()

@@ -14,17 +14,6 @@ use super::args::jobs;
 use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
-/// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
-///
-/// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
-/// manifests of both archives give one digest is taken as the same without being read. Manifests and tag files of
-/// bags do not count.
-///
-/// Elements are compared in their own type. Two that are not numbers (NaN) are equal. Byte order, encoding and,
-/// where descriptions tell of it, the order of dimensions may differ: elements with the same index are
-/// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
-///
-/// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]
 #[command(after_long_help = "\

@@ -17,12 +17,6 @@ use super::{Ending, Failure, diagnostics};
 /// Findings that are drawn: who looks at a pack wants to know whether it is sound, not all that is not.
 const MOST_FINDINGS: usize = 10;
 
-/// Show everything about one array or one pack.
-///
-/// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
-/// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
-/// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
-/// where it contradicts itself as far as that can be known without reading contents.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -17,10 +17,6 @@ use super::args::Common;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
-/// Show members with type, shape, order, size and description.
-///
-/// On a terminal the table has a heading and a line with the totals, and is as wide as the screen; in a pipe
-/// it is the rows alone, and nothing is cut.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Patterns: `*` and `?` stay within a directory, `**` does not. One without a slash matches in every

@@ -22,11 +22,6 @@ use super::array;
 use super::output::Output;
 use super::{Ending, Failure};
 
-/// Draw an array: of one dimension as a line, of two as an image.
-///
-/// Axes, units and colours are named as the description names them, and what has no value by it is shown as
-/// such. Of an array with more dimensions, --slice chooses two. Without --output there is a preview in
-/// the terminal.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

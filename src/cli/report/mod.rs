@@ -27,11 +27,6 @@ use super::{Ending, Failure, diagnostics};
 /// Bytes that are written at once.
 const PIECE: usize = 256 * 1024;
 
-/// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
-///
-/// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
-/// The same pack gives the same page. An array that cannot be read does not keep the page from being
-/// written; the exit status is then 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -24,12 +24,6 @@ const FEW: u64 = 6;
 /// Bars of a histogram.
 const BINS: usize = 12;
 
-/// Show what an array is and its values, summarized as numpy does.
-///
-/// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
-/// and holds them against the manifest. Values that the description calls missing are counted apart:
-/// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
-/// `valid_min` and `valid_max`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,7 +1,7 @@
 //! The manifest that the files of an opened pack are held against, one after the other.
 //!
-//! Whoever asks about one or two files has the text pass by; with the third it is kept, and an index of
-//! it.
+//! Of a long one that is in order little is read to find the line of a file. Otherwise, whoever asks about one or
+//! two files has the text pass by; with the third it is kept, and an index of it.
 
 use std::io::{self, BufRead};
 use std::sync::OnceLock;
@@ -17,12 +17,19 @@ use crate::archive::{Archive, Member, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::manifest::{ManifestFault, NameEncoding};
+use crate::manifest_bisect;
 use crate::manifest_lookup::{ManifestIndex, Passing, Unclear};
 use crate::pack;
 use crate::path::MemberPath;
 
 /// How often the text passes by before it is worth an index.
 const PASSES: usize = 2;
+
+/// How often a line is found where it must stand before that.
+const GLANCES: usize = 32;
+
+/// Texts from this size on are worth it, which is some thousands of lines; a smaller one is looked through.
+const LARGE: u64 = 256 * 1024;
 
 /// A manifest of an opened pack.
 #[derive(Debug)]
@@ -32,6 +39,7 @@ pub(super) struct PackManifest {
     member: Member,
     rules: TagRules,
     passes: AtomicUsize,
+    glances: AtomicUsize,
     text: OnceLock<ManifestText<'static>>,
     index: OnceLock<Option<ManifestIndex>>,
 }
@@ -55,6 +63,7 @@ impl PackManifest {
                 member,
                 rules: rules(pack)?,
                 passes: AtomicUsize::new(0),
+                glances: AtomicUsize::new(0),
                 text: OnceLock::new(),
                 index: OnceLock::new(),
             }));
@@ -62,8 +71,17 @@ impl PackManifest {
         Ok(None)
     }
 
-    /// What it says of one file. All of it is looked through: another line may say otherwise.
+    /// What it says of one file. Where the lines are not in order, all of it is looked through: another line may
+    /// say otherwise.
     pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<Listing> {
+        match self.glance(pack, path)? {
+            Some(digest) => Ok(Ok(Some(digest))),
+            None => self.look_up_in_all(pack, path),
+        }
+    }
+
+    /// The same, whatever the order of the lines.
+    pub(super) fn look_up_in_all(&self, pack: &Pack, path: &MemberPath) -> Result<Listing> {
         let is_first = self.passes.fetch_add(1, Ordering::Relaxed) < PASSES;
         if is_first
             && self.text.get().is_none()
@@ -81,6 +99,21 @@ impl PackManifest {
             Some(index) => index.look_up(text.text(), path),
             None => text.look_up(path),
         })
+    }
+
+    /// The digest of one file, when little has to be read of the text to find it.
+    fn glance(&self, pack: &Pack, path: &MemberPath) -> Result<Option<Digest>> {
+        let is_worth_it = self.member.size >= LARGE
+            && self.text.get().is_none()
+            && self.rules.names == NameEncoding::Gnu
+            && self.glances.load(Ordering::Relaxed) < GLANCES;
+        if !is_worth_it {
+            return Ok(None);
+        }
+        let Some((file, offset)) = pack.archive.stored(&self.member)? else { return Ok(None) };
+        self.glances.fetch_add(1, Ordering::Relaxed);
+        let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset.saturating_add(at));
+        manifest_bisect::find(self.algorithm, self.rules.names, self.member.size, read, path)
     }
 
     /// Whether the text can be looked through as it stands, and more than once.

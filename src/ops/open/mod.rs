@@ -33,10 +33,12 @@ use crate::progress::Progress;
 
 /// A pack opened for reading, in whatever container it lies.
 ///
-/// Opening a zip reads its end and nothing else; reading a stored array then looks through the directory
-/// and the manifest, and touches that member. From the third array on both are kept in memory with an
-/// index, so that each further one is found at once. Reads take `&self` and may come from several threads
-/// at once.
+/// Opening a zip reads its end and nothing else; reading a stored array then finds the member in the directory
+/// and its line in the manifest, and touches that member. Where both are large and in the order in which `create`
+/// writes them, little of them is read: what is given out is what its line in the manifest says, and what is
+/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify) tells. Of others all is
+/// looked at. Whoever reads many has both kept in memory with an index, so that each further array is found at
+/// once. Reads take `&self` and may come from several threads at once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -522,6 +524,14 @@ impl Pack {
         }
     }
 
+    /// Looks for a member that no manifest vouches for among all others: none may have its name.
+    fn must_be_alone(&self, member: &Member) -> Result<()> {
+        match self.container() {
+            Container::Zip => self.archive.find(&member.name).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// Holds a member's digest against the manifest; false when the manifest does not list it.
     fn check_digest(
         &self,
@@ -529,12 +539,21 @@ impl Pack {
         vouching: Vouching<'_>,
         found: &Digest,
     ) -> Result<bool> {
-        let manifest = vouching.manifest.map_or("the manifest", |manifest| &manifest.name);
+        let manifest = vouching.manifest;
         match self.digest_of(vouching)? {
-            None => Ok(false),
+            None => self.must_be_alone(member).map(|()| false),
             Some(expected) if expected == *found => Ok(true),
             Some(expected) => {
+                // What was read in haste may be what is wrong.
+                self.must_be_alone(member)?;
                 let name = self.listed_name(member);
+                if let Some(manifest) = manifest {
+                    let whole = manifest.look_up_in_all(self, &MemberPath::new(name)?)?;
+                    whole.map_err(|fault| {
+                        self.damaged(manifests::fault_finding(&manifest.name, &fault))
+                    })?;
+                }
+                let manifest = manifest.map_or("the manifest", |manifest| &manifest.name);
                 Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
             }
         }
@@ -555,7 +574,9 @@ impl RootFiles for Pack {
         match self.placement.get() {
             Some(placement) => Ok(placement.layout),
             // It was found without a look at all names, at the root, where a bag may lie too.
-            None if self.archive.find(BAG_DECLARATION)?.is_some() => Ok(Layout::BagIt),
+            None if self.archive.find_before(BAG_DECLARATION, &ASKED_NEXT)?.is_some() => {
+                Ok(Layout::BagIt)
+            }
             None => Ok(Layout::Plain),
         }
     }
