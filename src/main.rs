@@ -10,8 +10,7 @@ fn main() -> ExitCode {
     let ending = cli::parse().map_or_else(
         |ending| ending,
         |cli| {
-            // Without a handler an interrupted run leaves its temporary file, which the next one explains.
-            let _ = stop_on_signals();
+            cli::stop_on_signals(stop);
             cli::run(&cli)
         },
     );
@@ -22,31 +21,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Has signals to stop handled by a thread of its own, so that no work keeps them waiting.
-#[cfg(unix)]
-fn stop_on_signals() -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            stop(signal);
-        }
-    })?;
-    Ok(())
-}
-
-/// The same where all of them are one.
-#[cfg(not(unix))]
-fn stop_on_signals() -> Result<(), ctrlc::Error> {
-    const SIGINT: i32 = 2;
-    ctrlc::set_handler(|| stop(SIGINT))
-}
-
-/// Cleans up and ends as shells know a program that was stopped: with 128 and the number of the signal.
-fn stop(signal: i32) {
+/// Cleans up and ends with this status.
+fn stop(status: i32) {
     cli::erase_progress();
     ra_pack::remove_unfinished();
-    exit(signal.saturating_add(128));
+    exit(status);
 }
 
 #[expect(clippy::exit, reason = "a signal handler has no way back to `main`")]

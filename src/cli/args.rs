@@ -1,6 +1,10 @@
 //! What can be typed: the commands, and the options that several of them take.
 
-use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::completions::Completions;
 use super::convert::Convert;
@@ -44,9 +48,6 @@ Environment:
 
 There are no configuration files.";
 
-/// Behind the options of a command itself, and before --help.
-const LAST: usize = 900;
-
 /// Packs a directory of RawArray data and its descriptions into one archive that can be read,
 /// understood and audited decades from now.
 #[derive(Debug, Parser)]
@@ -56,17 +57,65 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+}
+
+impl Cli {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    ///
+    /// When it is no command, or a request for help or for the version.
+    pub(super) fn read() -> Result<Self, clap::Error> {
+        Self::of(std::env::args_os())
+    }
+
+    fn of(
+        typed: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
+        let mut matches = Self::command().try_get_matches_from(typed)?;
+        let behind = matches.subcommand().map(|(_, matches)| matches.clone());
+        let mut cli = Self::from_arg_matches_mut(&mut matches)
+            .map_err(|error| error.format(&mut Self::command()))?;
+        if let Some(behind) = behind {
+            cli.shared.take_from(&behind)?;
+        }
+        Ok(cli)
+    }
+}
+
+/// The options that stand before the command or among its own. To have them there by clap's `global` would put
+/// them together for every command, typed or not.
+#[derive(Debug, Args)]
+pub(crate) struct Shared {
     /// When to use colour.
-    #[arg(long, global = true, display_order = LAST, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 
     /// Print nothing but findings and what was asked for.
-    #[arg(short, long, global = true, display_order = LAST + 1)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 
     /// How to show on standard error how far it is.
-    #[arg(long, global = true, display_order = LAST + 2, value_name = "HOW", default_value = "auto")]
+    #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: progress::When,
+}
+
+impl Shared {
+    /// Takes what was typed behind the command.
+    fn take_from(&mut self, behind: &ArgMatches) -> Result<(), clap::Error> {
+        let is_typed = |id| behind.value_source(id) == Some(ValueSource::CommandLine);
+        let Self { color, quiet, progress } = Self::from_arg_matches(behind)?;
+        if is_typed("color") {
+            self.color = color;
+        }
+        if is_typed("progress") {
+            self.progress = progress;
+        }
+        self.quiet |= quiet;
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -184,19 +233,33 @@ pub(crate) enum Command {
     Man(Deferred<Man>),
 }
 
-/// The arguments of a command. Those of commands that were not typed are never put together: all of them
+/// The arguments of a command, and the shared ones. Those of commands that were not typed are never put together: all of them
 /// are hundreds, and more than half of the time that the program takes to begin.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(pub(super) T);
 
 impl<T: Args> Args for Deferred<T> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command.defer(T::augment_args)
+        command.defer(|command| with_args(command, T::augment_args, Shared::augment_args))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command.defer(T::augment_args_for_update)
+        command.defer(|command| {
+            with_args(command, T::augment_args_for_update, Shared::augment_args_for_update)
+        })
     }
+}
+
+/// The command with its own arguments and the shared ones. What it is about, its variant of [`Command`] says; clap
+/// would have it from the last group of arguments with a comment.
+fn with_args(
+    command: clap::Command,
+    own: fn(clap::Command) -> clap::Command,
+    shared: fn(clap::Command) -> clap::Command,
+) -> clap::Command {
+    let about = Resettable::from(command.get_about().cloned());
+    let long_about = Resettable::from(command.get_long_about().cloned());
+    shared(own(command)).about(about).long_about(long_about)
 }
 
 impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
@@ -281,13 +344,40 @@ pub(super) fn compression(text: &str) -> Result<ra_pack::Compression, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_command_is_about_what_its_variant_says() {
+        let about = |command: &clap::Command| {
+            let of = |command: &clap::Command| {
+                format!("{:?} {:?}", command.get_about(), command.get_long_about())
+            };
+            let ours = command.get_subcommands().filter(|sub| sub.get_name() != "help");
+            ours.map(of).collect::<Vec<_>>()
+        };
+        let mut command = Cli::command();
+        let before = about(&command);
+        command.build();
+        assert_eq!(about(&command), before);
+        assert!(before.iter().all(|about| about.starts_with("Some(")), "{before:?}");
+    }
+
+    #[test]
+    fn shared_options_stand_before_the_command_or_behind_it() {
+        let read = |typed: &[&str]| {
+            let shared = Cli::of([&["ra-pack"], typed].concat()).unwrap().shared;
+            (shared.color, shared.quiet, shared.progress)
+        };
+        let (auto, never) = (progress::When::Auto, progress::When::Never);
+        assert_eq!(read(&["list", "x"]), (Color::Auto, false, auto));
+        assert_eq!(read(&["-q", "--color", "never", "list", "x"]), (Color::Never, true, auto));
+        let behind = ["--color", "always", "list", "-q", "x", "--color=never", "--progress=never"];
+        assert_eq!(read(&behind), (Color::Never, true, never));
     }
 
     #[test]

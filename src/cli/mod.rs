@@ -24,18 +24,19 @@ mod report;
 mod reshape;
 mod schema;
 mod show;
+mod signals;
 mod validate;
 mod verify;
 mod width;
 
 use std::io;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use self::args::{Cli, Command};
 use self::output::Output;
 pub(crate) use self::progress::erase as erase_progress;
+pub(crate) use self::signals::begin as stop_on_signals;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl From<ra_pack::InvalidPattern> for Failure {
 ///
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
-    Cli::try_parse().map_err(|error| {
+    Cli::read().map_err(|error| {
         // Help and version are results; a closed pipe does not matter for either.
         let _ = error.print();
         match error.kind() {
@@ -93,7 +94,7 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli) -> Ending {
-    let output = Output::new(cli.color, cli.quiet, cli.progress);
+    let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let result = match &cli.command {
         Command::Create(args) => create::run(&args.0, &output),
         Command::Verify(args) => verify::run(&args.0, &output),

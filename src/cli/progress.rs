@@ -12,6 +12,7 @@ use ra_pack::{Progress, Snapshot, escape};
 use serde::Serialize;
 
 use super::output::{columns, human_bytes, to_stderr};
+use super::signals;
 
 /// How `--progress` is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,6 +68,8 @@ impl Meter {
 
     /// What an operation has to tell; from here on it is shown.
     pub(crate) fn watch(self: &Arc<Self>) -> Progress {
+        // A line that is drawn has to be cleared.
+        signals::prepare();
         let mut thread = locked(&self.thread);
         if thread.is_none() {
             let meter = Arc::clone(self);

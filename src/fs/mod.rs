@@ -27,7 +27,7 @@ pub(crate) use self::map::Map;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
-pub use self::pending::{remove_unfinished, write_new};
+pub use self::pending::{before_unfinished, remove_unfinished, write_new};
 pub(crate) use self::pending_directory::PendingDirectory;
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};

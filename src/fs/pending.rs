@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{File, exists, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
@@ -36,6 +36,24 @@ static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new(
 )]
 pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Called before something is begun under a temporary name.
+static BEFORE_UNFINISHED: OnceLock<fn()> = OnceLock::new();
+
+/// Has `prepare` called each time before a file or directory is begun under a temporary name.
+///
+/// For a program that calls [`remove_unfinished`] when it is stopped, and has nothing to remove until then. Of several
+/// calls the first one counts.
+pub fn before_unfinished(prepare: fn()) {
+    let _ = BEFORE_UNFINISHED.set(prepare);
+}
+
+/// Tells whoever wants to know that something is about to be begun under a temporary name.
+pub(super) fn announce() {
+    if let Some(prepare) = BEFORE_UNFINISHED.get() {
+        prepare();
+    }
 }
 
 /// Removes the temporary files and directories of every unfinished write of this process.
@@ -226,6 +244,7 @@ impl PendingFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
+        announce();
         // Held from before the file is there, so that no file is without its entry.
         let mut unfinished = unfinished();
         let named =
@@ -238,6 +257,19 @@ impl PendingFile {
         Ok(Self { file, temporary, target: target.to_owned(), replace })
     }
 
+    /// Begins a file that will be `target`. Where nothing is there and the system has files without a name, it is
+    /// one of these, of which nothing stays whatever ends the process.
+    pub(crate) fn begin(target: &Path, replace: bool) -> Result<Self> {
+        #[cfg(target_os = "linux")]
+        if fs::symlink_metadata(target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            && let Ok(directory) = super::target::handle(parent_of(target))
+            && let Ok(Ok(pending)) = Self::unnamed_in(&directory, target.to_owned(), replace)
+        {
+            return Ok(pending);
+        }
+        Self::create(target, replace)
+    }
+
     /// Begins a file in an open directory, which will be `target`.
     #[cfg(unix)]
     pub(super) fn create_in(
@@ -247,6 +279,7 @@ impl PendingFile {
     ) -> Result<Self> {
         let parent = parent_of(&target);
         let prefix = temporary_prefix(&target);
+        announce();
         // As above.
         let mut unfinished = unfinished();
         let (inner, temporary) =

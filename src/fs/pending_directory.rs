@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::pending::{TEMPORARY_SUFFIX, temporary_prefix, unfinished};
+use super::pending::{TEMPORARY_SUFFIX, announce, temporary_prefix, unfinished};
 use super::{File, create_root, exists, is_empty_directory, parent_of, sync_directory};
 use crate::error::{Error, Result};
 use crate::path::MemberPath;
@@ -33,6 +33,7 @@ impl PendingDirectory {
         let prefix = temporary_prefix(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
+        announce();
         // Held from before the directory is there, so that none is without its entry.
         let mut unfinished = unfinished();
         let made = builder

@@ -54,15 +54,19 @@ struct State {
     open: VecDeque<(String, Handle)>,
 }
 
+/// Holds a directory open.
+pub(super) fn handle(path: &Path) -> io::Result<Handle> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(Arc::new(retry_on_intr(|| open(path, flags, Mode::empty()))?))
+}
+
 impl Target {
     /// Opens the directory at `path`, which is there.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = retry_on_intr(|| open(path, flags, Mode::empty()))
-            .map_err(|errno| Error::io("open", path)(errno.into()))?;
+        let root = handle(path).map_err(Error::io("open", path))?;
         Ok(Self {
             path: path.to_owned(),
-            root: Arc::new(root),
+            root,
             state: Mutex::default(),
             #[cfg(target_os = "linux")]
             needs_names: AtomicBool::new(false),

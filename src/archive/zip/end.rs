@@ -36,7 +36,7 @@ impl EndOfArchive {
             let start = len.saturating_sub(tail_len);
             let mut tail = vec![0; usize::try_from(tail_len).unwrap_or(0)];
             file.read_exact_at(&mut tail, start)?;
-            let ends = end_records(&tail);
+            let ends = end_records(&tail, wide(tail.len()));
             if let [(at, end)] = ends[..] {
                 let before = tail.get(..at).unwrap_or_default();
                 let comment = tail.get(at..).unwrap_or_default();
@@ -252,24 +252,35 @@ fn wide(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// The end records of a tail whose comment ends exactly with the file.
-fn end_records(tail: &[u8]) -> Vec<(usize, EndRecord)> {
-    memchr::memmem::find_iter(tail, END_SIGNATURE)
+/// The end records among some bytes, from which on `left` remain of the file, whose comment ends exactly with it.
+fn end_records(bytes: &[u8], left: u64) -> Vec<(usize, EndRecord)> {
+    memchr::memmem::find_iter(bytes, END_SIGNATURE)
         .filter_map(|at| {
-            let end = EndRecord::read(tail.get(at..)?)?;
+            let end = EndRecord::read(bytes.get(at..)?)?;
             let length = END_LEN.saturating_add(usize::from(end.comment_len));
-            (at.saturating_add(length) == tail.len()).then_some((at, end))
+            (wide(at.saturating_add(length)) == left).then_some((at, end))
         })
         .collect()
 }
 
 /// A second end record that also ends with the file, further back than a reader in a hurry looks.
 pub(super) fn rival_end(file: &File, len: u64) -> Result<Option<Finding>> {
-    let tail_len = MAX_TAIL.min(len);
-    let start = len.saturating_sub(tail_len);
-    let mut tail = vec![0; usize::try_from(tail_len).unwrap_or(0)];
-    file.read_exact_at(&mut tail, start)?;
-    Ok((end_records(&tail).len() > 1).then(|| two_ends(start)))
+    /// A piece of memory that is at hand; fresh memory for all of it costs more than the calls.
+    const PIECE: usize = 8 * 1024;
+    let mut piece = [0; PIECE];
+    let start = len.saturating_sub(MAX_TAIL);
+    let (mut at, mut count) = (start, 0_usize);
+    while at < len {
+        let left = len.saturating_sub(at);
+        let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        let bytes = piece.get_mut(..length).unwrap_or_default();
+        file.read_exact_at(bytes, at)?;
+        count = count.saturating_add(end_records(bytes, left).len());
+        // A record that is cut here is whole in the next piece.
+        let step = if wide(length) < left { length.saturating_sub(END_LEN - 1) } else { length };
+        at = at.saturating_add(wide(step));
+    }
+    Ok((count > 1).then(|| two_ends(start)))
 }
 
 fn two_ends(start: u64) -> Finding {

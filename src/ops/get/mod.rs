@@ -94,7 +94,7 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     if let Some(form) = streamed(&pack, member, options)? {
         return convert_member(archive, member, output, form, options);
     }
-    let pending = PendingFile::create(output, options.force)?;
+    let pending = PendingFile::begin(output, options.force)?;
     let mut report = GetReport {
         archive: archive.to_owned(),
         member: member.to_owned(),

@@ -64,7 +64,7 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
         &["cli"],
     ),
     (&[Import("indicatif"), Import("serde_json")], &["cli"]),
-    (&[Import("ctrlc"), Import("signal_hook")], &["cli", BINARY_ROOT]),
+    (&[Import("ctrlc"), Import("signal_hook")], &["cli/signals"]),
     (&[Import("terminal_size")], &["cli/output"]),
     (&[Macro("print"), Macro("println"), Import("std::io::stdout")], &["cli/output"]),
     (&[Macro("eprint"), Macro("eprintln"), Import("std::io::stderr")], &["cli/output"]),
