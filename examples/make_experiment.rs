@@ -3,6 +3,8 @@
 //! Every value follows from the formulas below; the descriptions beside the arrays are written by
 //! hand. `cargo run --example make_experiment [DIRECTORY]` writes them anew.
 
+#![expect(clippy::disallowed_methods, reason = "all is rounded to a few digits")]
+
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -26,13 +26,13 @@ struct Axis {
 
 impl Axis {
     fn around(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
-        let low = values.clone().fold(f64::MAX, f64::min).log10().floor();
-        let high = values.fold(f64::MIN, f64::max).log10().ceil();
+        let low = libm::log10(values.clone().fold(f64::MAX, f64::min)).floor();
+        let high = libm::log10(values.fold(f64::MIN, f64::max)).ceil();
         Self { low, high: high.max(low + 1.0), from, to }
     }
 
     fn at(&self, value: f64) -> f64 {
-        self.from + (value.log10() - self.low) / (self.high - self.low) * (self.to - self.from)
+        self.from + (libm::log10(value) - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     fn powers(&self) -> impl Iterator<Item = f64> {

@@ -139,7 +139,8 @@ pub(super) fn walk_part(
     /// What is read at once of the record that begins before `until` and ends behind it.
     const OVERHANG: u64 = 1024;
     let until = part.end;
-    block.resize(block.len().max(BLOCK), 0);
+    let needed = usize::try_from(end.saturating_sub(part.start)).unwrap_or(BLOCK).min(BLOCK);
+    block.resize(block.len().max(needed), 0);
     // What of the block is read and not yet visited, and what of the directory is not yet read.
     let mut ready = 0..0;
     let mut unread = part.start;

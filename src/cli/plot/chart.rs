@@ -64,7 +64,7 @@ impl Scale {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
         }
-        let change = |number: f64| if self.is_log { number.log10() } else { number };
+        let change = |number: f64| if self.is_log { libm::log10(number) } else { number };
         let (low, high) = (change(self.low), change(self.high));
         // Halves, since the whole may be more than a float holds.
         Some((change(value) / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))

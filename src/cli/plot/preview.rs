@@ -82,7 +82,7 @@ fn of_grid(grid: &Grid, style: &Style, terminal: Terminal, text: &mut String) {
             let part = float(nth) / 15.0;
             if terminal.color && terminal.unicode {
                 let color = palette.color(if style.is_log {
-                    low * (high / low).powf(part)
+                    low * libm::pow(high / low, part)
                 } else {
                     low + (high - low) * part
                 });

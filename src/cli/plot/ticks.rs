@@ -21,7 +21,7 @@ pub(crate) fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
 
 /// The next larger of 1, 2 and 5 times a power of ten.
 fn good_step(least: f64) -> f64 {
-    let power = 10_f64.powf(least.log10().floor());
+    let power = libm::pow(10.0, libm::log10(least).floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|digit| digit * power)
@@ -46,11 +46,11 @@ fn label(number: f64, step: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
-    let magnitude = number.abs().log10().floor();
+    let magnitude = libm::log10(number.abs()).floor();
     if !step.is_finite() {
         return tidy(&format!("{number:.4e}"));
     }
-    let power = step.log10().floor();
+    let power = libm::log10(step).floor();
     if !(-4.0..7.0).contains(&magnitude) {
         let digits: usize = usize::try_from(whole(magnitude - power)).unwrap_or(0).min(17);
         return tidy(&format!("{number:.digits$e}"));
@@ -72,7 +72,7 @@ fn tidy(text: &str) -> String {
 
 /// Powers of ten between two positive numbers; good numbers where there are fewer than two.
 pub(crate) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
-    let (first, last) = (low.log10(), high.log10());
+    let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
     let places = multiples(first, last, step);
     if places.len() < 2 {
@@ -82,11 +82,11 @@ pub(crate) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
     let text = |power: f64| match power {
         power if (-3.0..=4.0).contains(&power) => {
             let behind = usize::try_from(whole(-power)).unwrap_or(0);
-            format!("{:.behind$}", 10_f64.powf(power))
+            format!("{:.behind$}", libm::pow(10.0, power))
         }
         power => format!("1e{power:.0}"),
     };
-    places.into_iter().map(|power| (10_f64.powf(power), text(power))).collect()
+    places.into_iter().map(|power| (libm::pow(10.0, power), text(power))).collect()
 }
 
 const MINUTE: f64 = 60.0;

@@ -129,7 +129,7 @@ fn short(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
-    let magnitude = number.abs().log10().floor();
+    let magnitude = libm::log10(number.abs()).floor();
     if !(-5.0..15.0).contains(&magnitude) {
         let text = format!("{number:.6e}");
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
@@ -158,8 +158,8 @@ fn rounded(number: f64, edges: &[f64]) -> String {
         }
         _ => return short(number),
     };
-    let power = step.log10().floor();
-    let largest = edges.iter().fold(0.0, |most: f64, edge| most.max(edge.abs())).log10();
+    let power = libm::log10(step).floor();
+    let largest = libm::log10(edges.iter().fold(0.0, |most: f64, edge| most.max(edge.abs())));
     if !(-6.0..9.0).contains(&power) || largest > 12.0 {
         return format!("{number:.3e}");
     }

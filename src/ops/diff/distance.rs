@@ -262,7 +262,7 @@ macro_rules! floats {
             fn apart(self, other: Self) -> (f64, f64) {
                 let (re, _) = self.re.apart(other.re);
                 let (im, _) = self.im.apart(other.im);
-                (re.hypot(im), f64::from(other.re).hypot(f64::from(other.im)))
+                (libm::hypot(re, im), libm::hypot(other.re.into(), other.im.into()))
             }
         })+
     };

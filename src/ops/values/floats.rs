@@ -109,7 +109,7 @@ impl Converter {
 
 /// The distance from zero; none when a part is no number.
 fn magnitude(re: f64, im: f64) -> f64 {
-    if re.is_nan() || im.is_nan() { f64::NAN } else { re.hypot(im) }
+    if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
 }
 
 fn elements<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
