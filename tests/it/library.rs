@@ -518,6 +518,30 @@ fn a_pack_is_read_by_several_threads_at_once() {
     });
 }
 
+#[test]
+fn many_arrays_are_read_at_once_and_come_in_their_order() {
+    let names: Vec<String> = (0..150).map(|number| format!("many/{number}.ra")).collect();
+    let value = |name: &str| u8::try_from(name.len()).unwrap();
+    let experiment = names.iter().fold(Experiment::new(), |experiment, name| {
+        experiment.array(name, UINT8, &[3], &[1, value(name), 2])
+    });
+    let packs = Packs::of(experiment);
+    packs.each(|kind, pack| {
+        let read = |names: &[String]| {
+            pack.read_each(names, |name, array: ArrayD<u8>| (name.to_owned(), array[1]))
+        };
+        for chosen in [&names[..], &names[7..9], &[]] {
+            let expected: Vec<_> = chosen.iter().map(|name| (name.clone(), value(name))).collect();
+            assert_eq!(read(chosen).unwrap(), expected, "{kind}");
+        }
+        let with_others = ["many/3.ra", "no such/1.ra", "no such/2.ra"].map(str::to_owned);
+        let error = read(&with_others).unwrap_err();
+        assert!(matches!(&error, Error::NoSuchMember { member, .. } if member == "no such/1.ra"));
+        let error = pack.read_each(&names, |_, array: ArrayD<f32>| drop(array)).unwrap_err();
+        assert!(error.to_string().contains("many/0.ra"), "{kind}: {error}");
+    });
+}
+
 /// A mapped pack.
 fn map(path: &Path) -> Result<Pack, Error> {
     // SAFETY: the tests change no archive that is mapped.

@@ -30,6 +30,17 @@ const GLANCES: usize = 32;
 /// How many names are remembered.
 const REMEMBERED: usize = 16;
 
+/// For how many threads at once neighbours are read together.
+const WINDOWS: usize = 8;
+
+thread_local! {
+    /// Tells threads apart.
+    static NUMBER: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
+
 /// What is known of a zip's members from having looked for some.
 #[derive(Debug)]
 pub(super) struct Door {
@@ -37,8 +48,8 @@ pub(super) struct Door {
     glances: AtomicUsize,
     seen: Mutex<Vec<Seen>>,
     index: OnceLock<Option<Index>>,
-    /// What of the file was read last.
-    window: Mutex<Window>,
+    /// What of the file was read last, by one thread or another.
+    windows: [Mutex<Window>; WINDOWS],
 }
 
 /// What the directory says of a name.
@@ -51,13 +62,13 @@ struct Seen {
 }
 
 impl Door {
-    pub(super) fn new(file: Arc<File>) -> Self {
+    pub(super) fn new(file: &Arc<File>) -> Self {
         Self {
             passes: AtomicUsize::new(0),
             glances: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
             index: OnceLock::new(),
-            window: Mutex::new(Window::new(file)),
+            windows: std::array::from_fn(|_| Mutex::new(Window::new(Arc::clone(file)))),
         }
     }
 
@@ -85,9 +96,10 @@ impl Door {
     /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
     /// reads by itself.
     fn with_window<R>(&self, zip: &ZipArchive, use_it: impl FnOnce(&mut Window) -> R) -> R {
-        match self.window.try_lock() {
-            Ok(mut window) => use_it(&mut window),
-            Err(_) => use_it(&mut Window::new(Arc::clone(&zip.file))),
+        let window = NUMBER.with(|number| self.windows.get(number % WINDOWS));
+        match window.map(Mutex::try_lock) {
+            Some(Ok(mut window)) => use_it(&mut window),
+            _ => use_it(&mut Window::new(Arc::clone(&zip.file))),
         }
     }
 }

@@ -53,7 +53,7 @@ impl ZipArchive {
             return Err(Error::damaged(file.path(), rival));
         }
         let file = Arc::new(file);
-        let door = Door::new(Arc::clone(&file));
+        let door = Door::new(&file);
         Ok(Self { file, len, end, directory: OnceLock::new(), door })
     }
 

@@ -2,6 +2,7 @@
 
 mod array;
 mod axes;
+mod each;
 mod manifest;
 
 use std::borrow::Cow;

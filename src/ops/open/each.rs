@@ -1,0 +1,54 @@
+//! Many arrays of a pack at once.
+
+use bytemuck::Pod;
+use ndarray::ArrayD;
+
+use super::Pack;
+use crate::error::Result;
+use crate::parallel;
+
+/// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
+const MOST: usize = 64;
+
+impl Pack {
+    /// Reads many arrays on all cores, each as [`PackedArray::read`](super::PackedArray::read) does, and gives what
+    /// `visit` makes of them, in the order of their names.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let zip = directory.path().join("mooring.zip");
+    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// let pack = ra_pack::Pack::open(&zip)?;
+    /// let names = ["thermistors/temperature.ra", "thermistors/depth.ra"];
+    /// let means = pack.read_each(&names, |_, array: ndarray::ArrayD<f32>| array.mean())?;
+    /// assert!(means.iter().all(Option::is_some));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the first array that cannot be read; `visit` may then have seen others behind it.
+    pub fn read_each<T: Pod, R: Send>(
+        &self,
+        names: &[impl AsRef<str> + Sync],
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        let jobs = parallel::default_jobs();
+        let step = (names.len() / jobs.saturating_mul(8).max(1)).clamp(1, MOST);
+        let parts = parallel::map_ranges(
+            jobs,
+            names.len(),
+            step,
+            || (),
+            |(), range| {
+                let names = names.get(range).unwrap_or_default().iter().map(AsRef::as_ref);
+                names
+                    .map(|name| Ok(visit(name, self.array(name)?.read()?)))
+                    .collect::<Result<Vec<R>>>()
+            },
+        )?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+}
