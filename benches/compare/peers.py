@@ -157,10 +157,12 @@ def slices(h5, name, raw, offset, side):
     import numpy
 
     side, at = int(side), int(side) // 3
-    cube = numpy.memmap(raw, "<f4", "r", int(offset), (side, side, side))
     with h5py.File(h5, "r") as file:
-        for array, tool in ((file[name], "h5py"), (cube, "numpy memmap")):
+        for tool in ("h5py", "numpy memmap"):
             for part in ("row", "column", "plane"):
+                # A map of its own for each: the pages of a column are also those of the plane through it.
+                cube = numpy.memmap(raw, "<f4", "r", int(offset), (side, side, side))
+                array = file[name] if tool == "h5py" else cube
                 start = time.perf_counter()
                 if part == "row":
                     numpy.array(array[at, at, :])
