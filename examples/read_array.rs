@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let archive = scratch.path().join("experiment.zip");
     create(&source, &archive, &CreateOptions::default())?;
 
-    // Opening reads the directory of the zip and nothing else.
+    // Opening reads the end of the zip and nothing else.
     let pack = Pack::open(&archive)?;
 
     // A whole array is held against the manifest while it is read. In memory the first index is

@@ -14,7 +14,7 @@ pub(crate) struct Probe {
 
 /// Narrows `range`, which begins with a record, down to about `enough` bytes: gives where a record begins that
 /// stands before what is looked for, or the beginning. `probe` looks at a place; `None` when no record is seen to
-/// begin there or behind, which is no harm: only what stands before is looked at then.
+/// begin there or behind, then only what stands before is looked at, and whoever does not find it there has to look at all.
 ///
 /// # Errors
 ///

@@ -28,7 +28,7 @@ fn stop(status: i32) {
     exit(status);
 }
 
-#[expect(clippy::exit, reason = "a signal handler has no way back to `main`")]
+#[expect(clippy::exit, reason = "what handles signals has no way back to `main`")]
 fn exit(status: i32) -> ! {
     std::process::exit(status)
 }

@@ -73,7 +73,8 @@ fn are_in_order(
     last.is_some_and(|last| last >= *path)
 }
 
-/// The same among the lines of a text, the last of which counts only when it ends or the text is `all` there is.
+/// The digest of a file by the lines of a text, the last of which counts only when it ends or the text is `all`
+/// there is.
 fn among(
     algorithm: Algorithm,
     names: NameEncoding,
@@ -83,6 +84,10 @@ fn among(
 ) -> Option<Digest> {
     let mut before: Option<MemberPath> = None;
     let mut found = None;
+    // Where lines end in another way, the whole text is read.
+    if memchr::memchr(b'\r', text).is_some() {
+        return None;
+    }
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let Some(content) = line.strip_suffix(b"\n").or(is_all.then_some(line)) else { break };
         let (listed, digest) = parse_line(algorithm, names, content).ok().flatten()?;

@@ -355,7 +355,8 @@ impl Archive {
     /// The same by someone who is likely to ask for `others` next, which costs less than to ask anew.
     ///
     /// In a large zip that is in the order of its names and ends with one of the others, little is read: that
-    /// another record far away has the same name is not noticed then. Whoever wants to know asks as [`Archive::find`].
+    /// another record far away has the same name, or that what looks like records is something else, is not noticed
+    /// then. Whoever cannot tell by the content asks as [`Archive::find`].
     pub(crate) fn find_before(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
         let found = match self {
             Self::Directory(directory) => directory.find(name),
@@ -365,6 +366,13 @@ impl Archive {
         match (&found, MemberPath::new(name)) {
             (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
             _ => Ok(found),
+        }
+    }
+
+    /// Has all of a directory looked at from here on, for someone who asks for many members.
+    pub(crate) fn expect_many(&self) {
+        if let Self::Zip(zip) = self {
+            zip.expect_many();
         }
     }
 

@@ -39,7 +39,7 @@ mod unix {
     pub(crate) fn begin(clean_up: fn(i32)) {
         let at_once = Arc::new(AtomicBool::new(true));
         for signal in SIGNALS {
-            // Without it the system ends the program, which is as good.
+            // Without the handler the system ends the program, which is as good.
             let _ = register_conditional_shutdown(signal, status(signal), Arc::clone(&at_once));
         }
         let _ = STOP.set(Stop { clean_up, at_once });
@@ -51,7 +51,7 @@ mod unix {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             let Some(Stop { clean_up, at_once }) = STOP.get() else { return };
-            // Without it an interrupted run leaves its temporary file, which the next one explains.
+            // Without the thread an interrupted run leaves its temporary file, which the next one explains.
             if watch(*clean_up).is_ok() {
                 at_once.store(false, Ordering::Relaxed);
             }
@@ -71,10 +71,10 @@ mod unix {
 
 /// The same where all of them are one, and always have a thread.
 #[cfg(not(unix))]
-pub(crate) fn begin(stop: fn(i32)) {
+pub(crate) fn begin(clean_up: fn(i32)) {
     const INTERRUPTED: i32 = 130;
-    // Without it an interrupted run leaves its temporary file, which the next one explains.
-    let _ = ctrlc::set_handler(move || stop(INTERRUPTED));
+    // Without the thread an interrupted run leaves its temporary file, which the next one explains.
+    let _ = ctrlc::set_handler(move || clean_up(INTERRUPTED));
 }
 
 #[cfg(not(unix))]

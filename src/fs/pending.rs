@@ -202,6 +202,7 @@ impl Temporary {
                 let copy = PendingFile::create_in(unnamed.directory(), target, replace)?;
                 io::Seek::rewind(&mut &file.inner)?;
                 io::copy(&mut &file.inner, &mut &copy.file.inner)?;
+                copy.sync()?;
                 Ok(copy.persist()?)
             }
         }

@@ -445,8 +445,11 @@ fn what_is_given_out_of_a_large_zip_is_what_its_manifest_says() {
         if case != "moved" {
             let archive = scratch.path().join("x.tar");
             fs::write(&archive, tar(&parts)).unwrap();
+            // Its manifest is read in the same way.
+            let is_elsewhere =
+                ["", "MAN005"].contains(&verify_says) || case == "contradicting early";
             let code = get(&archive, &wanted.name, &to_file).code;
-            assert!(code == Some(0) || code == Some(i32::from(!verify_says.is_empty())), "{case}");
+            assert_eq!(code, Some(i32::from(!is_elsewhere)), "{case}");
         }
     }
     // A manifest that the zip's checksum does not fit.

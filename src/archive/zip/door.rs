@@ -2,8 +2,8 @@
 //! to: of the directory everything is looked at, of the file only that member's own header.
 //!
 //! Whoever asks for one or two names reads the directory for each, in blocks, and keeps nothing of it;
-//! with the third name it is kept, and an index of it. Who says what is likely to be asked for next, as who opens
-//! a pack does, gets some more from a directory that is in order, of which little has to be read.
+//! with the third name it is kept, and an index of it. For whoever says what is asked for next, as one who opens a
+//! pack does, a record of a large directory that is in order is found by halves, and this more often.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -25,8 +25,8 @@ use crate::fs::File;
 
 /// How often the directory is read for one name before it is worth an index.
 const PASSES: usize = 2;
-/// How often a place is found in a directory that is in order.
-const GLANCES: usize = 32;
+/// How often a record is looked for by halves before the index.
+const SEARCHES: usize = 32;
 /// How many names are remembered.
 const REMEMBERED: usize = 16;
 
@@ -45,7 +45,7 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Door {
     passes: AtomicUsize,
-    glances: AtomicUsize,
+    searches: AtomicUsize,
     seen: Mutex<Vec<Seen>>,
     index: OnceLock<Option<Index>>,
     /// What of the file was read last, by one thread or another.
@@ -65,7 +65,7 @@ impl Door {
     pub(super) fn new(file: &Arc<File>) -> Self {
         Self {
             passes: AtomicUsize::new(0),
-            glances: AtomicUsize::new(0),
+            searches: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
             index: OnceLock::new(),
             windows: std::array::from_fn(|_| Mutex::new(Window::new(Arc::clone(file)))),
@@ -74,7 +74,7 @@ impl Door {
 
     /// The index, once there have been as many passes as it costs.
     fn index<'z>(&'z self, zip: &'z ZipArchive) -> Option<(&'z Index, &'z [u8])> {
-        if self.passes.load(Ordering::Relaxed) < PASSES && !self.has_glanced_enough() {
+        if self.passes.load(Ordering::Relaxed) < PASSES && !self.has_searched_enough() {
             return None;
         }
         // What forbids to read the directory, the pass that follows says.
@@ -83,8 +83,12 @@ impl Door {
         index.as_ref().map(|index| (index, directory))
     }
 
-    fn has_glanced_enough(&self) -> bool {
-        self.glances.load(Ordering::Relaxed) >= GLANCES
+    fn has_searched_enough(&self) -> bool {
+        self.searches.load(Ordering::Relaxed) >= SEARCHES
+    }
+
+    pub(super) fn expect_many(&self) {
+        self.searches.store(SEARCHES, Ordering::Relaxed);
     }
 
     fn remembered(&self, name: &str, must_be_sure: bool) -> Option<Sighting> {
@@ -141,7 +145,7 @@ fn look(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Sighting> {
     };
     let all = names(&|_| true);
     if is_large && let Some(sightings) = ordered::find(zip, &all) {
-        door.glances.fetch_add(1, Ordering::Relaxed);
+        door.searches.fetch_add(1, Ordering::Relaxed);
         return Ok(remember(zip, &all, sightings, false));
     }
     let unknown = names(&|other| door.remembered(other, true).is_none());

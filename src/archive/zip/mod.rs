@@ -111,6 +111,10 @@ impl ZipArchive {
         door::find(self, name, others)
     }
 
+    pub(super) fn expect_many(&self) {
+        self.door.expect_many();
+    }
+
     pub(super) fn by_lines<T: Send>(
         &self,
         member: &Member,

@@ -1,14 +1,16 @@
 //! Members found in a large directory that is in the order of its names, as every one that ra-pack writes, without
 //! a look at all of it.
 //!
-//! What is read is held against the order; whatever does not fit is left to the pass over all records.
+//! What is read is held against the order; whatever does not fit is left to the pass over all records. That records
+//! which nobody looks at are out of order, or hold what looks like other records, stays unseen: who asks this way
+//! holds the content against a digest.
 
 use memchr::memmem;
 
 use super::ZipArchive;
 use super::directory::CENTRAL_SIGNATURE;
 use super::end::EndOfArchive;
-use super::record::Outline;
+use super::record::{CENTRAL_LEN, Outline};
 use super::search::{Around, Found, Sighting};
 use crate::bisect::{Probe, narrow};
 
@@ -17,7 +19,7 @@ use crate::bisect::{Probe, narrow};
 pub(super) const LARGE: u64 = 256 * 1024;
 
 /// What is read at a place to find a record: the end of one, all of the next, and where that ends.
-const GLANCE: usize = 1024;
+const PEEK: usize = 1024;
 /// What is read of the directory in the end, several records before and behind that of the member.
 const STRETCH: usize = 8 * 1024;
 /// How near the record has to be for that.
@@ -45,7 +47,7 @@ pub(super) fn find(zip: &ZipArchive, names: &[&str]) -> Option<Vec<Sighting>> {
         match in_tail(name) {
             // The same name in both.
             Some(_) if in_order.found.is_some() => None,
-            Some(sighting) => Some(sighting),
+            Some(sighting) => Some(Sighting { in_it: in_order.in_it, ..sighting }),
             None => Some(in_order),
         }
     };
@@ -53,7 +55,8 @@ pub(super) fn find(zip: &ZipArchive, names: &[&str]) -> Option<Vec<Sighting>> {
     sightings.filter(|sightings| sightings.first().is_some_and(|first| first.found.is_some()))
 }
 
-/// The records of a directory that are in the order of their names: all but those of what `create` makes itself.
+/// The records of a directory that are in the order of their names: all, or all but those of what `create` makes
+/// itself.
 #[derive(Debug)]
 struct Ordered<'z> {
     zip: &'z ZipArchive,
@@ -90,7 +93,12 @@ impl<'z> Ordered<'z> {
         let tail = records.split_off(count.min(records.len().saturating_sub(1)));
         let is_in_place =
             records.iter().chain(&tail).is_sorted_by(|one, other| one.local < other.local);
-        if tail.len() > MOST || !is_in_place {
+        let is_twice = matches!(&tail[..], [one, other] if key(one) == key(other));
+        if tail.len() > MOST
+            || is_twice
+            || !is_in_place
+            || !records.iter().chain(&tail).all(is_plain)
+        {
             return None;
         }
         let behind: usize = tail.iter().map(|outline| outline.bytes.len()).sum();
@@ -110,8 +118,8 @@ impl<'z> Ordered<'z> {
         let mut buffer = [0; STRETCH];
         let mut is_sound = true;
         let from = narrow(self.begin..self.end, NEAR, |at| {
-            let glance = buffer.get_mut(..GLANCE).ok_or(())?;
-            let bytes = read(self.zip, glance, at, self.end).ok_or(())?;
+            let peek = buffer.get_mut(..PEEK).ok_or(())?;
+            let bytes = read(self.zip, peek, at, self.end).ok_or(())?;
             let Some(start) = record_in(bytes, false) else { return Ok(None) };
             let (outline, _) = bytes.get(start..).and_then(Outline::read).ok_or(())?;
             is_sound &= is_plain(&outline);
@@ -123,44 +131,38 @@ impl<'z> Ordered<'z> {
         self.among(bytes, from, name)
     }
 
-    /// The same among the records in these bytes, which stand in the directory from a place on.
+    /// The same by the records in these bytes, which stand in the directory from a place on. All of them are held
+    /// against the order.
     fn among(&self, bytes: &[u8], from: u64, name: &str) -> Option<Sighting> {
-        let is_end = from.saturating_add(wide(bytes.len())) >= self.end;
         let mut rest = bytes;
-        let mut before: Option<Outline<'_>> = None;
-        let mut found: Option<Found> = None;
-        let (next, in_it) = loop {
-            if rest.is_empty() && is_end {
-                break (self.after, false);
-            }
-            let (outline, after) = Outline::read(rest)?;
-            let follows =
-                |before: &Outline<'_>| key(before) < key(&outline) && before.local < outline.local;
-            if !is_plain(&outline) || !before.as_ref().is_none_or(follows) {
-                return None;
-            }
-            if key(&outline) > name.as_bytes() {
-                // Only the first one was not held against one before it.
-                if before.is_none() && from != self.begin {
-                    return None;
-                }
-                let behind = key(&outline).strip_prefix(name.as_bytes());
-                break (outline.local, behind.is_some_and(|behind| behind.starts_with(b"/")));
-            }
-            if key(&outline) == name.as_bytes() {
-                let reach = match &before {
-                    Some(before) => before.least_end(),
-                    None if from == self.begin => 0,
-                    None => return None,
-                };
-                found = Some(Found::new(&outline, Around { reach, next: self.directory }));
-            }
-            before = Some(outline);
+        let mut records = Vec::new();
+        while let Some((outline, after)) = Outline::read(rest) {
+            records.push(outline);
             rest = after;
-        };
-        if let Some(found) = &mut found {
-            found.around.next = next;
         }
+        let is_end = from.saturating_add(wide(bytes.len())) >= self.end;
+        let is_whole = rest.is_empty() || !is_end;
+        let follows = |one: &Outline<'_>, other: &Outline<'_>| {
+            key(one) < key(other) && one.local < other.local
+        };
+        if !is_whole || !records.iter().all(is_plain) || !records.is_sorted_by(follows) {
+            return None;
+        }
+        let first_from = |name: &[u8]| records.partition_point(|record| key(record) < name);
+        let at = first_from(name.as_bytes());
+        let below = [name.as_bytes(), b"/"].concat();
+        let in_it = first_from(&below);
+        // The records on both sides have to be among them.
+        if (at == 0 && from != self.begin) || (in_it >= records.len() && !is_end) {
+            return None;
+        }
+        let record = records.get(at).filter(|record| key(record) == name.as_bytes());
+        let found = record.map(|record| {
+            let before = at.checked_sub(1).and_then(|before| records.get(before));
+            let next = records.get(at.saturating_add(1)).map_or(self.after, |next| next.local);
+            Found::new(record, Around { reach: before.map_or(0, Outline::least_end), next })
+        });
+        let in_it = records.get(in_it).is_some_and(|record| key(record).starts_with(&below));
         Some(Sighting { found, is_twice: false, in_it })
     }
 }
@@ -194,9 +196,15 @@ fn key<'a>(outline: &Outline<'a>) -> &'a [u8] {
     outline.name.strip_suffix(b"/").unwrap_or(outline.name)
 }
 
-/// Whether the bytes of the name are those of the path.
+/// Whether the bytes of the name are those of the path, and no other record can stand in this one.
 fn is_plain(outline: &Outline<'_>) -> bool {
-    !outline.name.starts_with(b"./") && std::str::from_utf8(outline.name).is_ok()
+    /// Sizes and offset of zip64, or times and owners of other tools; comments are longer.
+    const MOST: usize = 32;
+    let others = outline.bytes.len().saturating_sub(CENTRAL_LEN).saturating_sub(outline.name.len());
+    others <= MOST
+        && !outline.name.starts_with(b"./")
+        && std::str::from_utf8(outline.name).is_ok()
+        && memmem::find(outline.name, &CENTRAL_SIGNATURE).is_none()
 }
 
 #[cfg(test)]
@@ -238,8 +246,8 @@ mod tests {
 
         #[test]
         fn what_is_found_is_what_a_pass_over_all_finds(
-            names in proptest::collection::btree_set("([a-z]{1,2}/)?[a-cx-zé]{1,30}", 1..600),
-            other in "[a-z]{1,2}",
+            names in proptest::collection::btree_set("([a-z]{1,2}/|manifest.yaml/)?[-. a-cx-zé]{1,30}", 1..600),
+            other in "[-.a-z]{1,2}",
             broken in proptest::option::of((any::<proptest::sample::Index>(), any::<u8>())),
         ) {
             let members = members(names.clone());
@@ -290,6 +298,9 @@ mod tests {
         assert!(!is_found(&["b", "a", "c", LAST, "x"], "b"));
         assert!(!is_found(&["a", "c", LAST], "b"));
         assert!(!is_found(&["a", "b", "c", "b", LAST], "b"));
+        assert!(!is_found(&["a", "b", LAST, LAST], "b"));
+        assert!(!is_found(&["a", "b", "./manifest-sha256.txt", LAST], "b"));
+        assert!(!is_found(&["x", "y", "bagit.txt", "z", LAST], "y"));
     }
 
     #[test]

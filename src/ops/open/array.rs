@@ -90,6 +90,7 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the member cannot be read, or is no RawArray.
     pub fn header(&self) -> Result<Header> {
+        self.pack.must_be_alone(&self.member)?;
         let mut reader: Box<dyn Read> =
             match self.pack.archive.start_of(&self.member, LONGEST_HEADER) {
                 Some(start) => Box::new(start),
@@ -292,6 +293,7 @@ impl<'a> PackedArray<'a> {
         let Some(start) = self.member.data_offset() else {
             return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
         };
+        pack.must_be_alone(&self.member)?;
         let end = start.saturating_add(self.member.size);
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let bytes = range.and_then(|(start, end)| map.bytes().get(start..end));
@@ -383,6 +385,9 @@ impl<'a> PackedArray<'a> {
     ) -> Result<R> {
         self.begin(None);
         let inner = self.pack.archive.read(&self.member)?;
+        if !self.verify {
+            self.pack.must_be_alone(&self.member)?;
+        }
         let vouching = self.verify.then(|| self.pack.vouching(&self.member)).transpose()?;
         let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));
         let mut reader = Hashing { inner, hasher };

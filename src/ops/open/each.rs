@@ -35,6 +35,10 @@ impl Pack {
         names: &[impl AsRef<str> + Sync],
         visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
     ) -> Result<Vec<R>> {
+        // Whoever reads many has an index from the first one on, so that which are read first makes no difference.
+        if names.len() > MOST {
+            self.expect_many()?;
+        }
         let jobs = parallel::default_jobs();
         let step = (names.len() / jobs.saturating_mul(8).max(1)).clamp(1, MOST);
         let parts = parallel::map_ranges(

@@ -25,8 +25,8 @@ use crate::path::MemberPath;
 /// How often the text passes by before it is worth an index.
 const PASSES: usize = 2;
 
-/// How often a line is found where it must stand before that.
-const GLANCES: usize = 32;
+/// How often a line is looked for where it must stand, before the index.
+const SEARCHES: usize = 32;
 
 /// Texts from this size on are worth it, which is some thousands of lines; a smaller one is looked through.
 const LARGE: u64 = 256 * 1024;
@@ -39,7 +39,7 @@ pub(super) struct PackManifest {
     member: Member,
     rules: TagRules,
     passes: AtomicUsize,
-    glances: AtomicUsize,
+    searches: AtomicUsize,
     text: OnceLock<ManifestText<'static>>,
     index: OnceLock<Option<ManifestIndex>>,
 }
@@ -63,7 +63,7 @@ impl PackManifest {
                 member,
                 rules: rules(pack)?,
                 passes: AtomicUsize::new(0),
-                glances: AtomicUsize::new(0),
+                searches: AtomicUsize::new(0),
                 text: OnceLock::new(),
                 index: OnceLock::new(),
             }));
@@ -71,10 +71,10 @@ impl PackManifest {
         Ok(None)
     }
 
-    /// What it says of one file. Where the lines are not in order, all of it is looked through: another line may
-    /// say otherwise.
+    /// What it says of one file. Where lines are seen that are not in order, all of it is looked through: another
+    /// line may say otherwise.
     pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<Listing> {
-        match self.glance(pack, path)? {
+        match self.search(pack, path) {
             Some(digest) => Ok(Ok(Some(digest))),
             None => self.look_up_in_all(pack, path),
         }
@@ -101,19 +101,27 @@ impl PackManifest {
         })
     }
 
+    /// Has all of the text looked through from here on.
+    pub(super) fn expect_many(&self) {
+        self.searches.store(SEARCHES, Ordering::Relaxed);
+    }
+
     /// The digest of one file, when little has to be read of the text to find it.
-    fn glance(&self, pack: &Pack, path: &MemberPath) -> Result<Option<Digest>> {
+    fn search(&self, pack: &Pack, path: &MemberPath) -> Option<Digest> {
         let is_worth_it = self.member.size >= LARGE
             && self.text.get().is_none()
             && self.rules.names == NameEncoding::Gnu
-            && self.glances.load(Ordering::Relaxed) < GLANCES;
+            && self.searches.load(Ordering::Relaxed) < SEARCHES;
         if !is_worth_it {
-            return Ok(None);
+            return None;
         }
-        let Some((file, offset)) = pack.archive.stored(&self.member)? else { return Ok(None) };
-        self.glances.fetch_add(1, Ordering::Relaxed);
+        // What is wrong with it, the whole text says.
+        let (file, offset) = pack.archive.stored(&self.member).ok().flatten()?;
+        self.searches.fetch_add(1, Ordering::Relaxed);
         let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset.saturating_add(at));
-        manifest_bisect::find(self.algorithm, self.rules.names, self.member.size, read, path)
+        let found =
+            manifest_bisect::find(self.algorithm, self.rules.names, self.member.size, read, path);
+        found.ok().flatten()
     }
 
     /// Whether the text can be looked through as it stands, and more than once.

@@ -21,7 +21,7 @@ use super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Archive, Container, Member, MemberKind, MemberReader, Method};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::fs::Map;
 use crate::ndl::Ndarray;
 use crate::pack::{
@@ -37,9 +37,10 @@ use crate::progress::Progress;
 /// Opening a zip reads its end and nothing else; reading a stored array then finds the member in the directory
 /// and its line in the manifest, and touches that member. Where both are large and in the order in which `create`
 /// writes them, little of them is read: what is given out is what its line in the manifest says, and what is
-/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify) tells. Of others all is
-/// looked at. Whoever reads many has both kept in memory with an index, so that each further array is found at
-/// once. Reads take `&self` and may come from several threads at once.
+/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify) tells. Where no line
+/// vouches for what is given out, as for slices, views and descriptions, all of the directory is looked at. Whoever
+/// reads many has both kept in memory with an index, so that each further array is found at once; an index knows of
+/// all that is wrong. Reads take `&self` and may come from several threads at once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -259,6 +260,7 @@ impl Pack {
     /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the container says.
     pub fn copy_unverified_to(&self, name: &str, out: &mut dyn Write) -> Result<u64> {
         let member = self.find(name)?;
+        self.must_be_alone(&member)?;
         self.copy(&member, name, Algorithm::Sha256, out).map(|(written, _)| written)
     }
 
@@ -353,6 +355,7 @@ impl Pack {
 
     /// What a member is found to be.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
+        self.must_be_alone(member)?;
         let mut inspector = Inspector::new(name);
         let mut reader = self.archive.read(member)?;
         inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
@@ -447,6 +450,15 @@ impl Pack {
         Ok(self.manifest()?.is_some())
     }
 
+    /// Looks through directory and manifest from here on, instead of at places in them.
+    fn expect_many(&self) -> Result<()> {
+        self.archive.expect_many();
+        if let Some(manifest) = self.manifest()? {
+            manifest.expect_many();
+        }
+        Ok(())
+    }
+
     /// The manifest, found once.
     fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.manifest.get() {
@@ -527,9 +539,16 @@ impl Pack {
 
     /// Looks for a member that no manifest vouches for among all others: none may have its name.
     fn must_be_alone(&self, member: &Member) -> Result<()> {
-        match self.container() {
-            Container::Zip => self.archive.find(&member.name).map(|_| ()),
-            _ => Ok(()),
+        if self.container() != Container::Zip {
+            return Ok(());
+        }
+        match self.archive.find(&member.name)? {
+            Some(found) if found == *member => Ok(()),
+            _ => Err(self.damaged(
+                Finding::new(Code::BadDirectory, "the directory does not say the same of it twice")
+                    .in_member(&*member.name)
+                    .hint("`ra-pack verify` says what is wrong with the archive"),
+            )),
         }
     }
 
