@@ -111,9 +111,7 @@ fn of_kind(group: &Group, kind: Kind) -> Option<&Row> {
 
 fn workloads(groups: &[Group]) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for group in
-        groups.iter().filter(|group| !group.workload.starts_with('N') && group.workload != "all")
-    {
+    for group in groups.iter().filter(|group| group.workload.starts_with('W')) {
         let [arrays, files, bytes] = group.facts;
         let row = vec![group.workload.clone(), arrays.to_string(), files.to_string(), size(bytes)];
         if !rows.contains(&row) {
