@@ -233,8 +233,8 @@ pub(crate) enum Command {
     Man(Deferred<Man>),
 }
 
-/// The arguments of a command, and the shared ones. Those of commands that were not typed are never put together: all of them
-/// are hundreds, and more than half of the time that the program takes to begin.
+/// The arguments of a command, and the shared ones. Those of commands that were not typed are never put together:
+/// all of them are hundreds, and more than half of the time that the program takes to begin.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(pub(super) T);
 

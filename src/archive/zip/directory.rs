@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memmem::Finder;
+use memchr::memmem;
 
 use super::super::{Location, Member, MemberKind};
 use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
@@ -102,7 +102,7 @@ pub(super) fn no_record(at: u64) -> Finding {
     Finding::new(Code::BadDirectory, "expected a record of the directory").at_byte(at)
 }
 
-fn wide(length: usize) -> u64 {
+pub(super) fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
@@ -183,7 +183,6 @@ pub(super) fn walk_part(
 pub(super) fn likely_starts(file: &File, offset: u64, len: u64, parts: u64) -> Vec<u64> {
     /// Nearly all records are shorter than half of it.
     const WINDOW: u64 = 4 * 1024;
-    let signature = Finder::new(&CENTRAL_SIGNATURE);
     let end = offset.saturating_add(len);
     let mut starts = Vec::new();
     for part in 1..parts {
@@ -193,14 +192,22 @@ pub(super) fn likely_starts(file: &File, offset: u64, len: u64, parts: u64) -> V
         if file.read_exact_at(&mut window, from).is_err() {
             continue;
         }
-        let is_record = |at: &usize| {
-            let record = window.get(*at..).and_then(Outline::read);
-            record.is_some_and(|(_, after)| after.starts_with(&CENTRAL_SIGNATURE))
-        };
-        let start = signature.find_iter(&window).find(is_record);
+        let start = likely_start(&window, false);
         starts.extend(start.map(|at| from.saturating_add(wide(at))));
     }
     starts
+}
+
+/// Where a record is likely to begin in some bytes of a directory: where another follows it, or the end of the
+/// directory, if that is what the bytes end with.
+pub(super) fn likely_start(bytes: &[u8], is_end: bool) -> Option<usize> {
+    let is_record = |at: &usize| {
+        let record = bytes.get(*at..).and_then(Outline::read);
+        record.is_some_and(|(_, after)| {
+            after.starts_with(&CENTRAL_SIGNATURE) || (is_end && after.is_empty())
+        })
+    };
+    memmem::find_iter(bytes, &CENTRAL_SIGNATURE).find(is_record)
 }
 
 /// A name as it is meant: archives that are made from `.` may name everything below `./`.

@@ -139,19 +139,16 @@ pub(super) fn find(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Opti
 fn look(zip: &ZipArchive, name: &str, others: &[&str]) -> Result<Sighting> {
     let door = &zip.door;
     let is_large = zip.end.directory_len >= ordered::LARGE && !others.is_empty();
-    let names = |is_unknown: &dyn Fn(&str) -> bool| -> Vec<&str> {
-        let unknown = others.iter().copied().filter(|other| *other != name && is_unknown(other));
-        std::iter::once(name).chain(unknown).collect()
-    };
-    let all = names(&|_| true);
+    let others = others.iter().copied().filter(|other| *other != name);
+    let mut all: Vec<&str> = std::iter::once(name).chain(others).collect();
     if is_large && let Some(sightings) = ordered::find(zip, &all) {
         door.searches.fetch_add(1, Ordering::Relaxed);
         return Ok(remember(zip, &all, sightings, false));
     }
-    let unknown = names(&|other| door.remembered(other, true).is_none());
-    let sightings = search(zip, &unknown)?;
+    all.retain(|other| *other == name || door.remembered(other, true).is_none());
+    let sightings = search(zip, &all)?;
     door.passes.fetch_add(1, Ordering::Relaxed);
-    Ok(remember(zip, &unknown, sightings, true))
+    Ok(remember(zip, &all, sightings, true))
 }
 
 /// Keeps what was seen, and gives the first of it.

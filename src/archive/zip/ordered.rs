@@ -8,7 +8,7 @@
 use memchr::memmem;
 
 use super::ZipArchive;
-use super::directory::CENTRAL_SIGNATURE;
+use super::directory::{CENTRAL_SIGNATURE, likely_start, wide};
 use super::end::EndOfArchive;
 use super::record::{CENTRAL_LEN, Outline};
 use super::search::{Around, Found, Sighting};
@@ -31,14 +31,16 @@ const NEAR: u64 = 2 * 1024;
 pub(super) fn find(zip: &ZipArchive, names: &[&str]) -> Option<Vec<Sighting>> {
     let mut buffer = [0; STRETCH];
     let (ordered, tail) = Ordered::of(zip, &mut buffer)?;
-    let last =
-        tail.last().filter(|last| names.iter().skip(1).any(|other| last.name == other.as_bytes()));
-    last?;
+    let is_other =
+        |last: &Outline<'_>| names.iter().skip(1).any(|name| last.name == name.as_bytes());
+    if !tail.last().is_some_and(is_other) {
+        return None;
+    }
     let in_tail = |name: &str| {
         let at = tail.iter().position(|outline| outline.name == name.as_bytes())?;
         let before = at.checked_sub(1).and_then(|before| tail.get(before));
         let reach = before.map_or(ordered.reach, Outline::least_end);
-        let next = tail.get(at.saturating_add(1)).map_or(ordered.directory, |next| next.local);
+        let next = tail.get(at.saturating_add(1)).map_or(ordered.begin, |next| next.local);
         let found = Found::new(tail.get(at)?, Around { reach, next });
         Some(Sighting { found: Some(found), ..Sighting::default() })
     };
@@ -60,13 +62,12 @@ pub(super) fn find(zip: &ZipArchive, names: &[&str]) -> Option<Vec<Sighting>> {
 #[derive(Debug)]
 struct Ordered<'z> {
     zip: &'z ZipArchive,
+    /// Where the directory begins, and where these records end.
     begin: u64,
     end: u64,
     /// The byte that the last member of these reaches, and where the one behind it begins.
     reach: u64,
     after: u64,
-    /// Where the directory begins.
-    directory: u64,
 }
 
 impl<'z> Ordered<'z> {
@@ -78,12 +79,9 @@ impl<'z> Ordered<'z> {
         let end = begin.checked_add(directory_len)?;
         let from = end.saturating_sub(wide(buffer.len())).max(begin);
         let bytes = read(zip, buffer, from, end)?;
-        let mut rest = bytes.get(record_in(bytes, true)?..)?;
-        let mut records = Vec::new();
-        while !rest.is_empty() {
-            let (outline, after) = Outline::read(rest)?;
-            records.push(outline);
-            rest = after;
+        let (mut records, rest) = records_in(bytes.get(likely_start(bytes, true)?..)?);
+        if !rest.is_empty() {
+            return None;
         }
         let follows = |pair: &[Outline<'_>]| match pair {
             [one, other] => key(one) < key(other),
@@ -108,7 +106,6 @@ impl<'z> Ordered<'z> {
             end: end.checked_sub(wide(behind))?,
             reach: records.last()?.least_end(),
             after: tail.first()?.local,
-            directory: begin,
         };
         Some((this, tail))
     }
@@ -120,7 +117,7 @@ impl<'z> Ordered<'z> {
         let from = narrow(self.begin..self.end, NEAR, |at| {
             let peek = buffer.get_mut(..PEEK).ok_or(())?;
             let bytes = read(self.zip, peek, at, self.end).ok_or(())?;
-            let Some(start) = record_in(bytes, false) else { return Ok(None) };
+            let Some(start) = likely_start(bytes, false) else { return Ok(None) };
             let (outline, _) = bytes.get(start..).and_then(Outline::read).ok_or(())?;
             is_sound &= is_plain(&outline);
             let start = at.saturating_add(wide(start));
@@ -134,12 +131,7 @@ impl<'z> Ordered<'z> {
     /// The same by the records in these bytes, which stand in the directory from a place on. All of them are held
     /// against the order.
     fn among(&self, bytes: &[u8], from: u64, name: &str) -> Option<Sighting> {
-        let mut rest = bytes;
-        let mut records = Vec::new();
-        while let Some((outline, after)) = Outline::read(rest) {
-            records.push(outline);
-            rest = after;
-        }
+        let (records, rest) = records_in(bytes);
         let is_end = from.saturating_add(wide(bytes.len())) >= self.end;
         let is_whole = rest.is_empty() || !is_end;
         let follows = |one: &Outline<'_>, other: &Outline<'_>| {
@@ -176,19 +168,15 @@ fn read<'b>(zip: &ZipArchive, buffer: &'b mut [u8], at: u64, end: u64) -> Option
     Some(bytes)
 }
 
-/// Where a record is likely to begin in some bytes of a directory: where another follows it, or the end.
-fn record_in(bytes: &[u8], is_end: bool) -> Option<usize> {
-    let is_record = |at: &usize| {
-        let record = bytes.get(*at..).and_then(Outline::read);
-        record.is_some_and(|(_, after)| {
-            after.starts_with(&CENTRAL_SIGNATURE) || (is_end && after.is_empty())
-        })
-    };
-    memmem::find_iter(bytes, &CENTRAL_SIGNATURE).find(is_record)
-}
-
-fn wide(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+/// The records that some bytes begin with, and what follows them.
+fn records_in(bytes: &[u8]) -> (Vec<Outline<'_>>, &[u8]) {
+    let mut rest = bytes;
+    let mut records = Vec::new();
+    while let Some((outline, after)) = Outline::read(rest) {
+        records.push(outline);
+        rest = after;
+    }
+    (records, rest)
 }
 
 /// What the records are in the order of: the path, which a directory's name ends with a slash.

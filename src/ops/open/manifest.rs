@@ -110,7 +110,7 @@ impl PackManifest {
     fn search(&self, pack: &Pack, path: &MemberPath) -> Option<Digest> {
         let is_worth_it = self.member.size >= LARGE
             && self.text.get().is_none()
-            && self.rules.names == NameEncoding::Gnu
+            && self.may_pass()
             && self.searches.load(Ordering::Relaxed) < SEARCHES;
         if !is_worth_it {
             return None;
