@@ -141,7 +141,7 @@ pub(crate) fn join<A, B: Send>(
 }
 
 /// What one job takes at a time of pieces of work that are counted from zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// One; whether it lasts longer than what is there to do for the other jobs meanwhile.
     One {
@@ -150,46 +150,77 @@ pub(crate) enum Turn {
         /// One job alone has no others.
         outlasts: bool,
     },
-    /// Two, which done at once take less time than one after the other.
-    Two([usize; 2]),
+    /// Several, which done at once take less time than one after the other.
+    Several(Vec<usize>),
 }
 
-/// How pieces of work of these sizes are given out in their order, the largest first; `rest` is what follows
-/// them. With `in_twos`, two are taken at once as long as the other jobs have something to do meanwhile.
-pub(crate) fn turns(jobs: usize, sizes: &[u64], rest: u64, in_twos: bool) -> Vec<Turn> {
+/// Most pieces that all jobs together have in hand: each may have a buffer, and a file open.
+const IN_HAND: usize = 256;
+
+/// How pieces of work of these sizes are given out, the largest first; `rest` is what follows them. Several are
+/// taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so and the
+/// other jobs have something to do meanwhile.
+pub(crate) fn turns(
+    jobs: usize,
+    sizes: &[u64],
+    rest: u64,
+    at_once: &[usize],
+    time: impl Fn(&[u64]) -> u64,
+) -> Vec<Turn> {
     let jobs = jobs.clamp(1, sizes.len().saturating_add(1));
+    let most = IN_HAND.checked_div(jobs).unwrap_or(0);
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let sum = |sizes: &[u64]| sizes.iter().copied().fold(0, u64::saturating_add);
     // When each job will have done what it has, and all of it together.
     let mut ends: BinaryHeap<Reverse<u64>> = std::iter::repeat_n(Reverse(0), jobs).collect();
     let mut given = 0_u64;
-    let mut left = sizes.iter().copied().fold(rest, u64::saturating_add);
+    let mut left = sum(sizes).saturating_add(rest);
     let mut turns = Vec::with_capacity(sizes.len());
-    let mut pieces = sizes.iter().copied().enumerate().peekable();
-    while let Some((piece, size)) = pieces.next() {
-        let Reverse(now) = ends.pop().unwrap_or_default();
+    let mut next = 0_usize;
+    while let Some(size) = sizes.get(next).copied() {
+        let now = ends.peek().map_or(0, |Reverse(end)| *end);
         let begun = given.saturating_sub(now.saturating_mul(wide(jobs)));
         let outlasts = |time: u64, taken: u64| {
             let others = begun.saturating_add(left.saturating_sub(taken));
             others.checked_div(wide(jobs.saturating_sub(1))).is_some_and(|each| time > each)
         };
-        let both = pieces.peek().filter(|_| in_twos).map(|(_, next)| size.saturating_add(*next));
-        // Two at once last about two thirds as long.
-        let both =
-            both.map(|both| (both / 3 * 2, both)).filter(|(time, both)| !outlasts(*time, *both));
-        let (time, taken) = match both {
-            Some(both) => {
-                turns.push(Turn::Two([piece, piece.saturating_add(1)]));
-                pieces.next();
-                both
-            }
-            None => {
-                turns.push(Turn::One { piece, outlasts: outlasts(size, size) });
-                (size, size)
-            }
+        // The pieces of a hand, of which there are so many with so many pieces each.
+        let hand = |number: usize, hands: usize, each: usize| -> (Vec<usize>, Vec<u64>) {
+            let pieces = (next.saturating_add(number)..sizes.len()).step_by(hands).take(each);
+            pieces.filter_map(|piece| Some((piece, *sizes.get(piece)?))).unzip()
         };
-        left = left.saturating_sub(taken);
-        given = given.saturating_add(time);
-        ends.push(Reverse(now.saturating_add(time)));
+        let fewer = at_once.iter().skip(1).copied().chain([1]);
+        let mut ways = at_once.iter().zip(fewer).flat_map(|(count, fewer)| {
+            // Dealt out to all jobs, so that each has as much to do; or to one, while others do the rest.
+            [jobs, 1].map(|hands| (*count, fewer, hands))
+        });
+        let dealt = ways.find_map(|(count, fewer, hands)| {
+            let pieces = sizes.len().saturating_sub(next).checked_div(hands).unwrap_or(0);
+            let each = count.min(most).min(pieces);
+            if each < 2 {
+                return None;
+            }
+            let (_, first) = hand(0, hands, each);
+            let (time_at_once, taken) = (time(&first), sum(&first));
+            let in_fewer = first.chunks(fewer).map(&time).fold(0, u64::saturating_add);
+            let is_worth_it = time_at_once < in_fewer && !outlasts(time_at_once, taken);
+            is_worth_it.then_some((hands, each))
+        });
+        let (hands, each) = dealt.unwrap_or((1, 1));
+        let hands_dealt: Vec<_> = (0..hands).map(|number| hand(number, hands, each)).collect();
+        let is_longest = outlasts(size, size);
+        for (pieces, sizes) in hands_dealt {
+            let Reverse(now) = ends.pop().unwrap_or_default();
+            let (time, taken) = (time(&sizes), sum(&sizes));
+            left = left.saturating_sub(taken);
+            given = given.saturating_add(time);
+            ends.push(Reverse(now.saturating_add(time)));
+            turns.push(match *pieces {
+                [piece] => Turn::One { piece, outlasts: is_longest },
+                _ => Turn::Several(pieces),
+            });
+        }
+        next = next.saturating_add(hands.saturating_mul(each));
     }
     turns
 }
@@ -240,47 +271,78 @@ mod tests {
         }
     }
 
-    fn shown(jobs: usize, sizes: &[u64], rest: u64, in_twos: bool) -> String {
-        let turns = turns(jobs, sizes, rest, in_twos);
-        let mut next = 0..;
-        for turn in &turns {
-            match turn {
-                Turn::One { piece, .. } => assert_eq!(Some(*piece), next.next()),
-                Turn::Two(pieces) => assert_eq!(pieces.map(Some), [next.next(), next.next()]),
-            }
+    /// Two at once last two thirds as long as one after the other, and four half as long.
+    fn time(sizes: &[u64]) -> u64 {
+        match sizes {
+            [one, two, three, four] => [one, two, three, four].iter().map(|size| *size / 2).sum(),
+            [one, other] => one.saturating_add(*other) / 3 * 2,
+            [size] => *size,
+            several => several.chunks(2).map(time).sum(),
         }
-        assert_eq!(next.start, sizes.len());
-        let show = |turn: &Turn| match turn {
-            Turn::One { outlasts: true, .. } => '!',
-            Turn::One { .. } => '.',
-            Turn::Two(_) => ':',
-        };
-        turns.iter().map(show).collect()
+    }
+
+    fn shown(jobs: usize, sizes: &[u64], rest: u64, at_once: &[usize]) -> String {
+        let (mut taken, mut text) = (Vec::new(), String::new());
+        for turn in turns(jobs, sizes, rest, at_once, time) {
+            let (pieces, shown) = match turn {
+                Turn::One { piece, outlasts } => (vec![piece], if outlasts { '!' } else { '.' }),
+                Turn::Several(pieces) => {
+                    let count = pieces.len().try_into().unwrap();
+                    (pieces, char::from_digit(count, 36).unwrap())
+                }
+            };
+            assert!(pieces.is_sorted());
+            taken.extend(pieces);
+            text.push(shown);
+        }
+        taken.sort_unstable();
+        assert!(taken.iter().copied().eq(0..sizes.len()));
+        text
     }
 
     #[test]
     fn what_outlasts_all_else_is_known() {
-        assert_eq!(shown(2, &[9], 0, false), "!");
-        assert_eq!(shown(2, &[9], 9, false), ".");
-        assert_eq!(shown(1, &[9, 1], 0, false), "..");
-        assert_eq!(shown(2, &[9, 1, 1], 0, false), "!..");
-        assert_eq!(shown(2, &[9, 9, 9, 9], 0, false), "....");
-        assert_eq!(shown(2, &[9, 9, 9], 0, false), "..!");
-        assert_eq!(shown(4, &[9, 9], 1, false), "!!");
-        assert_eq!(shown(usize::MAX, &[u64::MAX, 0], u64::MAX, false), "!.");
-        assert_eq!(shown(2, &[], 9, false), "");
+        assert_eq!(shown(2, &[9], 0, &[]), "!");
+        assert_eq!(shown(2, &[9], 9, &[]), ".");
+        assert_eq!(shown(1, &[9, 1], 0, &[]), "..");
+        assert_eq!(shown(2, &[9, 1, 1], 0, &[]), "!..");
+        assert_eq!(shown(2, &[9, 9, 9, 9], 0, &[]), "....");
+        assert_eq!(shown(2, &[9, 9, 9], 0, &[]), "..!");
+        assert_eq!(shown(4, &[9, 9], 1, &[]), "!!");
+        assert_eq!(shown(usize::MAX, &[u64::MAX, 0], u64::MAX, &[]), "!.");
+        assert_eq!(shown(2, &[], 9, &[]), "");
     }
 
     #[test]
-    fn two_are_taken_where_no_other_job_would_be_idle() {
-        assert_eq!(shown(1, &[9, 9, 1], 0, true), ":.");
-        assert_eq!(shown(2, &[9], 0, true), "!");
-        assert_eq!(shown(2, &[9, 9], 0, true), "..");
-        assert_eq!(shown(2, &[9, 9, 9, 9], 0, true), "::");
-        assert_eq!(shown(2, &[9, 9], 18, true), ":");
-        assert_eq!(shown(2, &[900, 9, 9, 9], 0, true), "!:.");
-        assert_eq!(shown(3, &[9; 5], 0, true), ":..!");
-        assert_eq!(shown(0, &[u64::MAX; 3], u64::MAX, true), ":.");
+    fn several_are_taken_where_no_other_job_would_be_idle() {
+        assert_eq!(shown(1, &[9, 9, 1], 0, &[2]), "2.");
+        assert_eq!(shown(2, &[9], 0, &[2]), "!");
+        assert_eq!(shown(2, &[9, 9], 0, &[2]), "..");
+        assert_eq!(shown(2, &[9, 9, 9, 9], 0, &[2]), "22");
+        assert_eq!(shown(2, &[9, 9], 18, &[2]), "2");
+        assert_eq!(shown(2, &[900, 9, 9, 9], 0, &[2]), "!2.");
+        assert_eq!(shown(3, &[9; 5], 0, &[2]), "2..!");
+        assert_eq!(shown(0, &[u64::MAX; 3], u64::MAX, &[2]), "2.");
+        assert_eq!(shown(1, &[9; 11], 0, &[4, 2]), "442.");
+        // Three at once are no better than two.
+        assert_eq!(shown(1, &[9; 3], 0, &[4, 2]), "2.");
+        assert_eq!(shown(2, &[9; 8], 0, &[4, 2]), "44");
+        assert_eq!(shown(2, &[9; 7], 0, &[4, 2]), "42!");
+        assert_eq!(shown(2, &[9; 4], 0, &[4, 2]), "22");
+        assert_eq!(shown(1, &[9; 8], 0, &[4]), "44");
+    }
+
+    #[test]
+    fn so_many_jobs_take_fewer_at_once() {
+        let pieces = |jobs| {
+            let turns = turns(jobs, &vec![9; 5000], 0, &[16], |sizes| sizes[0]);
+            let several = |turn: &Turn| match turn {
+                Turn::Several(pieces) => pieces.len(),
+                Turn::One { .. } => 1,
+            };
+            turns.iter().map(several).max().unwrap()
+        };
+        assert_eq!([1, 16, 17, 64, 200, 4000].map(pieces), [16, 16, 15, 4, 1, 1]);
     }
 
     #[test]

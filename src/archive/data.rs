@@ -12,7 +12,8 @@ use crate::fs::File;
 /// Bytes that one read of an archive asks for: from 128 KiB on the system call costs nothing.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// A block for what is read only once and is not long: fresh memory costs more than the calls.
+/// A block for what is read only once and is not long: fresh memory costs more than the calls. And for each of
+/// several that are read side by side: all their blocks fit into a core's cache.
 const SMALL_BLOCK: usize = 64 * 1024;
 /// What is not long.
 const FEW: u64 = 32 * 1024 * 1024;
@@ -89,6 +90,11 @@ impl Stretch {
             ready: 0..0,
             block: if length <= FEW { SMALL_BLOCK } else { BLOCK },
         }
+    }
+
+    /// The same for one of several that are read side by side.
+    pub(super) fn in_small_blocks(self) -> Self {
+        Self { block: SMALL_BLOCK, ..self }
     }
 
     /// Bytes not yet consumed.

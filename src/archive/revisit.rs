@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::data::{Packed, Stretch, ZipData};
 use super::window::Window;
 use super::{Location, Member};
-use crate::digest::{Hashing, is_faster_in_twos};
+use crate::digest::{Hashing, at_once, time_at_once};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel::{self, Turn};
@@ -42,9 +42,9 @@ pub(crate) trait Revisit: Sync {
 
     fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Self::Seen;
 
-    /// Two large contents, which can be read side by side.
-    fn two(&self, state: &mut Self::State, shown: [Shown<'_>; 2]) -> [Self::Seen; 2] {
-        shown.map(|shown| self.one(state, shown))
+    /// Several large contents, which can be read side by side.
+    fn several(&self, state: &mut Self::State, shown: Vec<Shown<'_>>) -> Vec<Self::Seen> {
+        shown.into_iter().map(|shown| self.one(state, shown)).collect()
     }
 }
 
@@ -119,18 +119,17 @@ pub(super) fn revisit<R: Revisit>(
                         let result = visit.one(state, Shown { position, content, hashing });
                         visited.push((position, result));
                     }
-                    Portion::Two(places) => {
-                        let [Some((one, first)), Some((other, second))] = places.map(at) else {
-                            continue;
-                        };
-                        let mut contents = [open(first, file)?, open(second, file)?];
-                        let [first, second] = contents.each_mut().map(|content| &mut **content);
-                        let hashing = Hashing::Here;
-                        let shown = [
-                            Shown { position: one, content: first, hashing },
-                            Shown { position: other, content: second, hashing },
-                        ];
-                        visited.extend([one, other].into_iter().zip(visit.two(state, shown)));
+                    Portion::Several(places) => {
+                        let members = || places.iter().filter_map(|place| at(*place));
+                        let contents = members().map(|(_, member)| {
+                            open_stretch(member, stretch(member, file).in_small_blocks())
+                        });
+                        let mut contents = contents.collect::<Result<Vec<_>>>()?;
+                        let shown = members().zip(&mut contents).map(|((position, _), content)| {
+                            Shown { position, content: &mut **content, hashing: Hashing::Here }
+                        });
+                        let seen = visit.several(state, shown.collect());
+                        visited.extend(members().map(|(position, _)| position).zip(seen));
                     }
                 }
             }
@@ -169,7 +168,14 @@ fn show<T>(
 
 /// The content of a member, read from the file as it is wanted.
 fn open(member: &Member, file: &Arc<File>) -> Result<Box<dyn BufRead>> {
-    let stretch = Stretch::new(Arc::clone(file), begin(member), member.packed_size);
+    open_stretch(member, stretch(member, file))
+}
+
+fn stretch(member: &Member, file: &Arc<File>) -> Stretch {
+    Stretch::new(Arc::clone(file), begin(member), member.packed_size)
+}
+
+fn open_stretch(member: &Member, stretch: Stretch) -> Result<Box<dyn BufRead>> {
     let packed = Packed::Stretch(stretch);
     match member.location {
         Location::Packed { crc, .. } => Ok(Box::new(zip_data(member, crc, packed)?)),
@@ -194,8 +200,8 @@ enum Portion {
         place: usize,
         hashing: Hashing,
     },
-    /// Two large ones.
-    Two([usize; 2]),
+    /// Large ones, read side by side.
+    Several(Vec<usize>),
 }
 
 /// Cuts members of these sizes into portions. The largest members come first, so that no job is left alone
@@ -226,9 +232,9 @@ fn portions(sizes: &[u64], jobs: usize) -> Vec<Portion> {
     let large_sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
     let place = |piece: usize| large.get(piece).map_or(usize::MAX, |(place, _)| *place);
     let mut beside = 0..MOST_BESIDE;
-    let turns = parallel::turns(jobs, &large_sizes, rest, is_faster_in_twos());
+    let turns = parallel::turns(jobs, &large_sizes, rest, at_once(), time_at_once);
     let turns = turns.into_iter().map(|turn| match turn {
-        Turn::Two(pieces) => Portion::Two(pieces.map(place)),
+        Turn::Several(pieces) => Portion::Several(pieces.into_iter().map(place).collect()),
         Turn::One { piece, outlasts } => {
             let is_beside = outlasts && beside.next().is_some();
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
@@ -350,12 +356,11 @@ mod tests {
                 .iter()
                 .flat_map(|portion| match portion {
                     Portion::Large { place, .. } => vec![*place],
-                    Portion::Two(places) => places.to_vec(),
+                    Portion::Several(places) => places.clone(),
                     Portion::Run(_) => unreachable!(),
                 })
                 .collect();
             prop_assert!(large.iter().all(|place| sizes[*place] > BYTES));
-            prop_assert!(large.is_sorted_by(|a, b| sizes[*a] >= sizes[*b]));
             let mut small = Vec::new();
             for portion in runs {
                 let Portion::Run(run) = portion else { unreachable!() };

@@ -1,4 +1,4 @@
-//! Contents that pass by in blocks, hashed on the way: one, or two by one core at once.
+//! Contents that pass by in blocks, hashed on the way: one, or several by one core at once.
 
 use super::Hashers;
 
@@ -29,35 +29,44 @@ pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<
     }
 }
 
-/// Hashes two contents side by side, which takes less time than one after the other where
-/// [`is_faster_in_twos`](super::is_faster_in_twos). What is wrong with one does not keep the other from being
-/// hashed.
-pub(crate) fn hash_both<B: Blocks>(
-    contents: [&mut B; 2],
-    hashers: [&mut Hashers; 2],
-) -> [Result<(), B::Error>; 2] {
-    let [one, other] = contents;
-    let [of_one, of_other] = hashers;
+/// Hashes contents side by side, which takes less time than one after the other where
+/// [`at_once`](super::at_once) says so. What is wrong with one does not keep the others from being hashed.
+pub(crate) fn hash_all<B: Blocks>(
+    contents: &mut [B],
+    hashers: &mut [Hashers],
+) -> Vec<Result<(), B::Error>> {
+    let mut results: Vec<_> = contents.iter().map(|_| None).collect();
     loop {
-        let states = match (one.wait(), other.wait()) {
-            (Ok(count), Ok(others)) if count.min(others) > 0 => {
-                let count = count.min(others);
-                let bytes = [one.ready(), other.ready()];
-                let bytes = bytes.map(|bytes| bytes.get(..count).unwrap_or_default());
-                Hashers::update_both([&mut *of_one, &mut *of_other], bytes);
-                let states = (one.pass_on(count), other.pass_on(count));
-                if let (Ok(()), Ok(())) = states {
-                    continue;
+        let mut common = usize::MAX;
+        let mut active: Vec<_> = contents
+            .iter_mut()
+            .zip(&mut *hashers)
+            .zip(&mut results)
+            .filter_map(|((content, hashers), result)| {
+                if result.is_some() {
+                    return None;
                 }
-                states
-            }
-            (count, others) => (count.map(drop), others.map(drop)),
-        };
-        // One of them is at its end, or fails.
-        return [
-            states.0.and_then(|()| hash(one, of_one)),
-            states.1.and_then(|()| hash(other, of_other)),
-        ];
+                *result = match content.wait() {
+                    Ok(0) => Some(Ok(())),
+                    Ok(count) => {
+                        common = common.min(count);
+                        return Some((content, hashers, result));
+                    }
+                    Err(error) => Some(Err(error)),
+                };
+                None
+            })
+            .collect();
+        if active.is_empty() {
+            // Each has come to its end, or failed.
+            return results.into_iter().flatten().collect();
+        }
+        Hashers::update_all(active.iter_mut().map(|(content, hashers, _)| {
+            (&mut **hashers, content.ready().get(..common).unwrap_or_default())
+        }));
+        for (content, _, result) in active {
+            *result = content.pass_on(common).err().map(Err);
+        }
     }
 }
 
@@ -119,24 +128,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_side_by_side_are_what_each_is_alone(
-            sources in [source(), source()],
+        fn side_by_side_they_are_what_each_is_alone(
+            mut sources in vec(source(), 0..20),
             algorithms in proptest::sample::subsequence(Algorithm::ALL.to_vec(), 1..=4),
         ) {
-            let alone = sources.clone().map(|mut source| {
-                let result = hash(&mut source, &mut Hashers::new(&algorithms));
-                (result, source.passed)
-            });
-            let mut hashers = [Hashers::new(&algorithms), Hashers::new(&algorithms)];
-            let mut sources = sources;
-            let results = hash_both(sources.each_mut(), hashers.each_mut());
-            let both = results.into_iter().zip(sources).zip(hashers.map(Hashers::finish)).zip(alone);
-            for (((result, source), digests), (alone, passed)) in both {
+            let alone: Vec<_> = sources
+                .clone()
+                .into_iter()
+                .map(|mut source| {
+                    let result = hash(&mut source, &mut Hashers::new(&algorithms));
+                    (result, source.passed)
+                })
+                .collect();
+            let mut hashers: Vec<_> = sources.iter().map(|_| Hashers::new(&algorithms)).collect();
+            let results = hash_all(&mut sources, &mut hashers);
+            prop_assert_eq!(results.len(), sources.len());
+            let all = results.into_iter().zip(sources).zip(hashers).zip(alone);
+            for (((result, source), hashers), (alone, passed)) in all {
                 prop_assert_eq!(result, alone);
-                // Where one stops depends on the blocks that the other comes in.
+                // Where one stops depends on the blocks that the others come in.
                 if result.is_ok() {
                     prop_assert!(source.passed == passed);
-                    prop_assert_eq!(digests, Digests::of(&algorithms, &passed));
+                    prop_assert_eq!(hashers.finish(), Digests::of(&algorithms, &passed));
                 } else {
                     prop_assert!(passed.starts_with(&source.passed) || source.passed.starts_with(&passed));
                 }

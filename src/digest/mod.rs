@@ -11,9 +11,9 @@ use std::str::FromStr;
 use sha2::Digest as _;
 
 pub(crate) use self::beside::{Hashing, beside};
-pub(crate) use self::blocks::{Blocks, hash, hash_both};
+pub(crate) use self::blocks::{Blocks, hash, hash_all};
 use self::sha256::Sha256;
-pub(crate) use self::sha256::is_faster_in_twos;
+pub(crate) use self::sha256::{at_once, time_at_once};
 pub(crate) use self::table::DigestTable;
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
@@ -260,15 +260,16 @@ impl Hashers {
         }
     }
 
-    /// Adds bytes of two contents at once, which where [`is_faster_in_twos`] takes less time.
-    pub(crate) fn update_both(contents: [&mut Self; 2], bytes: [&[u8]; 2]) {
-        let ([one, other], [its, others]) = (contents, bytes);
-        if let (Self::Sha256(one), Self::Sha256(other)) = (&mut *one, &mut *other) {
-            Sha256::update_both([one, other], bytes);
-        } else {
-            one.update(its);
-            other.update(others);
-        }
+    /// Adds bytes of several contents at once, which where [`at_once`] says so takes less time.
+    pub(crate) fn update_all<'c>(contents: impl Iterator<Item = (&'c mut Self, &'c [u8])>) {
+        let by_sha_256 = contents.filter_map(|(hashers, bytes)| match hashers {
+            Self::Sha256(state) => Some((state, bytes)),
+            Self::Several(_) => {
+                hashers.update(bytes);
+                None
+            }
+        });
+        Sha256::update_all(by_sha_256);
     }
 
     pub(crate) fn finish(self) -> Digests {

@@ -2,9 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::digest::{
-    Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash, hash_both,
-};
+use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash, hash_all};
 use crate::error::{Error, Result};
 
 /// Content up to this size is hashed by whoever reads it, when it is found: a thread of its own, or another
@@ -38,16 +36,20 @@ pub(super) fn copy_hashed(
     Ok(only(&digests, algorithm))
 }
 
-/// The same of two contents side by side, each by an algorithm of its own.
-pub(super) fn copy_both_hashed<S: FnMut(&[u8]) -> Result<()>>(
-    contents: [(&mut dyn BufRead, Algorithm, S); 2],
-) -> [Result<Digest, Fault>; 2] {
-    let algorithms = contents.each_ref().map(|(_, algorithm, _)| *algorithm);
-    let mut hashers = algorithms.map(|algorithm| Hashers::new(&[algorithm]));
-    let mut copying = contents.map(|(content, _, sink)| Copying { content, sink });
-    let [one, other] = hash_both(copying.each_mut(), hashers.each_mut());
-    let ([first, second], [algorithm, others]) = (hashers.map(Hashers::finish), algorithms);
-    [one.map(|()| only(&first, algorithm)), other.map(|()| only(&second, others))]
+/// The same of several contents side by side, each by an algorithm of its own.
+pub(super) fn copy_all_hashed<'c, S: FnMut(&[u8]) -> Result<()>>(
+    contents: impl Iterator<Item = (&'c mut dyn BufRead, Algorithm, S)>,
+) -> Vec<Result<Digest, Fault>> {
+    let (mut copying, mut hashers, mut algorithms) = (Vec::new(), Vec::new(), Vec::new());
+    for (content, algorithm, sink) in contents {
+        copying.push(Copying { content, sink });
+        hashers.push(Hashers::new(&[algorithm]));
+        algorithms.push(algorithm);
+    }
+    let copied = hash_all(&mut copying, &mut hashers);
+    let digests = hashers.into_iter().map(Hashers::finish).zip(algorithms);
+    let digests = digests.map(|(digests, algorithm)| only(&digests, algorithm));
+    copied.into_iter().zip(digests).map(|(copied, digest)| copied.map(|()| digest)).collect()
 }
 
 /// The digest that was made by `algorithm`.

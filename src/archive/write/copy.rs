@@ -4,12 +4,15 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::Content;
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, hash_both};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, hash_all};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
 /// Bytes of one read.
 pub(super) const BLOCK: usize = 256 * 1024;
+
+/// The same of each of several files that are read side by side: all their blocks fit into a core's cache.
+const SMALL_BLOCK: usize = 64 * 1024;
 
 /// From this size on a file may be hashed by a thread of its own, beside reading and writing. Below, the
 /// thread costs more than it saves.
@@ -72,12 +75,12 @@ fn copy_here(
     sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
     let mut hashers = Hashers::new(algorithms);
-    let mut passage = Passage::new(file, stamp, buffer, sink);
+    let mut passage = Passage::new(file, stamp, BLOCK, buffer, sink);
     hash(&mut passage, &mut hashers)?;
     Ok(Copied { digests: hashers.finish(), crc: passage.crc.finalize() })
 }
 
-/// A large file that is copied side by side with another.
+/// A large file that is copied side by side with others.
 pub(super) struct Copying<'b, S> {
     pub(super) file: File,
     pub(super) stamp: Stamp,
@@ -85,26 +88,30 @@ pub(super) struct Copying<'b, S> {
     pub(super) sink: S,
 }
 
-/// The same as [`copy`] of two large files, hashed by this thread.
-pub(super) fn copy_both<S: FnMut(&[u8]) -> Result<()>>(
-    mut files: [Copying<'_, S>; 2],
+/// The same as [`copy`] of several large files, hashed by this thread.
+pub(super) fn copy_all<S: FnMut(&[u8]) -> Result<()>>(
+    files: &mut [Copying<'_, S>],
     algorithms: &[Algorithm],
-) -> Result<[Copied; 2]> {
-    let mut hashers = [Hashers::new(algorithms), Hashers::new(algorithms)];
-    let mut passages = files
-        .each_mut()
-        .map(|Copying { file, stamp, buffer, sink }| Passage::new(file, stamp, buffer, sink));
-    let [one, other] = hash_both(passages.each_mut(), hashers.each_mut());
-    one.and(other)?;
-    let [crc, others] = passages.map(|passage| passage.crc.finalize());
+) -> Result<Vec<Copied>> {
+    let mut hashers: Vec<_> = files.iter().map(|_| Hashers::new(algorithms)).collect();
+    let mut passages: Vec<_> = files
+        .iter_mut()
+        .map(|Copying { file, stamp, buffer, sink }| {
+            Passage::new(file, stamp, SMALL_BLOCK, buffer, sink)
+        })
+        .collect();
+    hash_all(&mut passages, &mut hashers).into_iter().collect::<Result<()>>()?;
+    let checksums: Vec<_> = passages.into_iter().map(|passage| passage.crc.finalize()).collect();
     files.iter().try_for_each(|Copying { file, stamp, .. }| file.check_unchanged(stamp))?;
-    let [digests, other_digests] = hashers.map(Hashers::finish);
-    Ok([Copied { digests, crc }, Copied { digests: other_digests, crc: others }])
+    let digests = hashers.into_iter().map(Hashers::finish);
+    Ok(digests.zip(checksums).map(|(digests, crc)| Copied { digests, crc }).collect())
 }
 
 /// A file on its way to a sink.
 struct Passage<'f, S> {
     file: &'f mut File,
+    /// Bytes of one read.
+    block: usize,
     buffer: &'f mut Vec<u8>,
     /// The part of `buffer` that was not passed on yet.
     ready: Range<usize>,
@@ -115,9 +122,15 @@ struct Passage<'f, S> {
 }
 
 impl<'f, S> Passage<'f, S> {
-    fn new(file: &'f mut File, stamp: &Stamp, buffer: &'f mut Vec<u8>, sink: S) -> Self {
+    fn new(
+        file: &'f mut File,
+        stamp: &Stamp,
+        block: usize,
+        buffer: &'f mut Vec<u8>,
+        sink: S,
+    ) -> Self {
         let crc = crc32fast::Hasher::new();
-        Self { file, buffer, ready: 0..0, left: stamp.len(), crc, sink }
+        Self { file, block, buffer, ready: 0..0, left: stamp.len(), crc, sink }
     }
 }
 
@@ -126,7 +139,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<'_, S> {
 
     fn wait(&mut self) -> Result<usize> {
         if self.ready.is_empty() && self.left > 0 {
-            let block = next_block(self.file, self.buffer, self.left)?;
+            let block = next_block(self.file, self.block, self.buffer, self.left)?;
             self.left = self.left.saturating_sub(length(block));
             self.ready = 0..block.len();
         }
@@ -157,7 +170,7 @@ fn copy_beside_hashing(
         let mut left = stamp.len();
         while left > 0 {
             let mut buffer = passing.buffer();
-            let block = next_block(file, &mut buffer, left)?;
+            let block = next_block(file, BLOCK, &mut buffer, left)?;
             let count = block.len();
             left = left.saturating_sub(length(block));
             crc.update(block);
@@ -173,10 +186,15 @@ fn length(block: &[u8]) -> u64 {
     u64::try_from(block.len()).unwrap_or(u64::MAX)
 }
 
-/// The next bytes, at most `left`; a file that ends before that has changed.
-fn next_block<'a>(file: &mut File, buffer: &'a mut Vec<u8>, left: u64) -> Result<&'a [u8]> {
-    buffer.resize(BLOCK, 0);
-    let wanted = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+/// The next bytes, at most `left` and no more than a `block`; a file that ends before that has changed.
+fn next_block<'a>(
+    file: &mut File,
+    block: usize,
+    buffer: &'a mut Vec<u8>,
+    left: u64,
+) -> Result<&'a [u8]> {
+    buffer.resize(block, 0);
+    let wanted = usize::try_from(left).unwrap_or(block).min(block);
     let target = buffer.get_mut(..wanted).unwrap_or_default();
     loop {
         match file.read(target) {

@@ -195,37 +195,28 @@ impl<'a> StoredMembers<'a> {
         self.write_later(&member, at, Content::File(file, stamp), hashing, buffers)
     }
 
-    /// The same of two files, which are hashed side by side when they are large.
-    pub(crate) fn write_both_later(
+    /// The same of several files, which are hashed side by side when they are large; with buffers for each.
+    pub(crate) fn write_files_later(
         &self,
-        files: [LaterFile<'_>; 2],
-        buffers: &mut [Buffers; 2],
-    ) -> Result<[Placed; 2]> {
-        let [first, second] = buffers;
-        let [one, other] = files;
-        if one.member.size.min(other.member.size) <= SMALL {
-            let mut write = |file| self.write_file_later(file, Hashing::Here, first);
-            return Ok([write(one)?, write(other)?]);
+        files: Vec<LaterFile<'_>>,
+        buffers: &mut Vec<Buffers>,
+    ) -> Result<Vec<Placed>> {
+        buffers.resize_with(files.len().max(buffers.len()), Buffers::default);
+        if files.iter().any(|file| file.member.size <= SMALL) {
+            let write = |(file, buffers)| self.write_file_later(file, Hashing::Here, buffers);
+            return files.into_iter().zip(buffers).map(write).collect();
         }
-        let sinks = [
-            self.sink(&one.member, one.at, &mut first.image)?,
-            self.sink(&other.member, other.at, &mut second.image)?,
-        ];
-        let [sink, other_sink] = sinks;
-        let copying = [
-            Copying { file: one.file, stamp: one.stamp, buffer: &mut first.block, sink },
-            Copying {
-                file: other.file,
-                stamp: other.stamp,
-                buffer: &mut second.block,
-                sink: other_sink,
-            },
-        ];
-        let [copied, others] = copy::copy_both(copying, self.algorithms)?;
-        Ok([
-            self.enclose(&one.member, one.at, copied, &mut first.image)?,
-            self.enclose(&other.member, other.at, others, &mut second.image)?,
-        ])
+        let mut places = Vec::with_capacity(files.len());
+        let mut copying = Vec::with_capacity(files.len());
+        for (later, Buffers { image, block }) in files.into_iter().zip(buffers) {
+            let LaterFile { member, at, file, stamp } = later;
+            let sink = self.sink(&member, at, image)?;
+            copying.push(Copying { file, stamp, buffer: block, sink });
+            places.push((member, at, image));
+        }
+        let copied = copy::copy_all(&mut copying, self.algorithms)?;
+        let enclose = |((member, at, image), copied)| self.enclose(&member, at, copied, image);
+        places.into_iter().zip(copied).map(enclose).collect()
     }
 
     /// What takes the content of a large member that begins at `at`.

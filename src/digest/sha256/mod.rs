@@ -1,17 +1,27 @@
-//! SHA-256 of messages that come in pieces (FIPS 180-4), alone or two at once.
+//! SHA-256 of messages that come in pieces (FIPS 180-4), alone or several at once.
 //!
-//! One message keeps a core's SHA unit waiting: each round needs the result of the one before. Where the
-//! processor has such a unit, the rounds of a second message fill the gaps.
+//! One message keeps a core waiting: each round needs the result of the one before. Where the processor has
+//! instructions for SHA-256, the rounds of a second message fill the gaps; where it has registers for a word of
+//! sixteen messages, the same instruction does a round of all of them.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use sha2::block_api::compress256;
 
+#[cfg(target_arch = "x86_64")]
+use self::x86::{Avx512, Sha};
+
 /// Bytes that are compressed at once (§5.2.1).
 const BLOCK: usize = 64;
 
 type Block = [u8; BLOCK];
+
+/// Messages that registers with a word of each take at once.
+const LANES: usize = 16;
+
+/// From so many messages on, sixteen at once take less time than two after two.
+const WORTH_LANES: usize = 9;
 
 /// The hash value that every message begins with (§5.3.3).
 const INITIAL: [u32; 8] = [
@@ -49,16 +59,21 @@ impl Sha256 {
         compress256(&mut self.state, blocks);
     }
 
-    /// Adds bytes to two messages, which takes less time than to add them one after the other.
-    pub(crate) fn update_both(messages: [&mut Self; 2], bytes: [&[u8]; 2]) {
-        let ([one, other], [its, others]) = (messages, bytes);
-        let (blocks, other_blocks) = (one.begin(its), other.begin(others));
-        let common = blocks.len().min(other_blocks.len());
-        let (blocks, rest) = blocks.split_at(common);
-        let (other_blocks, other_rest) = other_blocks.split_at(common);
-        compress_two([&mut one.state, &mut other.state], [blocks, other_blocks]);
-        compress256(&mut one.state, rest);
-        compress256(&mut other.state, other_rest);
+    /// Adds bytes to several messages, which takes less time than to add them one after the other where
+    /// [`at_once`] says so.
+    pub(crate) fn update_all<'m>(messages: impl Iterator<Item = (&'m mut Self, &'m [u8])>) {
+        let begin = |(message, bytes): (&'m mut Self, &'m [u8])| {
+            let blocks = message.begin(bytes);
+            Stream { state: &mut message.state, blocks }
+        };
+        let mut streams: Vec<_> = messages.map(begin).collect();
+        loop {
+            streams.retain(|stream| !stream.blocks.is_empty());
+            if streams.is_empty() {
+                return;
+            }
+            compress_some(&mut streams);
+        }
     }
 
     /// Takes `bytes` into account, and gives the whole blocks among them that are still to be compressed.
@@ -106,22 +121,99 @@ impl Sha256 {
     }
 }
 
-/// Whether two messages at once take less time than one after the other on this processor.
-pub(crate) fn is_faster_in_twos() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return x86::Unit::find().is_some();
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
+/// Blocks of one message that are still to be compressed.
+struct Stream<'m> {
+    state: &'m mut [u32; 8],
+    blocks: &'m [Block],
 }
 
-/// Compresses as many blocks of one message as of another.
-fn compress_two(states: [&mut [u32; 8]; 2], blocks: [&[Block]; 2]) {
+/// Compresses blocks of as many messages as there is something for, until one of those has no more.
+fn compress_some(streams: &mut [Stream<'_>]) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(unit) = x86::Unit::find() {
-        return unit.compress_two(states, blocks);
+    {
+        if streams.len() >= WORTH_LANES
+            && let Some(unit) = Avx512::find()
+        {
+            return compress_lanes(unit, streams);
+        }
+        if let [one, other, ..] = streams
+            && let Some(unit) = Sha::find()
+        {
+            let common = one.blocks.len().min(other.blocks.len());
+            let blocks = [one.take(common), other.take(common)];
+            return unit.compress_two([one.state, other.state], blocks);
+        }
     }
-    for (state, blocks) in states.into_iter().zip(blocks) {
-        compress256(state, blocks);
+    if let [stream, ..] = streams {
+        compress256(stream.state, stream.blocks);
+        stream.blocks = &[];
+    }
+}
+
+/// Sixteen messages at most, each in a lane of its own; what is in the others is lost.
+#[cfg(target_arch = "x86_64")]
+fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
+    let mut states = [[0; LANES]; 8];
+    let common = streams.iter().take(LANES).map(|stream| stream.blocks.len()).min().unwrap_or(0);
+    let mut blocks = [streams.first().map_or(&[][..], |first| first.blocks); LANES];
+    for (lane, (stream, blocks)) in streams.iter_mut().zip(&mut blocks).enumerate() {
+        *blocks = stream.take(common);
+        for (words, word) in states.iter_mut().zip(&*stream.state) {
+            words.iter_mut().skip(lane).take(1).for_each(|lane| *lane = *word);
+        }
+    }
+    unit.compress_sixteen(&mut states, blocks);
+    for (lane, stream) in streams.iter_mut().take(LANES).enumerate() {
+        for (words, word) in states.iter().zip(&mut *stream.state) {
+            words.get(lane).into_iter().for_each(|lane| *word = *lane);
+        }
+    }
+}
+
+impl<'m> Stream<'m> {
+    /// The first blocks, which are then no longer there.
+    fn take(&mut self, count: usize) -> &'m [Block] {
+        let (first, rest) = self.blocks.split_at(count.min(self.blocks.len()));
+        self.blocks = rest;
+        first
+    }
+}
+
+/// How many messages at once take less time than one after the other on this processor: the most, then fewer.
+pub(crate) fn at_once() -> &'static [usize] {
+    #[cfg(target_arch = "x86_64")]
+    return match (Avx512::find(), Sha::find()) {
+        (Some(_), Some(_)) => &[LANES, 2],
+        (Some(_), None) => &[LANES],
+        (None, Some(_)) => &[2],
+        (None, None) => &[],
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    return &[];
+}
+
+/// How long messages of these sizes take at once, the largest first: as long as so many bytes of one alone.
+pub(crate) fn time_at_once(sizes: &[u64]) -> u64 {
+    let has = |most| at_once().contains(&most);
+    // Two at once last two thirds as long as one after the other.
+    let in_twos = |sizes: &[u64]| {
+        let time = |some: &[u64]| match some {
+            [one, other] if has(2) => one.saturating_add(*other) / 3 * 2,
+            some => some.iter().copied().fold(0, u64::saturating_add),
+        };
+        sizes.chunks(2).map(time).fold(0, u64::saturating_add)
+    };
+    match sizes.get(WORTH_LANES - 1) {
+        // A block of sixteen lasts as long as five and a third of one alone.
+        Some(least) if has(LANES) => {
+            let longer: Vec<u64> = sizes
+                .iter()
+                .map(|size| size.saturating_sub(*least))
+                .filter(|size| *size > 0)
+                .collect();
+            (least / 3).saturating_mul(16).saturating_add(in_twos(&longer))
+        }
+        _ => in_twos(sizes),
     }
 }
 
@@ -156,6 +248,11 @@ mod tests {
         }
     }
 
+    fn update_all<'b>(messages: &mut [Sha256], bytes: impl IntoIterator<Item = &'b [u8]>) {
+        let bytes: Vec<_> = bytes.into_iter().collect();
+        Sha256::update_all(messages.iter_mut().zip(bytes));
+    }
+
     /// Two messages of every length that is less than three blocks and their padding, whatever the other's.
     #[test]
     fn two_at_once_are_what_each_is_alone() {
@@ -166,12 +263,49 @@ mod tests {
             .collect();
         for (digest, _, one, _) in &messages {
             for (_, other_digest, _, other) in &messages {
-                let (mut first, mut second) = (Sha256::new(), Sha256::new());
-                Sha256::update_both([&mut first, &mut second], [one, other]);
+                let mut both = [Sha256::new(), Sha256::new()];
+                update_all(&mut both, [&**one, other]);
+                let [first, second] = both;
                 assert_eq!(first.finish(), *digest, "{} {}", one.len(), other.len());
                 assert_eq!(second.finish(), *other_digest, "{} {}", one.len(), other.len());
             }
         }
+    }
+
+    /// As many messages as there are lanes, fewer and more, each with a length of its own.
+    #[test]
+    fn many_at_once_are_what_each_is_alone() {
+        let counts: &[usize] =
+            if cfg!(miri) { &[9, 17] } else { &[1, 2, 3, 8, 9, 10, 15, 16, 17, 31, 32, 33, 50] };
+        for &count in counts {
+            for length in [0, 1, 55, 56, 63, 64, 65, 127, 128, 1000] {
+                let texts: Vec<_> = (0..count)
+                    .map(|number| {
+                        message(u8::try_from(number).unwrap(), length + number * 37 % 200)
+                    })
+                    .collect();
+                let mut messages = vec![Sha256::new(); count];
+                update_all(&mut messages, texts.iter().map(|text| &**text));
+                for (message, text) in messages.into_iter().zip(&texts) {
+                    assert_eq!(message.finish(), expected(text), "{count} of about {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_at_once_take_less_time_than_one_after_the_other() {
+        for &most in at_once() {
+            let sizes = vec![3 << 20; most];
+            assert!(time_at_once(&sizes) < sizes.iter().sum(), "{most}");
+        }
+        assert_eq!(time_at_once(&[]), 0);
+        assert_eq!(time_at_once(&[7]), 7);
+        // The longest one is left alone.
+        let mut sizes = vec![3; 16];
+        sizes[0] = 3 << 40;
+        assert!(time_at_once(&sizes) >= 2 << 40);
+        assert_eq!(time_at_once(&[u64::MAX; 40]) / 2, u64::MAX / 2);
     }
 
     proptest! {
@@ -179,23 +313,21 @@ mod tests {
 
         #[test]
         fn pieces_make_the_whole(
-            pieces in proptest::collection::vec((0_usize..400, 0_usize..400, any::<bool>()), 0..20),
+            rounds in proptest::collection::vec(proptest::collection::vec(0_usize..400, 0..20), 0..8),
         ) {
-            let (mut first, mut second) = (Sha256::new(), Sha256::new());
-            let mut wholes = [Vec::new(), Vec::new()];
-            for (number, (one, other, at_once)) in (0..).zip(pieces) {
-                let (one, other) = (message(number, one), message(number + 100, other));
-                if at_once {
-                    Sha256::update_both([&mut first, &mut second], [&one, &other]);
-                } else {
-                    first.update(&one);
-                    second.update(&other);
+            let mut messages = vec![Sha256::new(); 20];
+            let mut wholes = vec![Vec::new(); 20];
+            for (number, lengths) in (0..).zip(rounds) {
+                let pieces: Vec<_> =
+                    lengths.into_iter().map(|length| message(number, length)).collect();
+                update_all(&mut messages[..pieces.len()], pieces.iter().map(|piece| &**piece));
+                for (whole, piece) in wholes.iter_mut().zip(pieces) {
+                    whole.extend(piece);
                 }
-                wholes[0].extend(one);
-                wholes[1].extend(other);
             }
-            prop_assert_eq!(first.finish(), expected(&wholes[0]));
-            prop_assert_eq!(second.finish(), expected(&wholes[1]));
+            for (message, whole) in messages.into_iter().zip(wholes) {
+                prop_assert_eq!(message.finish(), expected(&whole));
+            }
         }
     }
 }

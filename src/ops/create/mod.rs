@@ -26,7 +26,7 @@ use crate::archive::{
     ArchiveWriter, Buffers, Compression, Container, LaterFile, MemberKind, NewContent, NewMembers,
     StoredMembers, are_surely_portable, check_portable,
 };
-use crate::digest::{Algorithm, Digest, Digests, Hashing, is_faster_in_twos};
+use crate::digest::{Algorithm, Digest, Digests, Hashing, at_once, time_at_once};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File, PendingFile, Stamp};
@@ -469,48 +469,58 @@ impl<'a> Plan<'a> {
             .iter()
             .enumerate()
             .filter_map(|(index, entry)| match &entry.state {
-                State::Reserved(stamp, at) => Some((index, *stamp, *at)),
+                State::Reserved(stamp, at) => {
+                    Some((index, &entry.path, self.members.of(entry)?, *stamp, *at))
+                }
                 _ => None,
             })
             .collect();
-        reserved.sort_by_key(|(_, stamp, _)| std::cmp::Reverse(stamp.len()));
-        let sizes: Vec<u64> = reserved.iter().map(|(_, stamp, _)| stamp.len()).collect();
-        let turns = parallel::turns(jobs, &sizes, 0, is_faster_in_twos());
+        reserved.sort_by_key(|(.., stamp, _)| std::cmp::Reverse(stamp.len()));
+        let sizes: Vec<u64> = reserved.iter().map(|(.., stamp, _)| stamp.len()).collect();
+        let turns = parallel::turns(jobs, &sizes, 0, at_once(), time_at_once);
         let progress = &self.members.options.progress;
         let open = |piece: usize| {
-            let Some((index, stamp, at)) = reserved.get(piece).copied() else { return Ok(None) };
-            let Some(entry) = self.entries.get(index) else { return Ok(None) };
-            let Some(member) = self.members.of(entry) else { return Ok(None) };
-            progress.begin(entry.path.as_str(), stamp.len());
-            let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
-            Ok::<_, Error>(Some(LaterFile { member, at, file, stamp }))
+            let Some((_, path, member, stamp, at)) = reserved.get(piece).cloned() else {
+                unreachable!("each turn is of pieces that there are")
+            };
+            progress.begin(path.as_str(), stamp.len());
+            let file = File::open(self.source.join(path.as_str()))?.watched(progress);
+            Ok::<_, Error>(LaterFile { member, at, file, stamp })
         };
-        let write = |buffers: &mut [Buffers; 2], range: std::ops::Range<usize>| {
-            let mut placed = Vec::new();
+        let write = |(alone, together): &mut (Buffers, Vec<Buffers>),
+                     range: std::ops::Range<usize>| {
+            let mut written = Vec::new();
             for turn in turns.get(range).unwrap_or_default() {
-                match *turn {
+                match turn {
                     Turn::One { piece, outlasts } => {
-                        let Some(later) = open(piece)? else { continue };
-                        let hashing = if outlasts { Hashing::Beside } else { Hashing::Here };
-                        placed.push(stored.write_file_later(later, hashing, &mut buffers[0])?);
+                        let hashing = if *outlasts { Hashing::Beside } else { Hashing::Here };
+                        let placed = stored.write_file_later(open(*piece)?, hashing, alone)?;
+                        written.push((*piece, placed));
                         progress.done(1);
                     }
-                    Turn::Two([one, other]) => {
-                        let (Some(one), Some(other)) = (open(one)?, open(other)?) else { continue };
-                        placed.extend(stored.write_both_later([one, other], buffers)?);
-                        progress.done(2);
+                    Turn::Several(pieces) => {
+                        let files = pieces.iter().copied().map(open);
+                        let files = files.collect::<Result<Vec<_>>>()?;
+                        let placed = stored.write_files_later(files, together)?;
+                        written.extend(pieces.iter().copied().zip(placed));
+                        progress.done(pieces.len());
                     }
                 }
             }
-            Ok::<_, Error>(placed)
+            Ok::<_, Error>(written)
         };
         let bytes = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
         progress.stage("packing", bytes, wide(reserved.len()));
-        let placed = parallel::map_ranges(jobs, turns.len(), 1, <[Buffers; 2]>::default, write)?;
-        for ((index, stamp, _), placed) in reserved.iter().zip(placed.into_iter().flatten()) {
-            if let Some(entry) = self.entries.get_mut(*index) {
-                entry.state =
-                    State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed);
+        let written = parallel::map_ranges(jobs, turns.len(), 1, Default::default, write)?;
+        let states = written.into_iter().flatten().filter_map(|(piece, placed)| {
+            let (index, .., stamp, _) = reserved.get(piece)?;
+            let state = State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed);
+            Some((*index, state))
+        });
+        let states: Vec<_> = states.collect();
+        for (index, state) in states {
+            if let Some(entry) = self.entries.get_mut(index) {
+                entry.state = state;
             }
         }
         Ok(())

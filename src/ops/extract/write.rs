@@ -10,7 +10,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
-use crate::ops::copy::{Fault, copy, copy_both_hashed, copy_hashed};
+use crate::ops::copy::{Fault, copy, copy_all_hashed, copy_hashed};
 use crate::ops::known::Known;
 use crate::ops::manifests;
 
@@ -98,28 +98,25 @@ impl<'a> Extraction<'a> {
         }
     }
 
-    fn write_both(
+    fn write_several(
         &self,
         writer: &mut TargetWriter<'_>,
-        shown: [Shown<'_>; 2],
-    ) -> [Result<Outcome>; 2] {
-        let [one, other] = shown;
-        let begun = (self.begin(writer, one.position), self.begin(writer, other.position));
-        let (mut first, mut second) = match begun {
-            (Ok(Some(first)), Ok(Some(second))) => (first, second),
-            (first, second) => {
-                return [first.map(|_| Outcome::Skipped), second.map(|_| Outcome::Skipped)];
-            }
-        };
-        let (Some(algorithm), Some(others)) = (first.algorithm(), second.algorithm()) else {
-            return [first.fill(one), second.fill(other)];
-        };
-        let contents = [(one.content, algorithm, &mut first), (other.content, others, &mut second)];
-        let contents = contents.map(|(content, algorithm, file)| {
-            (content, algorithm, move |block: &[u8]| file.take(block))
+        shown: Vec<Shown<'_>>,
+    ) -> Vec<Result<Outcome>> {
+        let begun: Vec<_> = shown.iter().map(|shown| self.begin(writer, shown.position)).collect();
+        if !begun.iter().all(|begun| matches!(begun, Ok(Some(_)))) {
+            return begun.into_iter().map(|begun| begun.map(|_| Outcome::Skipped)).collect();
+        }
+        let mut files: Vec<_> = begun.into_iter().flatten().flatten().collect();
+        if files.iter().any(|file| file.algorithm().is_none()) {
+            return files.into_iter().zip(shown).map(|(file, shown)| file.fill(shown)).collect();
+        }
+        let contents = files.iter_mut().zip(shown).filter_map(|(file, shown)| {
+            let algorithm = file.algorithm()?;
+            Some((shown.content, algorithm, move |block: &[u8]| file.take(block)))
         });
-        let [digest, others] = copy_both_hashed(contents);
-        [first.finish(digest.map(Some)), second.finish(others.map(Some))]
+        let digests = copy_all_hashed(contents);
+        files.into_iter().zip(digests).map(|(file, digest)| file.finish(digest.map(Some))).collect()
     }
 
     /// Begins the file at this position.
@@ -156,11 +153,12 @@ impl<'e> Revisit for &'e Extraction<'_> {
         self.outcome(self.write(writer, shown))
     }
 
-    fn two(&self, writer: &mut TargetWriter<'e>, shown: [Shown<'_>; 2]) -> [Outcome; 2] {
+    fn several(&self, writer: &mut TargetWriter<'e>, shown: Vec<Shown<'_>>) -> Vec<Outcome> {
         if self.failed.load(Ordering::Relaxed) {
-            return [Outcome::Skipped, Outcome::Skipped];
+            return shown.iter().map(|_| Outcome::Skipped).collect();
         }
-        self.write_both(writer, shown).map(|written| self.outcome(written))
+        let written = self.write_several(writer, shown);
+        written.into_iter().map(|written| self.outcome(written)).collect()
     }
 }
 

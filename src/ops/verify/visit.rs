@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Container, Member, MemberKind, Method, Revisit, Shown};
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_both};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_all};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
 use crate::ndl::MAX_TEXT;
@@ -166,7 +166,7 @@ impl Visitor {
     }
 }
 
-/// Large files, which are read after the others: two at once where that takes less time.
+/// Large files, which are read after the others: several at once where that takes less time.
 pub(super) struct LargeFiles<'v> {
     pub(super) visitor: &'v Visitor,
     pub(super) members: &'v [Member],
@@ -192,16 +192,14 @@ impl Revisit for LargeFiles<'_> {
         self.reading(shown).read()
     }
 
-    fn two(&self, (): &mut (), shown: [Shown<'_>; 2]) -> [Visited; 2] {
-        let mut readings = shown.map(|shown| self.reading(shown));
-        let algorithms = &self.visitor.algorithms;
-        let mut hashers = [Hashers::new(algorithms), Hashers::new(algorithms)];
-        let [read, other_read] = hash_both(readings.each_mut(), hashers.each_mut());
-        let ([one, other], [digests, other_digests]) = (readings, hashers);
-        [
-            one.finish(read.map(|()| Some(digests.finish()))),
-            other.finish(other_read.map(|()| Some(other_digests.finish()))),
-        ]
+    fn several(&self, (): &mut (), shown: Vec<Shown<'_>>) -> Vec<Visited> {
+        let mut readings: Vec<_> = shown.into_iter().map(|shown| self.reading(shown)).collect();
+        let new = |_: &Reading<'_, '_>| Hashers::new(&self.visitor.algorithms);
+        let mut hashers: Vec<_> = readings.iter().map(new).collect();
+        let read = hash_all(&mut readings, &mut hashers);
+        let read = read.into_iter().zip(hashers);
+        let read = read.map(|(read, hashers)| read.map(|()| Some(hashers.finish())));
+        readings.into_iter().zip(read).map(|(reading, read)| reading.finish(read)).collect()
     }
 }
 

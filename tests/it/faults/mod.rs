@@ -6,11 +6,11 @@ mod every_call; // a run stopped at, or refused, every one of its calls about fi
 mod full; // disks without room
 mod kill; // runs killed and interrupted at any moment
 mod large; // large members, hashed beside the copying: damaged, cut off, without room
-mod large_twos; // large members that are read two at once: each is judged by itself
 mod reads; // files that change while they are read, short reads, and reads that fail
 mod rights; // what may not be read or written
 mod scenario; // support: small runs, and what must hold after each
 mod shim; // support: faults of single reads and writes
+mod side_by_side; // large members that are read several at once: each is judged by itself
 mod strace; // support: one call of a run fails, or is its last
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! The SHA extensions of x86-64: two messages, round by round in turn.
+//! The SHA extensions: two messages, round by round in turn.
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_set_epi32, _mm_set_epi64x,
@@ -6,55 +6,18 @@ use core::arch::x86_64::{
     _mm_shuffle_epi32,
 };
 
-use super::Block;
-
-/// The constants of the rounds, four at a time (FIPS 180-4 §4.2.2).
-const CONSTANTS: [[u32; 4]; 16] = [
-    [0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5],
-    [0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5],
-    [0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3],
-    [0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174],
-    [0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc],
-    [0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da],
-    [0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7],
-    [0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967],
-    [0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13],
-    [0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85],
-    [0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3],
-    [0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070],
-    [0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5],
-    [0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3],
-    [0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208],
-    [0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2],
-];
-
-/// Proof that the processor has the extensions.
-#[derive(Clone, Copy)]
-pub(super) struct Unit(());
-
-impl Unit {
-    pub(super) fn find() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("sha")
-            && is_x86_feature_detected!("ssse3")
-            && is_x86_feature_detected!("sse4.1");
-        has_all.then_some(Self(()))
-    }
-
-    /// Compresses as many blocks of one message as of another: of the longer one only so many.
-    #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
-    pub(super) fn compress_two(self, states: [&mut [u32; 8]; 2], blocks: [&[Block]; 2]) {
-        let Self(()) = self;
-        // SAFETY: a `Unit` is made only where the processor has all the features that the function is
-        // compiled for. It takes and gives references and has no other requirement.
-        unsafe { compress_two(states, blocks) }
-    }
-}
+use super::super::Block;
+use super::CONSTANTS;
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn compress_two([state, other_state]: [&mut [u32; 8]; 2], [blocks, others]: [&[Block]; 2]) {
+pub(super) fn compress_two(
+    [state, other_state]: [&mut [u32; 8]; 2],
+    [blocks, others]: [&[Block]; 2],
+) {
     let (mut one, mut other) = (Message::new(state), Message::new(other_state));
     // In fours, which the compiler unrolls: then no register is moved to rename it.
-    let [early, middle, late, last] = CONSTANTS.as_chunks::<4>().0 else { return };
+    let fours = CONSTANTS.as_chunks::<4>().0;
+    let [early, middle, late, last] = fours.as_chunks::<4>().0 else { return };
     for (block, other_block) in blocks.iter().zip(others) {
         let (before, other_before) = (one, other);
         one.take(block);
@@ -169,7 +132,7 @@ fn words(numbers: [u32; 4]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn numbers(words: __m128i) -> [u32; 4] {
+pub(super) fn numbers(words: __m128i) -> [u32; 4] {
     let signed = [
         _mm_extract_epi32::<0>(words),
         _mm_extract_epi32::<1>(words),

@@ -1,4 +1,4 @@
-//! Large members of which a job reads two at once: each is judged by itself.
+//! Large members of which a job reads several at once: each is judged by itself.
 
 use std::fs;
 
@@ -87,4 +87,34 @@ fn one_that_is_damaged_is_named_and_the_others_are_whole() {
             assert_eq!(names.len(), LENGTHS.len(), "{file} {jobs}: {names:?}");
         }
     }
+}
+
+/// As many as a processor with registers for sixteen takes at once, of which one is damaged in its last block.
+#[test]
+fn many_that_one_job_reads_are_each_judged_by_itself() {
+    const COUNT: usize = 11;
+    let scratch = TempDir::new().unwrap();
+    let source = scratch.path().join("source");
+    fs::create_dir(&source).unwrap();
+    for (number, seed) in (0..COUNT).zip(1..) {
+        fs::write(source.join(name(number)), noise(seed, 4_194_305 + 4099 * number)).unwrap();
+    }
+    let archive = scratch.path().join("x.zip");
+    create(&source, &archive, &["--jobs", "1", "--no-external-manifest"]).exits(0);
+    let mut bytes = fs::read(&archive).unwrap();
+    let start = &fs::read(source.join(name(7))).unwrap()[..64];
+    let start = bytes.windows(64).position(|window| window == start).unwrap();
+    bytes[start + 4_194_305] ^= 1;
+    fs::write(&archive, bytes).unwrap();
+
+    let ran = ra("verify", &[&archive], &["--jobs", "1", "--json"]).exits(1);
+    assert!(ran.findings().contains(&("ARC006".to_owned(), name(7))));
+    assert!(ran.findings().iter().all(|(_, member)| *member == name(7)));
+    let into = TempDir::new().unwrap();
+    extract(&archive, into.path(), &["--jobs", "1"]).exits(1).says(&["ARC006", &name(7)]);
+    let mut tree = read_tree(into.path());
+    let mut expected = read_tree(&source);
+    tree.retain(|name, _| expected.contains_key(name));
+    expected.remove(&name(7));
+    assert!(tree == expected);
 }
