@@ -13,7 +13,7 @@ use crate::fs::File;
 pub(super) const BLOCK: usize = 256 * 1024;
 
 /// A block for what is read only once and is not long: fresh memory costs more than the calls. And for each of
-/// several that are read side by side: all their blocks fit into a core's cache.
+/// many that are read side by side: all their blocks fit into a core's cache.
 const SMALL_BLOCK: usize = 64 * 1024;
 /// What is not long.
 const FEW: u64 = 32 * 1024 * 1024;
@@ -92,7 +92,7 @@ impl Stretch {
         }
     }
 
-    /// The same for one of several that are read side by side.
+    /// The same for one of many that are read side by side.
     pub(super) fn in_small_blocks(self) -> Self {
         Self { block: SMALL_BLOCK, ..self }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::data::{Packed, Stretch, ZipData};
 use super::window::Window;
-use super::{Location, Member};
+use super::{Location, Member, Method};
 use crate::digest::{Hashing, at_once, time_at_once};
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -86,11 +86,12 @@ pub(super) fn revisit<R: Revisit>(
     }
     let sizes: Vec<u64> =
         order.iter().map(|position| member(*position).map_or(0, |m| m.packed_size)).collect();
-    let portions = portions(&sizes, jobs);
     let at = |place: usize| {
         let position = *order.get(place)?;
         Some((position, member(position)?))
     };
+    let is_stored = |place| at(place).is_some_and(|(_, member)| member.method == Method::Stored);
+    let portions = portions(&sizes, jobs, is_stored);
     let chunks = parallel::map_ranges(
         jobs,
         portions.len(),
@@ -121,8 +122,9 @@ pub(super) fn revisit<R: Revisit>(
                     }
                     Portion::Several(places) => {
                         let members = || places.iter().filter_map(|place| at(*place));
-                        let contents = members().map(|(_, member)| {
-                            open_stretch(member, stretch(member, file).in_small_blocks())
+                        let contents = members().map(|(_, member)| match places.len() {
+                            ..=2 => open(member, file),
+                            _ => open_stretch(member, stretch(member, file).in_small_blocks()),
                         });
                         let mut contents = contents.collect::<Result<Vec<_>>>()?;
                         let shown = members().zip(&mut contents).map(|((position, _), content)| {
@@ -206,7 +208,7 @@ enum Portion {
 
 /// Cuts members of these sizes into portions. The largest members come first, so that no job is left alone
 /// with one at the end; the others stay in their order.
-fn portions(sizes: &[u64], jobs: usize) -> Vec<Portion> {
+fn portions(sizes: &[u64], jobs: usize, is_stored: impl Fn(usize) -> bool) -> Vec<Portion> {
     // Of few members, too, every job gets some.
     let most = sizes.len().div_ceil(jobs.saturating_mul(8).max(1)).clamp(1, MEMBERS);
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
@@ -232,7 +234,11 @@ fn portions(sizes: &[u64], jobs: usize) -> Vec<Portion> {
     let large_sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
     let place = |piece: usize| large.get(piece).map_or(usize::MAX, |(place, _)| *place);
     let mut beside = 0..MOST_BESIDE;
-    let turns = parallel::turns(jobs, &large_sizes, rest, at_once(), time_at_once);
+    // What unpacks a content may need memory of its own, and takes longer than the digest.
+    let all_stored = large.iter().all(|(place, _)| is_stored(*place));
+    let ways: Vec<usize> =
+        at_once().iter().copied().filter(|count| all_stored || *count == 2).collect();
+    let turns = parallel::turns(jobs, &large_sizes, rest, &ways, time_at_once);
     let turns = turns.into_iter().map(|turn| match turn {
         Turn::Several(pieces) => Portion::Several(pieces.into_iter().map(place).collect()),
         Turn::One { piece, outlasts } => {
@@ -348,8 +354,15 @@ mod tests {
                 0..2000,
             ),
             jobs in 0..9_usize,
+            all_stored in any::<bool>(),
         ) {
-            let portions = portions(&sizes, jobs);
+            let portions = portions(&sizes, jobs, |_| all_stored);
+            let counts = portions.iter().map(|portion| match portion {
+                Portion::Several(places) => places.len(),
+                _ => 1,
+            });
+            let most = if all_stored { 16 } else { 2 };
+            prop_assert!(counts.max() <= Some(most));
             let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
             let (large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
             let large: Vec<usize> = large

@@ -11,7 +11,7 @@ use crate::fs::{File, Stamp};
 /// Bytes of one read.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// The same of each of several files that are read side by side: all their blocks fit into a core's cache.
+/// The same of each of many files that are read side by side: all their blocks fit into a core's cache.
 const SMALL_BLOCK: usize = 64 * 1024;
 
 /// From this size on a file may be hashed by a thread of its own, beside reading and writing. Below, the
@@ -94,11 +94,10 @@ pub(super) fn copy_all<S: FnMut(&[u8]) -> Result<()>>(
     algorithms: &[Algorithm],
 ) -> Result<Vec<Copied>> {
     let mut hashers: Vec<_> = files.iter().map(|_| Hashers::new(algorithms)).collect();
+    let block = if files.len() > 2 { SMALL_BLOCK } else { BLOCK };
     let mut passages: Vec<_> = files
         .iter_mut()
-        .map(|Copying { file, stamp, buffer, sink }| {
-            Passage::new(file, stamp, SMALL_BLOCK, buffer, sink)
-        })
+        .map(|Copying { file, stamp, buffer, sink }| Passage::new(file, stamp, block, buffer, sink))
         .collect();
     hash_all(&mut passages, &mut hashers).into_iter().collect::<Result<()>>()?;
     let checksums: Vec<_> = passages.into_iter().map(|passage| passage.crc.finalize()).collect();

@@ -159,13 +159,17 @@ fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
     for (lane, (stream, blocks)) in streams.iter_mut().zip(&mut blocks).enumerate() {
         *blocks = stream.take(common);
         for (words, word) in states.iter_mut().zip(&*stream.state) {
-            words.iter_mut().skip(lane).take(1).for_each(|lane| *lane = *word);
+            if let Some(of_lane) = words.get_mut(lane) {
+                *of_lane = *word;
+            }
         }
     }
     unit.compress_sixteen(&mut states, blocks);
     for (lane, stream) in streams.iter_mut().take(LANES).enumerate() {
         for (words, word) in states.iter().zip(&mut *stream.state) {
-            words.get(lane).into_iter().for_each(|lane| *word = *lane);
+            if let Some(of_lane) = words.get(lane) {
+                *word = *of_lane;
+            }
         }
     }
 }
