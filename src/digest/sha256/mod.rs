@@ -145,8 +145,8 @@ fn compress_some(streams: &mut [Stream<'_>]) {
         }
     }
     if let [stream, ..] = streams {
-        compress256(stream.state, stream.blocks);
-        stream.blocks = &[];
+        let blocks = stream.take(stream.blocks.len());
+        compress256(stream.state, blocks);
     }
 }
 
