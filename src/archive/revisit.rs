@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::data::{Packed, Stretch, ZipData};
 use super::window::Window;
 use super::{Location, Member, Method};
-use crate::digest::{Hashing, at_once, time_at_once};
+use crate::digest::{Hashing, time_at_once};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel::{self, Turn};
@@ -42,7 +42,13 @@ pub(crate) trait Revisit: Sync {
 
     fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Self::Seen;
 
-    /// Several large contents, which can be read side by side.
+    /// How many large contents are best read side by side: the most, then fewer. None when one after the other is as
+    /// good.
+    fn at_once(&self) -> &'static [usize] {
+        &[]
+    }
+
+    /// Several large contents, read side by side.
     fn several(&self, state: &mut Self::State, shown: Vec<Shown<'_>>) -> Vec<Self::Seen> {
         shown.into_iter().map(|shown| self.one(state, shown)).collect()
     }
@@ -91,7 +97,7 @@ pub(super) fn revisit<R: Revisit>(
         Some((position, member(position)?))
     };
     let is_stored = |place| at(place).is_some_and(|(_, member)| member.method == Method::Stored);
-    let portions = portions(&sizes, jobs, is_stored);
+    let portions = portions(&sizes, jobs, visit.at_once(), is_stored);
     let chunks = parallel::map_ranges(
         jobs,
         portions.len(),
@@ -208,7 +214,12 @@ enum Portion {
 
 /// Cuts members of these sizes into portions. The largest members come first, so that no job is left alone
 /// with one at the end; the others stay in their order.
-fn portions(sizes: &[u64], jobs: usize, is_stored: impl Fn(usize) -> bool) -> Vec<Portion> {
+fn portions(
+    sizes: &[u64],
+    jobs: usize,
+    at_once: &[usize],
+    is_stored: impl Fn(usize) -> bool,
+) -> Vec<Portion> {
     // Of few members, too, every job gets some.
     let most = sizes.len().div_ceil(jobs.saturating_mul(8).max(1)).clamp(1, MEMBERS);
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
@@ -237,7 +248,7 @@ fn portions(sizes: &[u64], jobs: usize, is_stored: impl Fn(usize) -> bool) -> Ve
     // What unpacks a content may need memory of its own, and takes longer than the digest.
     let all_stored = large.iter().all(|(place, _)| is_stored(*place));
     let ways: Vec<usize> =
-        at_once().iter().copied().filter(|count| all_stored || *count == 2).collect();
+        at_once.iter().copied().filter(|count| all_stored || *count == 2).collect();
     let turns = parallel::turns(jobs, &large_sizes, rest, &ways, time_at_once);
     let turns = turns.into_iter().map(|turn| match turn {
         Turn::Several(pieces) => Portion::Several(pieces.into_iter().map(place).collect()),
@@ -356,7 +367,7 @@ mod tests {
             jobs in 0..9_usize,
             all_stored in any::<bool>(),
         ) {
-            let portions = portions(&sizes, jobs, |_| all_stored);
+            let portions = portions(&sizes, jobs, &[16, 2], |_| all_stored);
             let counts = portions.iter().map(|portion| match portion {
                 Portion::Several(places) => places.len(),
                 _ => 1,
@@ -374,6 +385,12 @@ mod tests {
                 })
                 .collect();
             prop_assert!(large.iter().all(|place| sizes[*place] > BYTES));
+            let first = |portion: &Portion| match portion {
+                Portion::Large { place, .. } => Some(sizes[*place]),
+                Portion::Several(places) => Some(sizes[places[0]]),
+                Portion::Run(_) => None,
+            };
+            prop_assert!(portions.iter().filter_map(first).is_sorted_by(|a, b| a >= b));
             let mut small = Vec::new();
             for portion in runs {
                 let Portion::Run(run) = portion else { unreachable!() };

@@ -36,38 +36,53 @@ pub(crate) fn hash_all<B: Blocks>(
     hashers: &mut [Hashers],
 ) -> Vec<Result<(), B::Error>> {
     let mut results: Vec<_> = contents.iter().map(|_| None).collect();
-    loop {
-        let mut common = usize::MAX;
-        let mut active: Vec<_> = contents
-            .iter_mut()
-            .zip(&mut *hashers)
-            .zip(&mut results)
-            .filter_map(|((content, hashers), result)| {
-                if result.is_some() {
-                    return None;
+    while hash_next(contents, hashers, &mut results) {}
+    results.into_iter().flatten().collect()
+}
+
+/// The same until one of them fails.
+pub(crate) fn try_hash_all<B: Blocks>(
+    contents: &mut [B],
+    hashers: &mut [Hashers],
+) -> Result<(), B::Error> {
+    let mut results: Vec<_> = contents.iter().map(|_| None).collect();
+    while hash_next(contents, hashers, &mut results)
+        && !results.iter().any(|result| matches!(result, Some(Err(_))))
+    {}
+    results.into_iter().flatten().collect()
+}
+
+/// Hashes as many bytes of each content as are there of all that have no result yet; says whether there were any.
+/// A content has its result when it has come to its end, or failed.
+fn hash_next<B: Blocks>(
+    contents: &mut [B],
+    hashers: &mut [Hashers],
+    results: &mut [Option<Result<(), B::Error>>],
+) -> bool {
+    let mut common = usize::MAX;
+    let all = contents.iter_mut().zip(hashers).zip(results);
+    let mut ready: Vec<_> = all
+        .filter(|(_, result)| result.is_none())
+        .filter_map(|((content, hashers), result)| {
+            *result = match content.wait() {
+                Ok(0) => Some(Ok(())),
+                Ok(count) => {
+                    common = common.min(count);
+                    return Some((content, hashers, result));
                 }
-                *result = match content.wait() {
-                    Ok(0) => Some(Ok(())),
-                    Ok(count) => {
-                        common = common.min(count);
-                        return Some((content, hashers, result));
-                    }
-                    Err(error) => Some(Err(error)),
-                };
-                None
-            })
-            .collect();
-        if active.is_empty() {
-            // Each has come to its end, or failed.
-            return results.into_iter().flatten().collect();
-        }
-        Hashers::update_all(active.iter_mut().map(|(content, hashers, _)| {
-            (&mut **hashers, content.ready().get(..common).unwrap_or_default())
-        }));
-        for (content, _, result) in active {
-            *result = content.pass_on(common).err().map(Err);
-        }
+                Err(error) => Some(Err(error)),
+            };
+            None
+        })
+        .collect();
+    Hashers::update_all(ready.iter_mut().map(|(content, hashers, _)| {
+        (&mut **hashers, content.ready().get(..common).unwrap_or_default())
+    }));
+    let is_any = !ready.is_empty();
+    for (content, _, result) in ready {
+        *result = content.pass_on(common).err().map(Err);
     }
+    is_any
 }
 
 #[cfg(test)]
@@ -130,26 +145,34 @@ mod tests {
         #[test]
         fn side_by_side_they_are_what_each_is_alone(
             mut sources in vec(source(), 0..20),
-            algorithms in proptest::sample::subsequence(Algorithm::ALL.to_vec(), 1..=4),
+            several in proptest::sample::subsequence(Algorithm::ALL.to_vec(), 1..=4),
+            // One has other digests than the others.
+            other in 0_usize..40,
         ) {
+            let algorithms = |number| if number == other { &*several } else { &[Algorithm::Sha256] };
             let alone: Vec<_> = sources
                 .clone()
                 .into_iter()
                 .map(|mut source| {
-                    let result = hash(&mut source, &mut Hashers::new(&algorithms));
+                    let result = hash(&mut source, &mut Hashers::new(&[Algorithm::Sha256]));
                     (result, source.passed)
                 })
                 .collect();
-            let mut hashers: Vec<_> = sources.iter().map(|_| Hashers::new(&algorithms)).collect();
+            let count = sources.len();
+            let new = || (0..count).map(|number| Hashers::new(algorithms(number))).collect::<Vec<_>>();
+            let mut stopping = sources.clone();
+            let stopped = try_hash_all(&mut stopping, &mut new());
+            prop_assert_eq!(stopped.is_ok(), alone.iter().all(|(result, _)| result.is_ok()));
+            let mut hashers = new();
             let results = hash_all(&mut sources, &mut hashers);
             prop_assert_eq!(results.len(), sources.len());
             let all = results.into_iter().zip(sources).zip(hashers).zip(alone);
-            for (((result, source), hashers), (alone, passed)) in all {
+            for (number, (((result, source), hashers), (alone, passed))) in all.enumerate() {
                 prop_assert_eq!(result, alone);
                 // Where one stops depends on the blocks that the others come in.
                 if result.is_ok() {
                     prop_assert!(source.passed == passed);
-                    prop_assert_eq!(hashers.finish(), Digests::of(&algorithms, &passed));
+                    prop_assert_eq!(hashers.finish(), Digests::of(algorithms(number), &passed));
                 } else {
                     prop_assert!(passed.starts_with(&source.passed) || source.passed.starts_with(&passed));
                 }

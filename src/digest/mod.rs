@@ -11,10 +11,19 @@ use std::str::FromStr;
 use sha2::Digest as _;
 
 pub(crate) use self::beside::{Hashing, beside};
-pub(crate) use self::blocks::{Blocks, hash, hash_all};
+pub(crate) use self::blocks::{Blocks, hash, hash_all, try_hash_all};
 use self::sha256::Sha256;
-pub(crate) use self::sha256::{at_once, time_at_once};
+pub(crate) use self::sha256::time_at_once;
 pub(crate) use self::table::DigestTable;
+
+/// How many contents at once are hashed in less time than one after the other on this processor: the most, then
+/// fewer.
+pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
+    match algorithms {
+        [Algorithm::Sha256] => sha256::at_once(),
+        _ => &[],
+    }
+}
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

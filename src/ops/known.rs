@@ -81,6 +81,11 @@ impl Known {
         missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
     }
 
+    /// What its digests are made by.
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.digests.algorithm()
+    }
+
     /// The digest of a member, by the member's number; a file of which it says nothing is not checked.
     pub(super) fn digest(&self, member: usize) -> Option<Digest> {
         self.digests.get(member)

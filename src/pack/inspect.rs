@@ -91,6 +91,15 @@ impl Inspector {
         self.room() > 0
     }
 
+    /// Whether more than a header is kept of a file that begins with these bytes.
+    pub(crate) fn keeps_much(&self, beginning: &[u8]) -> bool {
+        match self.wanted {
+            Wanted::Everything => true,
+            Wanted::Header => Header::parse(beginning).is_ok_and(|header| header.is_encoded()),
+            Wanted::Nothing => false,
+        }
+    }
+
     fn room(&self) -> usize {
         let limit = match self.wanted {
             Wanted::Everything => ndl::MAX_TEXT.saturating_add(1),

@@ -18,8 +18,9 @@ pub(crate) enum Turn {
     Several(Vec<usize>),
 }
 
-/// Most pieces that all jobs together have in hand: each may have a buffer, and a file open.
-const IN_HAND: usize = 256;
+/// Most pieces that all jobs together have in hand when some take several: each may have a buffer, a file and its
+/// directory open, and a system allows a process 256 files at the least.
+const IN_HAND: usize = 96;
 
 /// How pieces of work of these sizes, the largest first, are given out; `rest` is what follows them. Several are
 /// taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so and the
@@ -191,6 +192,6 @@ mod tests {
             };
             turns.iter().map(several).max().unwrap()
         };
-        assert_eq!([1, 16, 17, 64, 200, 4000].map(pieces), [16, 16, 15, 4, 1, 1]);
+        assert_eq!([1, 6, 7, 24, 96, 4000].map(pieces), [16, 16, 13, 4, 1, 1]);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::Content;
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, hash_all};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, try_hash_all};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -99,7 +99,7 @@ pub(super) fn copy_all<S: FnMut(&[u8]) -> Result<()>>(
         .iter_mut()
         .map(|Copying { file, stamp, buffer, sink }| Passage::new(file, stamp, block, buffer, sink))
         .collect();
-    hash_all(&mut passages, &mut hashers).into_iter().collect::<Result<()>>()?;
+    try_hash_all(&mut passages, &mut hashers)?;
     let checksums: Vec<_> = passages.into_iter().map(|passage| passage.crc.finalize()).collect();
     files.iter().try_for_each(|Copying { file, stamp, .. }| file.check_unchanged(stamp))?;
     let digests = hashers.into_iter().map(Hashers::finish);

@@ -202,9 +202,11 @@ impl<'a> StoredMembers<'a> {
         buffers: &mut Vec<Buffers>,
     ) -> Result<Vec<Placed>> {
         buffers.resize_with(files.len().max(buffers.len()), Buffers::default);
-        if files.iter().any(|file| file.member.size <= SMALL) {
-            let write = |(file, buffers)| self.write_file_later(file, Hashing::Here, buffers);
-            return files.into_iter().zip(buffers).map(write).collect();
+        if let [first, ..] = buffers.as_mut_slice()
+            && files.iter().any(|file| file.member.size <= SMALL)
+        {
+            let write = |file| self.write_file_later(file, Hashing::Here, first);
+            return files.into_iter().map(write).collect();
         }
         let mut places = Vec::with_capacity(files.len());
         let mut copying = Vec::with_capacity(files.len());

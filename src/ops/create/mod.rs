@@ -477,7 +477,8 @@ impl<'a> Plan<'a> {
             .collect();
         reserved.sort_by_key(|(.., stamp, _)| std::cmp::Reverse(stamp.len()));
         let sizes: Vec<u64> = reserved.iter().map(|(.., stamp, _)| stamp.len()).collect();
-        let turns = parallel::turns(jobs, &sizes, 0, at_once(), time_at_once);
+        let ways = at_once(self.algorithms);
+        let turns = parallel::turns(jobs, &sizes, 0, ways, time_at_once);
         let progress = &self.members.options.progress;
         let open = |piece: usize| {
             let Some((_, path, member, stamp, at)) = reserved.get(piece).cloned() else {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::ExtractOptions;
 use super::plan::Plan;
 use crate::archive::{Contents, Revisit, Shown};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::{Algorithm, Digest, at_once};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
@@ -151,6 +151,10 @@ impl<'e> Revisit for &'e Extraction<'_> {
             return Outcome::Skipped;
         }
         self.outcome(self.write(writer, shown))
+    }
+
+    fn at_once(&self) -> &'static [usize] {
+        self.plan.known.as_ref().map_or(&[], |known| at_once(&[known.algorithm()]))
     }
 
     fn several(&self, writer: &mut TargetWriter<'e>, shown: Vec<Shown<'_>>) -> Vec<Outcome> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
 use crate::archive::{Container, Member, MemberKind, Method, Revisit, Shown};
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, hash, hash_all};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, at_once, hash, hash_all};
 use crate::error::Error;
 use crate::finding::{Code, Finding};
 use crate::ndl::MAX_TEXT;
@@ -192,14 +192,33 @@ impl Revisit for LargeFiles<'_> {
         self.reading(shown).read()
     }
 
+    fn at_once(&self) -> &'static [usize] {
+        at_once(&self.visitor.algorithms)
+    }
+
     fn several(&self, (): &mut (), shown: Vec<Shown<'_>>) -> Vec<Visited> {
-        let mut readings: Vec<_> = shown.into_iter().map(|shown| self.reading(shown)).collect();
+        let (mut visited, mut numbers, mut readings) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, shown) in shown.into_iter().enumerate() {
+            let mut reading = self.reading(shown);
+            match reading.keeps_much() {
+                Ok(false) => {
+                    numbers.push(number);
+                    readings.push(reading);
+                }
+                // Of several at once it would be too much.
+                Ok(true) => visited.push((number, reading.read())),
+                Err(error) => visited.push((number, reading.finish(Err(error)))),
+            }
+        }
         let new = |_: &Reading<'_, '_>| Hashers::new(&self.visitor.algorithms);
         let mut hashers: Vec<_> = readings.iter().map(new).collect();
         let read = hash_all(&mut readings, &mut hashers);
         let read = read.into_iter().zip(hashers);
         let read = read.map(|(read, hashers)| read.map(|()| Some(hashers.finish())));
-        readings.into_iter().zip(read).map(|(reading, read)| reading.finish(read)).collect()
+        let together = readings.into_iter().zip(read).map(|(reading, read)| reading.finish(read));
+        visited.extend(numbers.into_iter().zip(together));
+        visited.sort_by_key(|(number, _)| *number);
+        visited.into_iter().map(|(_, visited)| visited).collect()
     }
 }
 
@@ -261,6 +280,12 @@ impl<'r, 'c> Reading<'r, 'c> {
         let mut hashers = Hashers::new(&self.visitor.algorithms);
         let read = hash(&mut self, &mut hashers);
         self.finish(read.map(|()| Some(hashers.finish())))
+    }
+
+    /// Whether more of it is kept until its end than a header.
+    fn keeps_much(&mut self) -> io::Result<bool> {
+        self.wait()?;
+        Ok(self.text.is_some() || self.inspector.keeps_much(self.content.fill_buf()?))
     }
 
     /// Reads as much as is needed to know what the file says of itself.
