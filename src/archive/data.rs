@@ -14,7 +14,7 @@ pub(super) const BLOCK: usize = 256 * 1024;
 
 /// A block for what is read only once and is not long: fresh memory costs more than the calls. And for each of
 /// many that are read side by side: all their blocks fit into a core's cache.
-const SMALL_BLOCK: usize = 64 * 1024;
+pub(super) const SMALL_BLOCK: usize = 64 * 1024;
 /// What is not long.
 const FEW: u64 = 32 * 1024 * 1024;
 

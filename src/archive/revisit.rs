@@ -122,15 +122,17 @@ pub(super) fn revisit<R: Revisit>(
                     }
                     Portion::Large { place, hashing } => {
                         let Some((position, member)) = at(*place) else { continue };
-                        let (content, hashing) = (&mut *open(member, file)?, *hashing);
+                        let (content, hashing) =
+                            (&mut *open(member, stretch(member, file))?, *hashing);
                         let result = visit.one(state, Shown { position, content, hashing });
                         visited.push((position, result));
                     }
                     Portion::Several(places) => {
                         let members = || places.iter().filter_map(|place| at(*place));
-                        let contents = members().map(|(_, member)| match places.len() {
-                            ..=2 => open(member, file),
-                            _ => open_stretch(member, stretch(member, file).in_small_blocks()),
+                        let contents = members().map(|(_, member)| {
+                            let stretch = stretch(member, file);
+                            let are_many = places.len() > 2;
+                            open(member, if are_many { stretch.in_small_blocks() } else { stretch })
                         });
                         let mut contents = contents.collect::<Result<Vec<_>>>()?;
                         let shown = members().zip(&mut contents).map(|((position, _), content)| {
@@ -166,7 +168,9 @@ fn show<T>(
         Ok(length) if member.packed_size <= WHOLE => window.get(begin(member), length)?,
         _ => None,
     };
-    let Some(bytes) = whole else { return Ok(visit(&mut *open(member, &window.file)?)) };
+    let Some(bytes) = whole else {
+        return Ok(visit(&mut *open(member, stretch(member, &window.file))?));
+    };
     let mut packed = Packed::Slice(bytes);
     match member.location {
         Location::Packed { crc, .. } => Ok(visit(&mut zip_data(member, crc, packed)?)),
@@ -174,16 +178,13 @@ fn show<T>(
     }
 }
 
-/// The content of a member, read from the file as it is wanted.
-fn open(member: &Member, file: &Arc<File>) -> Result<Box<dyn BufRead>> {
-    open_stretch(member, stretch(member, file))
-}
-
+/// Where the packed content of a member lies.
 fn stretch(member: &Member, file: &Arc<File>) -> Stretch {
     Stretch::new(Arc::clone(file), begin(member), member.packed_size)
 }
 
-fn open_stretch(member: &Member, stretch: Stretch) -> Result<Box<dyn BufRead>> {
+/// The content of a member, read from its stretch of the file as it is wanted.
+fn open(member: &Member, stretch: Stretch) -> Result<Box<dyn BufRead>> {
     let packed = Packed::Stretch(stretch);
     match member.location {
         Location::Packed { crc, .. } => Ok(Box::new(zip_data(member, crc, packed)?)),

@@ -4,15 +4,13 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::Content;
+use crate::archive::data::SMALL_BLOCK;
 use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, try_hash_all};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
 /// Bytes of one read.
 pub(super) const BLOCK: usize = 256 * 1024;
-
-/// The same of each of many files that are read side by side: all their blocks fit into a core's cache.
-const SMALL_BLOCK: usize = 64 * 1024;
 
 /// From this size on a file may be hashed by a thread of its own, beside reading and writing. Below, the
 /// thread costs more than it saves.
