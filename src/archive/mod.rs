@@ -23,7 +23,7 @@ pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
-pub(crate) use self::revisit::{Revisit, Shown};
+pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
     ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers, Pieces,

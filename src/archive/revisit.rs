@@ -1,6 +1,7 @@
 //! A second look: the contents of members whose places a pass over the archive has found and checked.
 //! Nothing but their bytes is read again.
 
+use std::cmp::Reverse;
 use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,14 +12,14 @@ use super::{Location, Member, Method};
 use crate::digest::{Hashing, time_at_once};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel::{self, Turn};
+use crate::parallel::{self, Hand, Turn};
 
 /// Members that one job takes at a time: enough that jobs seldom meet in one directory.
 const MEMBERS: usize = 512;
 /// Bytes of members that one job takes at a time, when it takes several.
 pub(super) const BYTES: u64 = 4 * 1024 * 1024;
-/// Members up to this packed size are read whole, together with their neighbours.
-const WHOLE: u64 = 1024 * 1024;
+/// Members up to this packed size are read whole, together with their neighbours; larger ones several at once.
+pub(crate) const LARGE: u64 = 1024 * 1024;
 /// Most contents that are to be hashed beside the reading: the blocks of each take memory.
 const MOST_BESIDE: usize = 16;
 
@@ -30,6 +31,9 @@ pub(crate) struct Shown<'c> {
     /// Who had best hash it.
     pub(crate) hashing: Hashing,
 }
+
+/// Contents that are shown once more, each with its number among the wanted ones, and each opened when it is asked for.
+pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, Box<dyn BufRead>)>> + 'c;
 
 /// Looks at contents that are shown once more.
 pub(crate) trait Revisit: Sync {
@@ -48,9 +52,19 @@ pub(crate) trait Revisit: Sync {
         &[]
     }
 
-    /// Several large contents, read side by side.
-    fn several(&self, state: &mut Self::State, shown: Vec<Shown<'_>>) -> Vec<Self::Seen> {
-        shown.into_iter().map(|shown| self.one(state, shown)).collect()
+    /// Large contents, of which so many are best read side by side. Gives what is seen of each with its number.
+    fn several(
+        &self,
+        state: &mut Self::State,
+        _width: usize,
+        contents: &mut OpenContents<'_>,
+    ) -> Result<Vec<(usize, Self::Seen)>> {
+        let one = |opened: Result<(usize, Box<dyn BufRead>)>| {
+            let (position, mut content) = opened?;
+            let shown = Shown { position, content: &mut content, hashing: Hashing::Here };
+            Ok((position, self.one(state, shown)))
+        };
+        contents.map(one).collect()
     }
 }
 
@@ -97,7 +111,7 @@ pub(super) fn revisit<R: Revisit>(
         Some((position, member(position)?))
     };
     let is_stored = |place| at(place).is_some_and(|(_, member)| member.method == Method::Stored);
-    let portions = portions(&sizes, jobs, visit.at_once(), is_stored);
+    let Portions { large, portions } = portions(&sizes, jobs, visit.at_once(), is_stored);
     let chunks = parallel::map_ranges(
         jobs,
         portions.len(),
@@ -127,19 +141,17 @@ pub(super) fn revisit<R: Revisit>(
                         let result = visit.one(state, Shown { position, content, hashing });
                         visited.push((position, result));
                     }
-                    Portion::Several(places) => {
-                        let members = || places.iter().filter_map(|place| at(*place));
-                        let contents = members().map(|(_, member)| {
+                    Portion::Several(hand) => {
+                        let open = |(position, member)| {
                             let stretch = stretch(member, file);
-                            let are_many = places.len() > 2;
-                            open(member, if are_many { stretch.in_small_blocks() } else { stretch })
-                        });
-                        let mut contents = contents.collect::<Result<Vec<_>>>()?;
-                        let shown = members().zip(&mut contents).map(|((position, _), content)| {
-                            Shown { position, content: &mut **content, hashing: Hashing::Here }
-                        });
-                        let seen = visit.several(state, shown.collect());
-                        visited.extend(members().map(|(position, _)| position).zip(seen));
+                            let are_many = hand.width() > 2;
+                            let stretch =
+                                if are_many { stretch.in_small_blocks() } else { stretch };
+                            Ok((position, open(member, stretch)?))
+                        };
+                        let places = hand.pieces().filter_map(|piece| large.get(piece).copied());
+                        let contents = &mut places.filter_map(at).map(open);
+                        visited.extend(visit.several(state, hand.width(), contents)?);
                     }
                 }
             }
@@ -165,7 +177,7 @@ fn show<T>(
     visit: &mut dyn FnMut(&mut dyn BufRead) -> T,
 ) -> Result<T> {
     let whole = match usize::try_from(member.packed_size) {
-        Ok(length) if member.packed_size <= WHOLE => window.get(begin(member), length)?,
+        Ok(length) if member.packed_size <= LARGE => window.get(begin(member), length)?,
         _ => None,
     };
     let Some(bytes) = whole else {
@@ -210,24 +222,31 @@ enum Portion {
         hashing: Hashing,
     },
     /// Large ones, read side by side.
-    Several(Vec<usize>),
+    Several(Hand),
 }
 
-/// Cuts members of these sizes into portions. The largest members come first, so that no job is left alone
-/// with one at the end; the others stay in their order.
+/// All of them.
+struct Portions {
+    /// Where the large members are, the largest first.
+    large: Vec<usize>,
+    portions: Vec<Portion>,
+}
+
+/// Cuts members of these sizes into portions. Large members come first, and the largest of them before the others, so
+/// that no job is left alone with one at the end; the others stay in their order.
 fn portions(
     sizes: &[u64],
     jobs: usize,
     at_once: &[usize],
     is_stored: impl Fn(usize) -> bool,
-) -> Vec<Portion> {
+) -> Portions {
     // Of few members, too, every job gets some.
     let most = sizes.len().div_ceil(jobs.saturating_mul(8).max(1)).clamp(1, MEMBERS);
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
     let mut large: Vec<(usize, u64)> = Vec::new();
     let mut rest = 0_u64;
     for (place, size) in sizes.iter().copied().enumerate() {
-        if size > BYTES {
+        if size > LARGE {
             large.push((place, size));
             continue;
         }
@@ -242,24 +261,26 @@ fn portions(
             _ => runs.push((place..place.saturating_add(1), size)),
         }
     }
-    large.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
-    let large_sizes: Vec<u64> = large.iter().map(|(_, size)| *size).collect();
-    let place = |piece: usize| large.get(piece).map_or(usize::MAX, |(place, _)| *place);
+    // So small a one is not worth a jump to it.
+    large.sort_by_key(|(_, size)| Reverse(Some(*size).filter(|size| *size > BYTES)));
+    let (large, large_sizes): (Vec<usize>, Vec<u64>) = large.into_iter().unzip();
     let mut beside = 0..MOST_BESIDE;
     // What unpacks a content may need memory of its own, and takes longer than the digest.
-    let all_stored = large.iter().all(|(place, _)| is_stored(*place));
+    let all_stored = large.iter().all(|place| is_stored(*place));
     let ways: Vec<usize> =
         at_once.iter().copied().filter(|count| all_stored || *count == 2).collect();
     let turns = parallel::turns(jobs, &large_sizes, rest, &ways, time_at_once);
-    let turns = turns.into_iter().map(|turn| match turn {
-        Turn::Several(pieces) => Portion::Several(pieces.into_iter().map(place).collect()),
+    let turns = turns.into_iter().filter_map(|turn| match turn {
+        Turn::Several(hand) => Some(Portion::Several(hand)),
         Turn::One { piece, outlasts } => {
-            let is_beside = outlasts && beside.next().is_some();
+            let is_worth_it = large_sizes.get(piece).is_some_and(|size| *size > BYTES);
+            let is_beside = outlasts && is_worth_it && beside.next().is_some();
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
-            Portion::Large { place: place(piece), hashing }
+            Some(Portion::Large { place: *large.get(piece)?, hashing })
         }
     });
-    turns.chain(runs.into_iter().map(|(run, _)| Portion::Run(run))).collect()
+    let portions = turns.chain(runs.into_iter().map(|(run, _)| Portion::Run(run))).collect();
+    Portions { large, portions }
 }
 
 #[cfg(test)]
@@ -344,7 +365,7 @@ mod tests {
         #[test]
         fn a_second_look_sees_what_the_first_saw(
             mut contents in vec(vec(any::<u8>(), 0..400), 0..80),
-            large in 0..3 * usize::try_from(WHOLE).unwrap(),
+            large in 0..3 * usize::try_from(LARGE).unwrap(),
             mask in prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)],
             jobs in 1..4_usize,
         ) {
@@ -368,30 +389,28 @@ mod tests {
             jobs in 0..9_usize,
             all_stored in any::<bool>(),
         ) {
-            let portions = portions(&sizes, jobs, &[16, 2], |_| all_stored);
-            let counts = portions.iter().map(|portion| match portion {
-                Portion::Several(places) => places.len(),
+            let Portions { large, portions } = portions(&sizes, jobs, &[16, 2], |_| all_stored);
+            let widths = portions.iter().map(|portion| match portion {
+                Portion::Several(hand) => hand.width(),
                 _ => 1,
             });
             let most = if all_stored { 16 } else { 2 };
-            prop_assert!(counts.max() <= Some(most));
+            prop_assert!(widths.max() <= Some(most));
+            let (largest, others) = large.split_at(large.partition_point(|at| sizes[*at] > BYTES));
+            prop_assert!(largest.is_sorted_by(|one, next| sizes[*one] >= sizes[*next]));
+            prop_assert!(others.is_sorted());
             let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
-            let (large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
-            let large: Vec<usize> = large
+            let (of_large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
+            let shown: Vec<Vec<usize>> = of_large
                 .iter()
-                .flat_map(|portion| match portion {
+                .map(|portion| match portion {
                     Portion::Large { place, .. } => vec![*place],
-                    Portion::Several(places) => places.clone(),
+                    Portion::Several(hand) => hand.pieces().map(|piece| large[piece]).collect(),
                     Portion::Run(_) => unreachable!(),
                 })
                 .collect();
-            prop_assert!(large.iter().all(|place| sizes[*place] > BYTES));
-            let first = |portion: &Portion| match portion {
-                Portion::Large { place, .. } => Some(sizes[*place]),
-                Portion::Several(places) => Some(sizes[places[0]]),
-                Portion::Run(_) => None,
-            };
-            prop_assert!(portions.iter().filter_map(first).is_sorted_by(|a, b| a >= b));
+            let large = shown.concat();
+            prop_assert!(large.iter().all(|place| sizes[*place] > LARGE));
             let mut small = Vec::new();
             for portion in runs {
                 let Portion::Run(run) = portion else { unreachable!() };

@@ -1,6 +1,8 @@
 //! Contents that pass by in blocks, hashed on the way: one, or several by one core at once.
 
-use super::Hashers;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Digests, Hashers};
 
 /// A content that comes in blocks, and goes on to whoever wants it once it has been hashed.
 pub(crate) trait Blocks {
@@ -13,76 +15,94 @@ pub(crate) trait Blocks {
     /// Those bytes.
     fn ready(&mut self) -> &[u8];
 
-    /// Sends the first `count` of them on.
-    fn pass_on(&mut self, count: usize) -> Result<(), Self::Error>;
+    /// Sends them on.
+    fn pass_on(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Hashes all of a content.
 pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<(), B::Error> {
+    while content.wait()? > 0 {
+        hashers.update(content.ready());
+        content.pass_on()?;
+    }
+    Ok(())
+}
+
+/// Contents that are hashed side by side.
+pub(crate) trait SideBySide {
+    /// What a content is of.
+    type Label;
+    type Content: Blocks;
+    /// Why none of them is to be hashed any further.
+    type Error;
+
+    /// Another content: asked for when there is room for one.
+    fn next(&mut self) -> Result<Option<LaneOf<Self>>, Self::Error>;
+
+    /// Takes one that has come to its end or has failed, which does not keep the others from being hashed.
+    fn done(
+        &mut self,
+        label: Self::Label,
+        content: Self::Content,
+        digests: Result<Digests, <Self::Content as Blocks>::Error>,
+    ) -> Result<(), Self::Error>;
+}
+
+/// A content and what hashes it.
+pub(crate) struct Lane<L, C> {
+    pub(crate) label: L,
+    pub(crate) content: C,
+    pub(crate) hashers: Hashers,
+}
+
+/// A lane of contents that are hashed side by side.
+pub(crate) type LaneOf<C> = Lane<<C as SideBySide>::Label, <C as SideBySide>::Content>;
+
+/// Hashes contents side by side, so many at once, which takes less time than one after the other where
+/// [`at_once`](super::at_once) says so.
+///
+/// Where all jobs send theirs on to one `place`, which takes from one job at a time, each waits for it once for a
+/// block of every content: then the others hash meanwhile.
+pub(crate) fn hash_side_by_side<C: SideBySide>(
+    contents: &mut C,
+    width: usize,
+    place: Option<&Mutex<()>>,
+) -> Result<(), C::Error> {
+    let mut lanes: Vec<LaneOf<C>> = Vec::with_capacity(width);
     loop {
-        let count = content.wait()?;
-        if count == 0 {
+        let mut number = 0_usize;
+        while number < width {
+            if number >= lanes.len() {
+                lanes.extend(contents.next()?);
+            }
+            let Some(lane) = lanes.get_mut(number) else { break };
+            let ended = match lane.content.wait() {
+                Ok(0) => Ok(()),
+                Ok(_) => {
+                    number = number.saturating_add(1);
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            let Lane { label, content, hashers } = lanes.swap_remove(number);
+            contents.done(label, content, ended.map(|()| hashers.finish()))?;
+        }
+        if lanes.is_empty() {
             return Ok(());
         }
-        hashers.update(content.ready().get(..count).unwrap_or_default());
-        content.pass_on(count)?;
+        let blocks = lanes.iter_mut().map(|lane| (&mut lane.hashers, lane.content.ready()));
+        Hashers::update_all(blocks);
+        let taking = place.map(|place| place.lock().unwrap_or_else(PoisonError::into_inner));
+        let passed: Vec<_> = lanes.iter_mut().map(|lane| lane.content.pass_on()).collect();
+        drop(taking);
+        // From the last one on, so that the place of each is still its own.
+        for (number, passed) in passed.into_iter().enumerate().rev() {
+            if let Err(error) = passed {
+                let Lane { label, content, .. } = lanes.swap_remove(number);
+                contents.done(label, content, Err(error))?;
+            }
+        }
     }
-}
-
-/// Hashes contents side by side, which takes less time than one after the other where
-/// [`at_once`](super::at_once) says so. What is wrong with one does not keep the others from being hashed.
-pub(crate) fn hash_all<B: Blocks>(
-    contents: &mut [B],
-    hashers: &mut [Hashers],
-) -> Vec<Result<(), B::Error>> {
-    let mut results: Vec<_> = contents.iter().map(|_| None).collect();
-    while hash_next(contents, hashers, &mut results) {}
-    results.into_iter().flatten().collect()
-}
-
-/// The same until one of them fails.
-pub(crate) fn try_hash_all<B: Blocks>(
-    contents: &mut [B],
-    hashers: &mut [Hashers],
-) -> Result<(), B::Error> {
-    let mut results: Vec<_> = contents.iter().map(|_| None).collect();
-    while hash_next(contents, hashers, &mut results)
-        && !results.iter().any(|result| matches!(result, Some(Err(_))))
-    {}
-    results.into_iter().flatten().collect()
-}
-
-/// Hashes as many bytes of each content as are there of all that have no result yet; says whether there were any.
-/// A content has its result when it has come to its end, or failed.
-fn hash_next<B: Blocks>(
-    contents: &mut [B],
-    hashers: &mut [Hashers],
-    results: &mut [Option<Result<(), B::Error>>],
-) -> bool {
-    let mut common = usize::MAX;
-    let all = contents.iter_mut().zip(hashers).zip(results);
-    let mut ready: Vec<_> = all
-        .filter(|(_, result)| result.is_none())
-        .filter_map(|((content, hashers), result)| {
-            *result = match content.wait() {
-                Ok(0) => Some(Ok(())),
-                Ok(count) => {
-                    common = common.min(count);
-                    return Some((content, hashers, result));
-                }
-                Err(error) => Some(Err(error)),
-            };
-            None
-        })
-        .collect();
-    Hashers::update_all(ready.iter_mut().map(|(content, hashers, _)| {
-        (&mut **hashers, content.ready().get(..common).unwrap_or_default())
-    }));
-    let is_any = !ready.is_empty();
-    for (content, _, result) in ready {
-        *result = content.pass_on(common).err().map(Err);
-    }
-    is_any
 }
 
 #[cfg(test)]
@@ -121,9 +141,8 @@ mod tests {
             &self.blocks[self.at]
         }
 
-        fn pass_on(&mut self, count: usize) -> Result<(), &'static str> {
-            let passed = self.blocks[self.at].drain(..count);
-            self.passed.extend(passed);
+        fn pass_on(&mut self) -> Result<(), &'static str> {
+            self.passed.append(&mut self.blocks[self.at]);
             if self.passed.len() > self.room { Err("no room") } else { Ok(()) }
         }
     }
@@ -141,13 +160,53 @@ mod tests {
         })
     }
 
+    /// All of `left`, the last one first; nothing more once `stops` have failed.
+    struct Sources<'a> {
+        left: Vec<(usize, Source)>,
+        width: usize,
+        under_way: usize,
+        done: Vec<(usize, Source, Result<Digests, &'static str>)>,
+        stops: usize,
+        algorithms: &'a dyn Fn(usize) -> &'a [Algorithm],
+    }
+
+    impl SideBySide for Sources<'_> {
+        type Label = usize;
+        type Content = Source;
+        type Error = &'static str;
+
+        fn next(&mut self) -> Result<Option<LaneOf<Self>>, &'static str> {
+            let Some((label, content)) = self.left.pop() else { return Ok(None) };
+            self.under_way += 1;
+            assert!(self.under_way <= self.width);
+            let hashers = Hashers::new((self.algorithms)(label));
+            Ok(Some(Lane { label, content, hashers }))
+        }
+
+        fn done(
+            &mut self,
+            label: usize,
+            source: Source,
+            digests: Result<Digests, &'static str>,
+        ) -> Result<(), &'static str> {
+            self.under_way -= 1;
+            if let Err(error) = digests {
+                self.stops = self.stops.checked_sub(1).ok_or(error)?;
+            }
+            self.done.push((label, source, digests));
+            Ok(())
+        }
+    }
+
     proptest! {
         #[test]
         fn side_by_side_they_are_what_each_is_alone(
-            mut sources in vec(source(), 0..20),
+            sources in vec(source(), 0..40),
+            width in 1_usize..20,
             several in proptest::sample::subsequence(Algorithm::ALL.to_vec(), 1..=4),
             // One has other digests than the others.
             other in 0_usize..40,
+            stops in prop_oneof![Just(usize::MAX), 0_usize..3],
         ) {
             let algorithms = |number| if number == other { &*several } else { &[Algorithm::Sha256] };
             let alone: Vec<_> = sources
@@ -159,22 +218,33 @@ mod tests {
                 })
                 .collect();
             let count = sources.len();
-            let new = || (0..count).map(|number| Hashers::new(algorithms(number))).collect::<Vec<_>>();
-            let mut stopping = sources.clone();
-            let stopped = try_hash_all(&mut stopping, &mut new());
-            prop_assert_eq!(stopped.is_ok(), alone.iter().all(|(result, _)| result.is_ok()));
-            let mut hashers = new();
-            let results = hash_all(&mut sources, &mut hashers);
-            prop_assert_eq!(results.len(), sources.len());
-            let all = results.into_iter().zip(sources).zip(hashers).zip(alone);
-            for (number, (((result, source), hashers), (alone, passed))) in all.enumerate() {
-                prop_assert_eq!(result, alone);
-                // Where one stops depends on the blocks that the others come in.
-                if result.is_ok() {
-                    prop_assert!(source.passed == passed);
-                    prop_assert_eq!(hashers.finish(), Digests::of(algorithms(number), &passed));
-                } else {
-                    prop_assert!(passed.starts_with(&source.passed) || source.passed.starts_with(&passed));
+            let failing = alone.iter().filter(|(result, _)| result.is_err()).count();
+            let place = Mutex::new(());
+            let mut sources = Sources {
+                left: sources.into_iter().enumerate().collect(),
+                width,
+                under_way: 0,
+                done: Vec::new(),
+                stops,
+                algorithms: &algorithms,
+            };
+            let result = hash_side_by_side(&mut sources, width, Some(&place));
+            prop_assert_eq!(result.is_ok(), failing <= stops);
+            prop_assert!(place.try_lock().is_ok());
+            if result.is_ok() {
+                prop_assert_eq!(sources.done.len(), count);
+            }
+            let mut seen = vec![false; count];
+            for (number, source, digests) in sources.done {
+                let (result, passed) = &alone[number];
+                prop_assert!(!std::mem::replace(&mut seen[number], true));
+                prop_assert!(source.passed == *passed);
+                match digests {
+                    Ok(digests) => {
+                        prop_assert_eq!(result, &Ok(()));
+                        prop_assert_eq!(digests, Digests::of(algorithms(number), passed));
+                    }
+                    Err(error) => prop_assert_eq!(result, &Err(error)),
                 }
             }
         }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use sha2::Digest as _;
 
 pub(crate) use self::beside::{Hashing, beside};
-pub(crate) use self::blocks::{Blocks, hash, hash_all, try_hash_all};
+pub(crate) use self::blocks::{Blocks, Lane, LaneOf, SideBySide, hash, hash_side_by_side};
 use self::sha256::Sha256;
 pub(crate) use self::sha256::time_at_once;
 pub(crate) use self::table::DigestTable;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash, hash_all};
+use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash};
 use crate::error::{Error, Result};
 
 /// Content up to this size is hashed by whoever reads it, when it is found: a thread of its own, or another
@@ -36,24 +36,8 @@ pub(super) fn copy_hashed(
     Ok(only(&digests, algorithm))
 }
 
-/// The same of several contents side by side, each by an algorithm of its own.
-pub(super) fn copy_all_hashed<'c, S: FnMut(&[u8]) -> Result<()>>(
-    contents: impl Iterator<Item = (&'c mut dyn BufRead, Algorithm, S)>,
-) -> Vec<Result<Digest, Fault>> {
-    let (mut copying, mut hashers, mut algorithms) = (Vec::new(), Vec::new(), Vec::new());
-    for (content, algorithm, sink) in contents {
-        copying.push(Copying { content, sink });
-        hashers.push(Hashers::new(&[algorithm]));
-        algorithms.push(algorithm);
-    }
-    let copied = hash_all(&mut copying, &mut hashers);
-    let digests = hashers.into_iter().map(Hashers::finish).zip(algorithms);
-    let digests = digests.map(|(digests, algorithm)| only(&digests, algorithm));
-    copied.into_iter().zip(digests).map(|(copied, digest)| copied.map(|()| digest)).collect()
-}
-
 /// The digest that was made by `algorithm`.
-fn only(digests: &Digests, algorithm: Algorithm) -> Digest {
+pub(super) fn only(digests: &Digests, algorithm: Algorithm) -> Digest {
     match digests.by(algorithm) {
         Some(digest) => digest,
         None => unreachable!("a digest is made by each algorithm"),
@@ -90,16 +74,28 @@ pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<usize> {
 }
 
 /// A content on its way to a sink.
-struct Copying<'c, S> {
-    content: &'c mut dyn BufRead,
-    sink: S,
+pub(super) struct Copying<C, S> {
+    pub(super) content: C,
+    pub(super) sink: S,
 }
 
-impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Copying<'_, S> {
+/// What takes a content block by block.
+pub(super) trait Sink {
+    /// Takes the next block.
+    fn take(&mut self, block: &[u8]) -> Result<()>;
+}
+
+impl<F: FnMut(&[u8]) -> Result<()>> Sink for F {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
+        self(block)
+    }
+}
+
+impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
     type Error = Fault;
 
     fn wait(&mut self) -> Result<usize, Fault> {
-        wait_for(self.content).map_err(Fault::Source)
+        wait_for(&mut self.content).map_err(Fault::Source)
     }
 
     fn ready(&mut self) -> &[u8] {
@@ -107,9 +103,10 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Copying<'_, S> {
         self.content.fill_buf().unwrap_or_default()
     }
 
-    fn pass_on(&mut self, count: usize) -> Result<(), Fault> {
+    fn pass_on(&mut self) -> Result<(), Fault> {
         let block = self.content.fill_buf().map_err(Fault::Source)?;
-        (self.sink)(block.get(..count).unwrap_or_default()).map_err(Fault::Sink)?;
+        let count = block.len();
+        self.sink.take(block).map_err(Fault::Sink)?;
         self.content.consume(count);
         Ok(())
     }

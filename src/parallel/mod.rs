@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-pub(crate) use self::turns::{Turn, turns};
+pub(crate) use self::turns::{Hand, Turn, turns};
 
 /// How many jobs to run when the caller does not say: one for each core.
 pub(crate) fn default_jobs() -> usize {

@@ -3,9 +3,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What one job takes at a time of pieces of work that are counted from zero.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Turn {
     /// One; whether it lasts longer than what is there to do for the other jobs meanwhile.
     One {
@@ -15,7 +18,46 @@ pub(crate) enum Turn {
         outlasts: bool,
     },
     /// Several, which done at once take less time than one after the other.
-    Several(Vec<usize>),
+    Several(Hand),
+}
+
+/// Pieces that one job does side by side. When it is done with one of them, the next of those takes its place that
+/// lie there for all jobs with such a turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Hand {
+    first: Vec<usize>,
+    talon: Arc<Talon>,
+}
+
+/// Pieces that nobody has yet.
+#[derive(Debug)]
+struct Talon {
+    next: AtomicUsize,
+    end: usize,
+}
+
+impl Talon {
+    fn new(pieces: Range<usize>) -> Self {
+        Self { next: AtomicUsize::new(pieces.start), end: pieces.end }
+    }
+
+    fn take(&self) -> Option<usize> {
+        // Asked for a last time by each job, it does not come near the greatest number.
+        let piece = self.next.fetch_add(1, Ordering::Relaxed);
+        (piece < self.end).then_some(piece)
+    }
+}
+
+impl Hand {
+    /// How many are done side by side.
+    pub(crate) fn width(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The pieces, each to be asked for when there is room for it.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = usize> {
+        self.first.iter().copied().chain(std::iter::from_fn(|| self.talon.take()))
+    }
 }
 
 /// Most pieces that all jobs together have in hand when some take several: each may have a buffer, a file and its
@@ -23,14 +65,14 @@ pub(crate) enum Turn {
 const IN_HAND: usize = 96;
 
 /// How pieces of work of these sizes, the largest first, are given out; `rest` is what follows them. Several are
-/// taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so and the
-/// other jobs have something to do meanwhile.
+/// taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so, which is
+/// that of pieces of which so many are done at once, and the other jobs have something to do meanwhile.
 pub(crate) fn turns(
     jobs: usize,
     sizes: &[u64],
     rest: u64,
     at_once: &[usize],
-    time: impl Fn(&[u64]) -> u64,
+    time: impl Fn(&[u64], usize) -> u64,
 ) -> Vec<Turn> {
     let jobs = jobs.clamp(1, sizes.len().saturating_add(1));
     let most = IN_HAND.checked_div(jobs).unwrap_or(0);
@@ -45,38 +87,58 @@ pub(crate) fn turns(
             [jobs, 1].map(|hands| (*count, fewer, hands))
         });
         let several = ways.find_map(|(count, fewer, hands)| {
-            let each = pieces.len().checked_div(hands).unwrap_or(0).min(count).min(most);
-            if each < 2 {
+            let width = pieces.len().checked_div(hands).unwrap_or(0).min(count).min(most);
+            if width < 2 {
                 return None;
             }
-            let (_, first) = hand(pieces, 0, hands, each);
-            let in_fewer = first.chunks(fewer).map(&time).fold(0, u64::saturating_add);
-            let at_once = time(&first);
-            let is_worth_it = at_once < in_fewer && !plan.outlasts(at_once, sum(&first));
-            is_worth_it.then_some((hands, each))
+            let round = width.saturating_mul(hands);
+            // What is left over is done faster by whoever has room, or by itself afterwards.
+            let is_better = |taken: &usize| {
+                let (taken, left) = pieces.split_at_checked(*taken).unwrap_or((pieces, &[]));
+                let left = time(left, fewer).checked_div(wide(jobs)).unwrap_or(0);
+                time(&deal(taken, 0, hands).1, width).saturating_add(left)
+            };
+            let taken = match pieces.len().checked_div(round) {
+                Some(rounds) if hands == jobs => {
+                    let whole = rounds.saturating_mul(round);
+                    [whole, pieces.len()].into_iter().min_by_key(is_better).unwrap_or(whole)
+                }
+                _ => round,
+            };
+            let (_, hand) = deal(pieces.get(..taken).unwrap_or(pieces), 0, hands);
+            let in_fewer = time(&hand, fewer);
+            let at_once = time(&hand, width);
+            let is_worth_it = at_once < in_fewer && !plan.outlasts(at_once, sum(&hand));
+            is_worth_it.then_some((hands, width, taken))
         });
-        let Some((hands, each)) = several else {
+        let Some((hands, width, taken)) = several else {
             turns.push(Turn::One { piece: next, outlasts: plan.outlasts(*size, *size) });
             plan.give(*size, *size);
             next = next.saturating_add(1);
             continue;
         };
+        let end = next.saturating_add(taken);
+        let dealt = hands.saturating_mul(width);
+        let talon = Arc::new(Talon::new(next.saturating_add(dealt)..end));
         for number in 0..hands {
-            let (places, sizes) = hand(pieces, number, hands, each);
-            plan.give(time(&sizes), sum(&sizes));
-            turns.push(Turn::Several(
-                places.into_iter().map(|at| next.saturating_add(at)).collect(),
-            ));
+            let (mut first, sizes) = deal(pieces.get(..taken).unwrap_or(pieces), number, hands);
+            plan.give(time(&sizes, width), sum(&sizes));
+            first.truncate(width);
+            let first = first.into_iter().map(|at| next.saturating_add(at)).collect();
+            turns.push(Turn::Several(Hand { first, talon: Arc::clone(&talon) }));
         }
-        next = next.saturating_add(hands.saturating_mul(each));
+        next = end;
     }
     turns
 }
 
-/// Places and sizes of what the job of this `number` gets, when so many jobs get so many pieces each.
-fn hand(pieces: &[u64], number: usize, hands: usize, each: usize) -> (Vec<usize>, Vec<u64>) {
-    let all = pieces.iter().copied().enumerate();
-    all.skip(number).step_by(hands).take(each).unzip()
+/// Places and sizes of what the job of this `number` gets, when pieces are dealt out to so many.
+fn deal(pieces: &[u64], number: usize, hands: usize) -> (Vec<usize>, Vec<u64>) {
+    pieces.iter().copied().enumerate().skip(number).step_by(hands).unzip()
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 fn sum(sizes: &[u64]) -> u64 {
@@ -100,7 +162,6 @@ impl Plan {
 
     /// Whether what the next job takes would last longer than what the others have to do meanwhile.
     fn outlasts(&self, time: u64, taken: u64) -> bool {
-        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let now = self.ends.peek().map_or(0, |Reverse(end)| *end);
         let begun = self.given.saturating_sub(now.saturating_mul(wide(self.ends.len())));
         let others = begun.saturating_add(self.left.saturating_sub(taken));
@@ -121,29 +182,35 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Two at once last two thirds as long as one after the other, and four half as long.
-    fn time(sizes: &[u64]) -> u64 {
-        match sizes {
+    /// Two at once last two thirds as long as one after the other, and four half as long; of equal sizes.
+    fn time(sizes: &[u64], width: usize) -> u64 {
+        let time = |sizes: &[u64]| match sizes {
             [one, two, three, four] => [one, two, three, four].iter().map(|size| *size / 2).sum(),
             [one, other] => one.saturating_add(*other) / 3 * 2,
-            [size] => *size,
-            several => several.chunks(2).map(time).sum(),
-        }
+            sizes => sizes.iter().copied().fold(0, u64::saturating_add),
+        };
+        sizes.chunks(width).map(time).fold(0, u64::saturating_add)
     }
 
     fn shown(jobs: usize, sizes: &[u64], rest: u64, at_once: &[usize]) -> String {
         let (mut taken, mut text) = (Vec::new(), String::new());
         for turn in turns(jobs, sizes, rest, at_once, time) {
-            let (pieces, shown) = match turn {
-                Turn::One { piece, outlasts } => (vec![piece], if outlasts { '!' } else { '.' }),
-                Turn::Several(pieces) => {
-                    let count = pieces.len().try_into().unwrap();
-                    (pieces, char::from_digit(count, 36).unwrap())
+            match turn {
+                Turn::One { piece, outlasts } => {
+                    taken.push(piece);
+                    text.push(if outlasts { '!' } else { '.' });
                 }
-            };
-            assert!(pieces.is_sorted());
-            taken.extend(pieces);
-            text.push(shown);
+                Turn::Several(hand) => {
+                    // The first to ask takes all that lies there.
+                    let pieces: Vec<_> = hand.pieces().collect();
+                    assert!(pieces.is_sorted());
+                    text.push_str(&hand.width().to_string());
+                    if let more @ 1.. = pieces.len() - hand.width() {
+                        text.extend(["+", &more.to_string()]);
+                    }
+                    taken.extend(pieces);
+                }
+            }
         }
         taken.sort_unstable();
         assert!(taken.iter().copied().eq(0..sizes.len()));
@@ -173,21 +240,40 @@ mod tests {
         assert_eq!(shown(2, &[900, 9, 9, 9], 0, &[2]), "!2.");
         assert_eq!(shown(3, &[9; 5], 0, &[2]), "2..!");
         assert_eq!(shown(0, &[u64::MAX; 3], u64::MAX, &[2]), "2.");
-        assert_eq!(shown(1, &[9; 11], 0, &[4, 2]), "442.");
         // Three at once are no better than two.
         assert_eq!(shown(1, &[9; 3], 0, &[4, 2]), "2.");
         assert_eq!(shown(2, &[9; 8], 0, &[4, 2]), "44");
         assert_eq!(shown(2, &[9; 7], 0, &[4, 2]), "42!");
         assert_eq!(shown(2, &[9; 4], 0, &[4, 2]), "22");
-        assert_eq!(shown(1, &[9; 8], 0, &[4]), "44");
+    }
+
+    #[test]
+    fn what_all_jobs_have_many_of_is_taken_by_those_who_have_room() {
+        assert_eq!(shown(1, &[9; 8], 0, &[4]), "4+4");
+        assert_eq!(shown(1, &[9; 11], 0, &[4, 2]), "4+42.");
+        assert_eq!(shown(2, &[9; 27], 0, &[4, 2]), "4+164..!");
+        assert_eq!(shown(2, &[9; 9], 0, &[2]), "2+42!");
+        // What is left over after whole rounds is taken too, where that is as quick as all else.
+        let half =
+            |sizes: &[u64], width: usize| if width > 1 { sum(sizes) / 2 } else { sum(sizes) };
+        let turns = turns(2, &[9; 11], 0, &[4], half);
+        let [Turn::Several(one), Turn::Several(other)] = &*turns else { panic!("{turns:?}") };
+        assert_eq!([one.width(), other.width()], [4, 4]);
+        let (mut one, mut other) = (one.pieces(), other.pieces());
+        let mut taken: Vec<_> = one.by_ref().take(5).chain(other.by_ref().take(6)).collect();
+        assert_eq!([one.next(), other.next(), one.next()], [None; 3]);
+        assert_eq!(taken[..5], [0, 2, 4, 6, 8]);
+        taken.sort_unstable();
+        assert_eq!(taken, (0..11).collect::<Vec<_>>());
     }
 
     #[test]
     fn so_many_jobs_take_fewer_at_once() {
         let pieces = |jobs| {
-            let turns = turns(jobs, &vec![9; 5000], 0, &[16], |sizes| sizes[0]);
+            let time = |sizes: &[u64], width: usize| if width > 1 { sizes[0] } else { sum(sizes) };
+            let turns = turns(jobs, &vec![9; 5000], 0, &[16], time);
             let several = |turn: &Turn| match turn {
-                Turn::Several(pieces) => pieces.len(),
+                Turn::Several(hand) => hand.width(),
                 Turn::One { .. } => 1,
             };
             turns.iter().map(several).max().unwrap()

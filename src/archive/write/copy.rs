@@ -1,11 +1,9 @@
 //! One source file, read once: hashed, checksummed and handed on as it passes.
 
 use std::io::{self, Read};
-use std::ops::Range;
 
 use super::Content;
-use crate::archive::data::SMALL_BLOCK;
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash, try_hash_all};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -32,7 +30,7 @@ pub(super) fn copy(
     buffer: &mut Vec<u8>,
     mut sink: impl FnMut(&[u8]) -> Result<()> + Send,
 ) -> Result<Copied> {
-    let (mut file, stamp) = match content {
+    let (file, stamp) = match content {
         Content::File(file, stamp) => (file, stamp),
         Content::Bytes(bytes) => {
             sink(bytes)?;
@@ -49,14 +47,15 @@ pub(super) fn copy(
             return Ok(Copied { digests: hasher.finish(), crc: crc.finalize() });
         }
     };
-    let stamp = &stamp;
-    let copied = if hashing == Hashing::Beside && stamp.len() >= OWN_HASH_THREAD {
-        copy_beside_hashing(&mut file, stamp, algorithms, sink)?
-    } else {
-        copy_here(&mut file, stamp, algorithms, buffer, sink)?
-    };
-    file.check_unchanged(stamp)?;
-    Ok(copied)
+    if hashing == Hashing::Beside && stamp.len() >= OWN_HASH_THREAD {
+        return copy_beside_hashing(file, &stamp, algorithms, sink);
+    }
+    let mut hashers = Hashers::new(algorithms);
+    let mut passage = Passage::new(file, stamp, BLOCK, std::mem::take(buffer), sink);
+    hash(&mut passage, &mut hashers)?;
+    let crc;
+    (crc, *buffer) = passage.finish()?;
+    Ok(Copied { digests: hashers.finish(), crc })
 }
 
 impl Copied {
@@ -65,99 +64,60 @@ impl Copied {
     }
 }
 
-fn copy_here(
-    file: &mut File,
-    stamp: &Stamp,
-    algorithms: &[Algorithm],
-    buffer: &mut Vec<u8>,
-    sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Copied> {
-    let mut hashers = Hashers::new(algorithms);
-    let mut passage = Passage::new(file, stamp, BLOCK, buffer, sink);
-    hash(&mut passage, &mut hashers)?;
-    Ok(Copied { digests: hashers.finish(), crc: passage.crc.finalize() })
-}
-
-/// A large file that is copied side by side with others.
-pub(super) struct Copying<'b, S> {
-    pub(super) file: File,
-    pub(super) stamp: Stamp,
-    pub(super) buffer: &'b mut Vec<u8>,
-    pub(super) sink: S,
-}
-
-/// The same as [`copy`] of several large files, hashed by this thread.
-pub(super) fn copy_all<S: FnMut(&[u8]) -> Result<()>>(
-    files: &mut [Copying<'_, S>],
-    algorithms: &[Algorithm],
-) -> Result<Vec<Copied>> {
-    let mut hashers: Vec<_> = files.iter().map(|_| Hashers::new(algorithms)).collect();
-    let block = if files.len() > 2 { SMALL_BLOCK } else { BLOCK };
-    let mut passages: Vec<_> = files
-        .iter_mut()
-        .map(|Copying { file, stamp, buffer, sink }| Passage::new(file, stamp, block, buffer, sink))
-        .collect();
-    try_hash_all(&mut passages, &mut hashers)?;
-    let checksums: Vec<_> = passages.into_iter().map(|passage| passage.crc.finalize()).collect();
-    files.iter().try_for_each(|Copying { file, stamp, .. }| file.check_unchanged(stamp))?;
-    let digests = hashers.into_iter().map(Hashers::finish);
-    Ok(digests.zip(checksums).map(|(digests, crc)| Copied { digests, crc }).collect())
-}
-
 /// A file on its way to a sink.
-struct Passage<'f, S> {
-    file: &'f mut File,
+pub(super) struct Passage<S> {
+    file: File,
+    stamp: Stamp,
     /// Bytes of one read.
     block: usize,
-    buffer: &'f mut Vec<u8>,
-    /// The part of `buffer` that was not passed on yet.
-    ready: Range<usize>,
+    buffer: Vec<u8>,
+    /// How many of `buffer` were read and not passed on yet.
+    ready: usize,
     /// Bytes that are still to be read.
     left: u64,
     crc: crc32fast::Hasher,
     sink: S,
 }
 
-impl<'f, S> Passage<'f, S> {
-    fn new(
-        file: &'f mut File,
-        stamp: &Stamp,
-        block: usize,
-        buffer: &'f mut Vec<u8>,
-        sink: S,
-    ) -> Self {
-        let crc = crc32fast::Hasher::new();
-        Self { file, block, buffer, ready: 0..0, left: stamp.len(), crc, sink }
+impl<S> Passage<S> {
+    pub(super) fn new(file: File, stamp: Stamp, block: usize, buffer: Vec<u8>, sink: S) -> Self {
+        let (ready, left, crc) = (0, stamp.len(), crc32fast::Hasher::new());
+        Self { file, stamp, block, buffer, ready, left, crc, sink }
+    }
+
+    /// The checksum of what has passed, and the buffer, unless the file has changed.
+    pub(super) fn finish(self) -> Result<(u32, Vec<u8>)> {
+        self.file.check_unchanged(&self.stamp)?;
+        Ok((self.crc.finalize(), self.buffer))
     }
 }
 
-impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<'_, S> {
+impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
     type Error = Error;
 
     fn wait(&mut self) -> Result<usize> {
-        if self.ready.is_empty() && self.left > 0 {
-            let block = next_block(self.file, self.block, self.buffer, self.left)?;
+        if self.ready == 0 && self.left > 0 {
+            let block = next_block(&mut self.file, self.block, &mut self.buffer, self.left)?;
             self.left = self.left.saturating_sub(length(block));
-            self.ready = 0..block.len();
+            self.ready = block.len();
         }
-        Ok(self.ready.len())
+        Ok(self.ready)
     }
 
     fn ready(&mut self) -> &[u8] {
-        self.buffer.get(self.ready.clone()).unwrap_or_default()
+        self.buffer.get(..self.ready).unwrap_or_default()
     }
 
-    fn pass_on(&mut self, count: usize) -> Result<()> {
-        let end = self.ready.start.saturating_add(count).min(self.ready.end);
-        let block = self.buffer.get(self.ready.start..end).unwrap_or_default();
-        self.ready.start = end;
+    fn pass_on(&mut self) -> Result<()> {
+        let block = self.buffer.get(..self.ready).unwrap_or_default();
+        self.ready = 0;
         self.crc.update(block);
         (self.sink)(block)
     }
 }
 
 fn copy_beside_hashing(
-    file: &mut File,
+    mut file: File,
     stamp: &Stamp,
     algorithms: &[Algorithm],
     mut sink: impl FnMut(&[u8]) -> Result<()>,
@@ -167,7 +127,7 @@ fn copy_beside_hashing(
         let mut left = stamp.len();
         while left > 0 {
             let mut buffer = passing.buffer();
-            let block = next_block(file, BLOCK, &mut buffer, left)?;
+            let block = next_block(&mut file, BLOCK, &mut buffer, left)?;
             let count = block.len();
             left = left.saturating_sub(length(block));
             crc.update(block);
@@ -176,6 +136,7 @@ fn copy_beside_hashing(
         }
         Ok::<_, Error>(crc.finalize())
     })?;
+    file.check_unchanged(stamp)?;
     Ok(Copied { digests, crc })
 }
 

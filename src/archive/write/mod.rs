@@ -5,6 +5,7 @@ mod helpers;
 mod ordered;
 mod packer;
 mod positional;
+mod side_by_side;
 mod streamed;
 mod turns;
 

@@ -1,8 +1,10 @@
 //! Stored members: a place is known as soon as the lengths before it are, so all jobs write at once, each
 //! its own part.
 
+use std::sync::Mutex;
+
 use super::super::zip::write as zip;
-use super::copy::{self, Copied, Copying};
+use super::copy::{self, Copied};
 use super::turns::Turns;
 use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::{MemberKind, tar};
@@ -12,7 +14,7 @@ use crate::fs::{File, Stamp};
 use crate::parallel;
 
 /// Members up to this size are written in one go.
-const SMALL: u64 = 512 * 1024;
+pub(super) const SMALL: u64 = 512 * 1024;
 /// Members that a job takes at a time.
 const RUN: usize = 128;
 
@@ -58,7 +60,9 @@ pub(crate) struct StoredMembers<'a> {
     file: &'a File,
     headers: Headers,
     turns: Turns,
-    algorithms: &'a [Algorithm],
+    pub(super) algorithms: &'a [Algorithm],
+    /// Taken by who writes much: the system lets one job at a time write to a file, and the others would only wait.
+    pub(super) writing: Mutex<()>,
 }
 
 /// A member of a run, and its content unless that comes later.
@@ -77,11 +81,16 @@ pub(crate) struct LaterFile<'a> {
     pub(crate) stamp: Stamp,
 }
 
+/// Takes the content of a member, block by block.
+pub(super) type Sink<'a> = Box<dyn FnMut(&[u8]) -> Result<()> + Send + 'a>;
+
 /// What one job writes with.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    image: Vec<u8>,
+    pub(super) image: Vec<u8>,
     block: Vec<u8>,
+    /// For files that are copied side by side.
+    pub(super) spare: Vec<Vec<u8>>,
 }
 
 impl<'a> StoredMembers<'a> {
@@ -91,7 +100,7 @@ impl<'a> StoredMembers<'a> {
         start: u64,
         algorithms: &'a [Algorithm],
     ) -> Self {
-        Self { file, headers, turns: Turns::new(start), algorithms }
+        Self { file, headers, turns: Turns::new(start), algorithms, writing: Mutex::new(()) }
     }
 
     /// Where the next member begins, when all runs have their places.
@@ -169,7 +178,7 @@ impl<'a> StoredMembers<'a> {
         hashing: Hashing,
         buffers: &mut Buffers,
     ) -> Result<Placed> {
-        let Buffers { image, block } = buffers;
+        let Buffers { image, block, .. } = buffers;
         image.clear();
         if member.size <= SMALL {
             block.clear();
@@ -195,52 +204,27 @@ impl<'a> StoredMembers<'a> {
         self.write_later(&member, at, Content::File(file, stamp), hashing, buffers)
     }
 
-    /// The same of several files, which are hashed side by side when they are large; with buffers for each.
-    pub(crate) fn write_files_later(
-        &self,
-        files: Vec<LaterFile<'_>>,
-        buffers: &mut Vec<Buffers>,
-    ) -> Result<Vec<Placed>> {
-        buffers.resize_with(files.len().max(buffers.len()), Buffers::default);
-        if let [first, ..] = buffers.as_mut_slice()
-            && files.iter().any(|file| file.member.size <= SMALL)
-        {
-            let write = |file| self.write_file_later(file, Hashing::Here, first);
-            return files.into_iter().map(write).collect();
-        }
-        let mut places = Vec::with_capacity(files.len());
-        let mut copying = Vec::with_capacity(files.len());
-        for (later, Buffers { image, block }) in files.into_iter().zip(buffers) {
-            let LaterFile { member, at, file, stamp } = later;
-            let sink = self.sink(&member, at, image)?;
-            copying.push(Copying { file, stamp, buffer: block, sink });
-            places.push((member, at, image));
-        }
-        let copied = copy::copy_all(&mut copying, self.algorithms)?;
-        let enclose = |((member, at, image), copied)| self.enclose(&member, at, copied, image);
-        places.into_iter().zip(copied).map(enclose).collect()
-    }
-
     /// What takes the content of a large member that begins at `at`.
-    fn sink(
+    pub(super) fn sink(
         &self,
         member: &NewMember<'_>,
         at: u64,
         image: &mut Vec<u8>,
-    ) -> Result<impl FnMut(&[u8]) -> Result<()> + Send + use<'_, 'a>> {
+    ) -> Result<Sink<'a>> {
         // The checksum is known at the end, the header's length from the beginning.
         image.clear();
         self.headers.push(image, member, at, 0)?;
         let mut next = at.saturating_add(wide(image.len()));
-        Ok(move |bytes: &[u8]| {
-            self.file.write_all_at(bytes, next)?;
+        let file = self.file;
+        Ok(Box::new(move |bytes: &[u8]| {
+            file.write_all_at(bytes, next)?;
             next = next.saturating_add(wide(bytes.len()));
             Ok(())
-        })
+        }))
     }
 
     /// Writes what stands before the content of a large member, and behind it.
-    fn enclose(
+    pub(super) fn enclose(
         &self,
         member: &NewMember<'_>,
         at: u64,

@@ -7,6 +7,9 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use sha2::block_api::compress256;
 
 #[cfg(target_arch = "x86_64")]
@@ -196,34 +199,35 @@ pub(crate) fn at_once() -> &'static [usize] {
     return &[];
 }
 
-/// How long messages of these sizes, sixteen at most and the largest first, take at once: as long as so many bytes of
-/// one alone.
-pub(crate) fn time_at_once(sizes: &[u64]) -> u64 {
-    let has = |most| at_once().contains(&most);
-    // Two at once last two thirds as long as one after the other, or four thirds as long as one of them.
-    let in_twos = |sizes: &[u64]| {
-        let time = |some: &[u64]| match some {
-            // What the longer one has left is alone.
-            [one, other] if has(2) => {
-                let (longer, shorter) = (one.max(other), one.min(other));
-                (shorter / 3).saturating_mul(4).saturating_add(longer.saturating_sub(*shorter))
-            }
-            some => some.iter().copied().fold(0, u64::saturating_add),
-        };
-        sizes.chunks(2).map(time).fold(0, u64::saturating_add)
-    };
-    match sizes.get(WORTH_LANES - 1) {
-        // A block of sixteen lasts as long as five and a third of one alone.
-        Some(least) if has(LANES) => {
-            let longer: Vec<u64> = sizes
-                .iter()
-                .map(|size| size.saturating_sub(*least))
-                .filter(|size| *size > 0)
-                .collect();
-            (least / 3).saturating_mul(16).saturating_add(in_twos(&longer))
-        }
-        _ => in_twos(sizes),
+/// How long messages of these sizes take when so many are hashed at once, and one that is done makes room for the
+/// next: as long as so many bytes of one alone.
+pub(crate) fn time_at_once(sizes: &[u64], width: usize) -> u64 {
+    let mut waiting = sizes.iter().copied();
+    let mut ends: BinaryHeap<Reverse<u64>> =
+        waiting.by_ref().take(width.max(1)).map(Reverse).collect();
+    let (mut passed, mut time) = (0_u64, 0_u64);
+    // Until the shortest ends, all go on by as many bytes.
+    while let Some(Reverse(end)) = ends.peek().copied() {
+        time = time.saturating_add(time_of_each(ends.len(), end.saturating_sub(passed)));
+        passed = end;
+        ends.pop();
+        ends.extend(waiting.next().map(|size| Reverse(passed.saturating_add(size))));
     }
+    time
+}
+
+/// The same of so many messages of one size.
+fn time_of_each(count: usize, size: u64) -> u64 {
+    let has = |most| at_once().contains(&most);
+    let wide = |count| u64::try_from(count).unwrap_or(u64::MAX);
+    if count >= WORTH_LANES && has(LANES) {
+        // Sixteen last as long as five and a third of them.
+        return (size / 3).saturating_mul(wide(LANES));
+    }
+    let (twos, ones) = if has(2) { (count / 2, count % 2) } else { (0, count) };
+    // Two last four thirds as long as one of them.
+    let of_twos = (size / 3).saturating_mul(4).saturating_mul(wide(twos));
+    of_twos.saturating_add(size.saturating_mul(wide(ones)))
 }
 
 #[cfg(test)]
@@ -306,15 +310,20 @@ mod tests {
     fn more_at_once_take_less_time_than_one_after_the_other() {
         for &most in at_once() {
             let sizes = vec![3 << 20; most];
-            assert!(time_at_once(&sizes) < sizes.iter().sum(), "{most}");
+            let at_once = time_at_once(&sizes, most);
+            assert!(at_once < sizes.iter().sum(), "{most}");
+            // Those that follow find room as soon as there is any.
+            let twice = [&*sizes, &sizes].concat();
+            assert_eq!(time_at_once(&twice, most), 2 * at_once);
+            assert_eq!(time_at_once(&twice, 1), twice.iter().sum::<u64>());
         }
-        assert_eq!(time_at_once(&[]), 0);
-        assert_eq!(time_at_once(&[7]), 7);
+        assert_eq!(time_at_once(&[], 2), 0);
+        assert_eq!(time_at_once(&[7], 2), 7);
         // The longest one is left alone.
         let mut sizes = vec![3; 16];
         sizes[0] = 3 << 40;
-        assert!(time_at_once(&sizes) >= 2 << 40);
-        assert_eq!(time_at_once(&[u64::MAX; 16]) / 2, u64::MAX / 2);
+        assert!(time_at_once(&sizes, 16) >= 2 << 40);
+        assert_eq!(time_at_once(&[u64::MAX; 16], 16) / 2, u64::MAX / 2);
     }
 
     proptest! {

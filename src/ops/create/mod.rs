@@ -488,23 +488,24 @@ impl<'a> Plan<'a> {
             let file = File::open(self.source.join(path.as_str()))?.watched(progress);
             Ok::<_, Error>(LaterFile { member, at, file, stamp })
         };
-        let write = |(alone, together): &mut (Buffers, Vec<Buffers>),
-                     range: std::ops::Range<usize>| {
+        let write = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
             let mut written = Vec::new();
             for turn in turns.get(range).unwrap_or_default() {
                 match turn {
                     Turn::One { piece, outlasts } => {
                         let hashing = if *outlasts { Hashing::Beside } else { Hashing::Here };
-                        let placed = stored.write_file_later(open(*piece)?, hashing, alone)?;
+                        let placed = stored.write_file_later(open(*piece)?, hashing, buffers)?;
                         written.push((*piece, placed));
                         progress.done(1);
                     }
-                    Turn::Several(pieces) => {
-                        let files = pieces.iter().copied().map(open);
-                        let files = files.collect::<Result<Vec<_>>>()?;
-                        let placed = stored.write_files_later(files, together)?;
-                        written.extend(pieces.iter().copied().zip(placed));
-                        progress.done(pieces.len());
+                    Turn::Several(hand) => {
+                        let mut files = hand.pieces().map(|piece| Ok((piece, open(piece)?)));
+                        let mut placed = |piece, placed| {
+                            written.push((piece, placed));
+                            progress.done(1);
+                        };
+                        let width = hand.width();
+                        stored.write_files_later(width, &mut files, &mut placed, buffers)?;
                     }
                 }
             }
@@ -512,7 +513,7 @@ impl<'a> Plan<'a> {
         };
         let bytes = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
         progress.stage("packing", bytes, wide(reserved.len()));
-        let written = parallel::map_ranges(jobs, turns.len(), 1, Default::default, write)?;
+        let written = parallel::map_ranges(jobs, turns.len(), 1, Buffers::default, write)?;
         let states = written.into_iter().flatten().filter_map(|(piece, placed)| {
             let (index, .., stamp, _) = reserved.get(piece)?;
             let state = State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed);

@@ -1,16 +1,20 @@
 //! The second look: contents become files.
 
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::ExtractOptions;
 use super::plan::Plan;
-use crate::archive::{Contents, Revisit, Shown};
-use crate::digest::{Algorithm, Digest, at_once};
+use crate::archive::{Contents, OpenContents, Revisit, Shown};
+use crate::digest::{
+    Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
+    hash_side_by_side,
+};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
-use crate::ops::copy::{Fault, copy, copy_all_hashed, copy_hashed};
+use crate::ops::copy::{Copying, Fault, Sink, copy, copy_hashed};
 use crate::ops::known::Known;
 use crate::ops::manifests;
 
@@ -91,36 +95,26 @@ impl<'a> Extraction<'a> {
         Ok(())
     }
 
-    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Outcome> {
-        match self.begin(writer, shown.position)? {
-            Some(file) => file.fill(shown),
-            None => Ok(Outcome::Skipped),
-        }
-    }
-
-    fn write_several(
+    /// Begins the file at this position, unless there is something in the way, or another failed before.
+    fn begin(
         &self,
         writer: &mut TargetWriter<'_>,
-        shown: Vec<Shown<'_>>,
-    ) -> Vec<Result<Outcome>> {
-        let begun: Vec<_> = shown.iter().map(|shown| self.begin(writer, shown.position)).collect();
-        if !begun.iter().all(|begun| matches!(begun, Ok(Some(_)))) {
-            return begun.into_iter().map(|begun| begun.map(|_| Outcome::Skipped)).collect();
+        position: usize,
+    ) -> Result<NewFile<'_>, Outcome> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Outcome::Skipped);
         }
-        let mut files: Vec<_> = begun.into_iter().flatten().flatten().collect();
-        if files.iter().any(|file| file.algorithm().is_none()) {
-            return files.into_iter().zip(shown).map(|(file, shown)| file.fill(shown)).collect();
+        match self.try_begin(writer, position) {
+            Ok(file) => file.ok_or(Outcome::Skipped),
+            Err(error) => Err(self.outcome(Err(error))),
         }
-        let contents = files.iter_mut().zip(shown).filter_map(|(file, shown)| {
-            let algorithm = file.algorithm()?;
-            Some((shown.content, algorithm, move |block: &[u8]| file.take(block)))
-        });
-        let digests = copy_all_hashed(contents);
-        files.into_iter().zip(digests).map(|(file, digest)| file.finish(digest.map(Some))).collect()
     }
 
-    /// Begins the file at this position.
-    fn begin(&self, writer: &mut TargetWriter<'_>, position: usize) -> Result<Option<NewFile<'_>>> {
+    fn try_begin(
+        &self,
+        writer: &mut TargetWriter<'_>,
+        position: usize,
+    ) -> Result<Option<NewFile<'_>>> {
         let number = self.plan.files.get(position).copied();
         let member = number.and_then(|number| self.plan.members.get(number));
         let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
@@ -147,22 +141,69 @@ impl<'e> Revisit for &'e Extraction<'_> {
     }
 
     fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Outcome {
-        if self.failed.load(Ordering::Relaxed) {
-            return Outcome::Skipped;
+        match self.begin(writer, shown.position) {
+            Ok(file) => self.outcome(file.fill(shown.content, shown.hashing)),
+            Err(outcome) => outcome,
         }
-        self.outcome(self.write(writer, shown))
     }
 
     fn at_once(&self) -> &'static [usize] {
         self.plan.known.as_ref().map_or(&[], |known| at_once(&[known.algorithm()]))
     }
 
-    fn several(&self, writer: &mut TargetWriter<'e>, shown: Vec<Shown<'_>>) -> Vec<Outcome> {
-        if self.failed.load(Ordering::Relaxed) {
-            return shown.iter().map(|_| Outcome::Skipped).collect();
+    fn several(
+        &self,
+        writer: &mut TargetWriter<'e>,
+        width: usize,
+        contents: &mut OpenContents<'_>,
+    ) -> Result<Vec<(usize, Outcome)>> {
+        let mut several = Several { extraction: self, writer, contents, outcomes: Vec::new() };
+        hash_side_by_side(&mut several, width, None)?;
+        Ok(several.outcomes)
+    }
+}
+
+/// Files that one job writes side by side.
+struct Several<'s, 'e, 'c> {
+    extraction: &'e Extraction<'e>,
+    writer: &'s mut TargetWriter<'e>,
+    contents: &'s mut OpenContents<'c>,
+    outcomes: Vec<(usize, Outcome)>,
+}
+
+impl<'e> SideBySide for Several<'_, 'e, '_> {
+    type Label = usize;
+    type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
+    type Error = Error;
+
+    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
+        for opened in &mut *self.contents {
+            let (position, mut content) = opened?;
+            let outcome = match self.extraction.begin(self.writer, position) {
+                Ok(file) => match file.algorithm() {
+                    Some(algorithm) => {
+                        let (label, hashers) = (position, Hashers::new(&[algorithm]));
+                        let content = Copying { content, sink: file };
+                        return Ok(Some(Lane { label, content, hashers }));
+                    }
+                    None => self.extraction.outcome(file.fill(&mut content, Hashing::Here)),
+                },
+                Err(outcome) => outcome,
+            };
+            self.outcomes.push((position, outcome));
         }
-        let written = self.write_several(writer, shown);
-        written.into_iter().map(|written| self.outcome(written)).collect()
+        Ok(None)
+    }
+
+    fn done(
+        &mut self,
+        position: usize,
+        Copying { sink: file, .. }: Self::Content,
+        digests: Result<Digests, Fault>,
+    ) -> Result<()> {
+        let digest = digests.map(|digests| digests.by(file.algorithm()?));
+        self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
+        Ok(())
     }
 }
 
@@ -183,23 +224,14 @@ impl NewFile<'_> {
     }
 
     /// Writes all of its content.
-    fn fill(mut self, Shown { content, hashing, .. }: Shown<'_>) -> Result<Outcome> {
-        let digest = match self.algorithm() {
-            None => copy(content, |block| self.take(block)).map(|()| None),
-            Some(algorithm) => {
-                let sink = |block: &[u8]| self.take(block);
-                copy_hashed(content, algorithm, hashing, sink).map(Some)
-            }
+    fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Outcome> {
+        let algorithm = self.algorithm();
+        let sink = |block: &[u8]| self.take(block);
+        let digest = match algorithm {
+            None => copy(content, sink).map(|()| None),
+            Some(algorithm) => copy_hashed(content, algorithm, hashing, sink).map(Some),
         };
         self.finish(digest)
-    }
-
-    fn take(&mut self, block: &[u8]) -> Result<()> {
-        self.extraction.count(block.len())?;
-        self.extraction.options.progress.at(self.name);
-        self.pending.file().write_all_at(block, self.at)?;
-        self.at = self.at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
-        Ok(())
     }
 
     /// Gives it its name when it is what it should be.
@@ -218,5 +250,15 @@ impl NewFile<'_> {
         self.pending.persist()?;
         self.extraction.options.progress.done(1);
         Ok(Outcome::Written { bytes: self.at, verified: self.expected.is_some() })
+    }
+}
+
+impl Sink for NewFile<'_> {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
+        self.extraction.count(block.len())?;
+        self.extraction.options.progress.at(self.name);
+        self.pending.file().write_all_at(block, self.at)?;
+        self.at = self.at.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+        Ok(())
     }
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests::{self, MAX_MANIFEST};
-use crate::archive::{Container, Member, MemberKind, Method, Revisit, Shown};
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, at_once, hash, hash_all};
-use crate::error::Error;
+use crate::archive::{Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown};
+use crate::digest::{
+    Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
+};
+use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::ndl::MAX_TEXT;
-use crate::ops::copy::{LARGE, wait_for};
+use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector, PACK_DOCUMENT};
 use crate::path;
@@ -174,7 +176,7 @@ pub(super) struct LargeFiles<'v> {
 }
 
 impl LargeFiles<'_> {
-    fn reading<'c>(&self, Shown { position, content, .. }: Shown<'c>) -> Reading<'_, 'c> {
+    fn reading<C: BufRead>(&self, position: usize, content: C) -> Reading<'_, C> {
         match self.members.get(position) {
             Some(member) => Reading::new(self.visitor, member, content, self.progress),
             None => unreachable!("what is shown is one of the members"),
@@ -189,44 +191,71 @@ impl Revisit for LargeFiles<'_> {
     fn state(&self) {}
 
     fn one(&self, (): &mut (), shown: Shown<'_>) -> Visited {
-        self.reading(shown).read()
+        self.reading(shown.position, shown.content).read()
     }
 
     fn at_once(&self) -> &'static [usize] {
         at_once(&self.visitor.algorithms)
     }
 
-    fn several(&self, (): &mut (), shown: Vec<Shown<'_>>) -> Vec<Visited> {
-        let (mut visited, mut numbers, mut readings) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, shown) in shown.into_iter().enumerate() {
-            let mut reading = self.reading(shown);
-            match reading.keeps_much() {
+    fn several(
+        &self,
+        (): &mut (),
+        width: usize,
+        contents: &mut OpenContents<'_>,
+    ) -> Result<Vec<(usize, Visited)>> {
+        let mut several = Several { files: self, contents, visited: Vec::new() };
+        hash_side_by_side(&mut several, width, None)?;
+        Ok(several.visited)
+    }
+}
+
+/// Files that one job reads side by side.
+struct Several<'r, 's, 'c> {
+    files: &'r LargeFiles<'r>,
+    contents: &'s mut OpenContents<'c>,
+    visited: Vec<(usize, Visited)>,
+}
+
+impl<'r> SideBySide for Several<'r, '_, '_> {
+    type Label = usize;
+    type Content = Reading<'r, Box<dyn BufRead>>;
+    type Error = Error;
+
+    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
+        for opened in &mut *self.contents {
+            let (position, content) = opened?;
+            let mut reading = self.files.reading(position, content);
+            let visited = match reading.keeps_much() {
                 Ok(false) => {
-                    numbers.push(number);
-                    readings.push(reading);
+                    let hashers = Hashers::new(&self.files.visitor.algorithms);
+                    return Ok(Some(Lane { label: position, content: reading, hashers }));
                 }
                 // Of several at once it would be too much.
-                Ok(true) => visited.push((number, reading.read())),
-                Err(error) => visited.push((number, reading.finish(Err(error)))),
-            }
+                Ok(true) => reading.read(),
+                Err(error) => reading.finish(Err(error)),
+            };
+            self.visited.push((position, visited));
         }
-        let new = |_: &Reading<'_, '_>| Hashers::new(&self.visitor.algorithms);
-        let mut hashers: Vec<_> = readings.iter().map(new).collect();
-        let read = hash_all(&mut readings, &mut hashers);
-        let read = read.into_iter().zip(hashers);
-        let read = read.map(|(read, hashers)| read.map(|()| Some(hashers.finish())));
-        let together = readings.into_iter().zip(read).map(|(reading, read)| reading.finish(read));
-        visited.extend(numbers.into_iter().zip(together));
-        visited.sort_by_key(|(number, _)| *number);
-        visited.into_iter().map(|(_, visited)| visited).collect()
+        Ok(None)
+    }
+
+    fn done(
+        &mut self,
+        position: usize,
+        reading: Self::Content,
+        digests: io::Result<Digests>,
+    ) -> Result<()> {
+        self.visited.push((position, reading.finish(digests.map(Some))));
+        Ok(())
     }
 }
 
 /// A file while it is read.
-struct Reading<'r, 'c> {
+struct Reading<'r, C> {
     visitor: &'r Visitor,
     member: &'r Member,
-    content: &'c mut dyn BufRead,
+    content: C,
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
@@ -236,13 +265,8 @@ struct Reading<'r, 'c> {
     fault: Option<Finding>,
 }
 
-impl<'r, 'c> Reading<'r, 'c> {
-    fn new(
-        visitor: &'r Visitor,
-        member: &'r Member,
-        content: &'c mut dyn BufRead,
-        progress: &'r Progress,
-    ) -> Self {
+impl<'r, C: BufRead> Reading<'r, C> {
+    fn new(visitor: &'r Visitor, member: &'r Member, content: C, progress: &'r Progress) -> Self {
         let limit = text_limit(&member.name);
         let is_long = visitor.rereads && member.size > LONG;
         let left = if is_long && limit.is_some() {
@@ -291,10 +315,10 @@ impl<'r, 'c> Reading<'r, 'c> {
     /// Reads as much as is needed to know what the file says of itself.
     fn look(&mut self) -> io::Result<()> {
         while self.text.is_some() || self.inspector.wants_more() {
-            match self.wait()? {
-                0 => break,
-                count => self.pass_on(count)?,
+            if self.wait()? == 0 {
+                break;
             }
+            self.pass_on()?;
         }
         Ok(())
     }
@@ -325,11 +349,11 @@ impl<'r, 'c> Reading<'r, 'c> {
     }
 }
 
-impl Blocks for Reading<'_, '_> {
+impl<C: BufRead> Blocks for Reading<'_, C> {
     type Error = io::Error;
 
     fn wait(&mut self) -> io::Result<usize> {
-        wait_for(self.content)
+        wait_for(&mut self.content)
     }
 
     fn ready(&mut self) -> &[u8] {
@@ -337,10 +361,10 @@ impl Blocks for Reading<'_, '_> {
         self.content.fill_buf().unwrap_or_default()
     }
 
-    fn pass_on(&mut self, count: usize) -> io::Result<()> {
+    fn pass_on(&mut self) -> io::Result<()> {
         self.progress.at(&self.member.name);
         let block = self.content.fill_buf()?;
-        let block = block.get(..count).unwrap_or(block);
+        let count = block.len();
         self.inspector.update(block);
         let wide = u64::try_from(block.len()).unwrap_or(u64::MAX);
         self.len = self.len.saturating_add(wide);
