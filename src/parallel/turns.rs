@@ -42,7 +42,7 @@ impl Talon {
     }
 
     fn take(&self) -> Option<usize> {
-        // Asked for a last time by each job, it does not come near the greatest number.
+        // Each job asks once more when there is none left: that does not come near the greatest number.
         let piece = self.next.fetch_add(1, Ordering::Relaxed);
         (piece < self.end).then_some(piece)
     }
@@ -56,7 +56,8 @@ impl Hand {
 
     /// The pieces, each to be asked for when there is room for it.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = usize> {
-        self.first.iter().copied().chain(std::iter::from_fn(|| self.talon.take()))
+        let more = std::iter::from_fn(|| self.talon.take()).fuse();
+        self.first.iter().copied().chain(more)
     }
 }
 
