@@ -141,7 +141,7 @@ pub(super) fn revisit<R: Revisit>(
                         let result = visit.one(state, Shown { position, content, hashing });
                         visited.push((position, result));
                     }
-                    Portion::Several(hand) => {
+                    Portion::Several { hand, from } => {
                         let open = |(position, member)| {
                             let stretch = stretch(member, file);
                             let are_many = hand.width() > 2;
@@ -149,6 +149,7 @@ pub(super) fn revisit<R: Revisit>(
                                 if are_many { stretch.in_small_blocks() } else { stretch };
                             Ok((position, open(member, stretch)?))
                         };
+                        let large = large.get(*from..).unwrap_or_default();
                         let places = hand.pieces().filter_map(|piece| large.get(piece).copied());
                         let contents = &mut places.filter_map(at).map(open);
                         visited.extend(visit.several(state, hand.width(), contents)?);
@@ -221,13 +222,16 @@ enum Portion {
         place: usize,
         hashing: Hashing,
     },
-    /// Large ones, read side by side.
-    Several(Hand),
+    /// Large ones, read side by side; from where on their pieces are counted.
+    Several {
+        hand: Hand,
+        from: usize,
+    },
 }
 
 /// All of them.
 struct Portions {
-    /// Where the large members are, the largest first.
+    /// Where the large members are.
     large: Vec<usize>,
     portions: Vec<Portion>,
 }
@@ -261,18 +265,24 @@ fn portions(
             _ => runs.push((place..place.saturating_add(1), size)),
         }
     }
-    // So small a one is not worth a jump to it.
-    large.sort_by_key(|(_, size)| Reverse(Some(*size).filter(|size| *size > BYTES)));
+    // What is to be unpacked takes longest; those that are not so large stay in their order.
+    let first = |(place, size): &(usize, u64)| (is_stored(*place), Reverse((*size).max(BYTES)));
+    large.sort_by_key(first);
     let (large, large_sizes): (Vec<usize>, Vec<u64>) = large.into_iter().unzip();
+    let packed = large.partition_point(|place| !is_stored(*place));
+    let (packed_sizes, stored_sizes) = large_sizes.split_at(packed);
+    let stored_bytes = stored_sizes.iter().fold(rest, |sum, size| sum.saturating_add(*size));
+    // What unpacks a content may need memory of its own: two at once at most.
+    let two: Vec<usize> = at_once.iter().copied().filter(|count| *count == 2).collect();
+    let of_packed = parallel::turns(jobs, packed_sizes, stored_bytes, &two, time_at_once);
+    let of_stored = parallel::turns(jobs, stored_sizes, rest, at_once, time_at_once);
+    let of_packed = of_packed.into_iter().map(|turn| (0, turn));
+    let turns = of_packed.chain(of_stored.into_iter().map(|turn| (packed, turn)));
     let mut beside = 0..MOST_BESIDE;
-    // What unpacks a content may need memory of its own, and takes longer than the digest.
-    let all_stored = large.iter().all(|place| is_stored(*place));
-    let ways: Vec<usize> =
-        at_once.iter().copied().filter(|count| all_stored || *count == 2).collect();
-    let turns = parallel::turns(jobs, &large_sizes, rest, &ways, time_at_once);
-    let turns = turns.into_iter().filter_map(|turn| match turn {
-        Turn::Several(hand) => Some(Portion::Several(hand)),
+    let turns = turns.filter_map(|(from, turn)| match turn {
+        Turn::Several(hand) => Some(Portion::Several { hand, from }),
         Turn::One { piece, outlasts } => {
+            let piece = from.saturating_add(piece);
             let is_worth_it = large_sizes.get(piece).is_some_and(|size| *size > BYTES);
             let is_beside = outlasts && is_worth_it && beside.next().is_some();
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
@@ -383,33 +393,40 @@ mod tests {
         #[test]
         fn every_member_is_in_one_portion(
             sizes in vec(
-                prop_oneof![0..100_u64, 0..8 * BYTES, Just(u64::MAX)],
+                prop_oneof![20 => 0..100_u64, 20 => 0..8 * BYTES, 1 => Just(u64::MAX)],
                 0..2000,
             ),
             jobs in 0..9_usize,
-            all_stored in any::<bool>(),
+            // Some are stored, or all of them, or none.
+            stored_from in prop_oneof![Just(0), 0..2000_usize, Just(2000)],
         ) {
-            let Portions { large, portions } = portions(&sizes, jobs, &[16, 2], |_| all_stored);
-            let widths = portions.iter().map(|portion| match portion {
-                Portion::Several(hand) => hand.width(),
-                _ => 1,
-            });
-            let most = if all_stored { 16 } else { 2 };
-            prop_assert!(widths.max() <= Some(most));
-            let (largest, others) = large.split_at(large.partition_point(|at| sizes[*at] > BYTES));
-            prop_assert!(largest.is_sorted_by(|one, next| sizes[*one] >= sizes[*next]));
-            prop_assert!(others.is_sorted());
+            let is_stored = |place: usize| place >= stored_from;
+            let Portions { large, portions } = portions(&sizes, jobs, &[16, 2], is_stored);
+            prop_assert!(large.is_sorted_by_key(|place| is_stored(*place)));
+            for alike in large.chunk_by(|one, next| is_stored(*one) == is_stored(*next)) {
+                let largest = alike.partition_point(|place| sizes[*place] > BYTES);
+                let (largest, others) = alike.split_at(largest);
+                prop_assert!(largest.is_sorted_by(|one, next| sizes[*one] >= sizes[*next]));
+                prop_assert!(others.is_sorted());
+            }
             let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
             let (of_large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
-            let shown: Vec<Vec<usize>> = of_large
-                .iter()
-                .map(|portion| match portion {
-                    Portion::Large { place, .. } => vec![*place],
-                    Portion::Several(hand) => hand.pieces().map(|piece| large[piece]).collect(),
+            let mut shown = Vec::new();
+            for portion in of_large {
+                match portion {
+                    Portion::Large { place, .. } => shown.push(*place),
+                    Portion::Several { hand, from } => {
+                        let places = hand.pieces().map(|piece| large[from + piece]);
+                        let places: Vec<_> = places.collect();
+                        let most = if is_stored(places[0]) { 16 } else { 2 };
+                        prop_assert!(hand.width() <= most);
+                        prop_assert!(places.iter().all(|at| is_stored(*at) == is_stored(places[0])));
+                        shown.extend(places);
+                    }
                     Portion::Run(_) => unreachable!(),
-                })
-                .collect();
-            let large = shown.concat();
+                }
+            }
+            let large = shown;
             prop_assert!(large.iter().all(|place| sizes[*place] > LARGE));
             let mut small = Vec::new();
             for portion in runs {

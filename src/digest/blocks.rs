@@ -107,6 +107,9 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -121,6 +124,7 @@ mod tests {
         passed: Vec<u8>,
         fails_to_come: Option<usize>,
         room: usize,
+        hall: Option<Rc<Hall>>,
     }
 
     impl Blocks for Source {
@@ -142,6 +146,11 @@ mod tests {
         }
 
         fn pass_on(&mut self) -> Result<(), &'static str> {
+            if let Some(hall) = &self.hall {
+                // Others wait meanwhile, and no lane is empty as long as there is something for it.
+                assert!(hall.place.try_lock().is_err());
+                assert!(hall.under_way.get() == hall.width || hall.left.get() == 0);
+            }
             self.passed.append(&mut self.blocks[self.at]);
             if self.passed.len() > self.room { Err("no room") } else { Ok(()) }
         }
@@ -157,14 +166,25 @@ mod tests {
             passed: Vec::new(),
             fails_to_come,
             room,
+            hall: None,
         })
     }
 
-    /// All of `left`, the last one first; nothing more once `stops` have failed.
-    struct Sources<'a> {
-        left: Vec<(usize, Source)>,
+    /// Where sources are side by side.
+    #[derive(Debug)]
+    struct Hall {
+        place: Mutex<()>,
         width: usize,
-        under_way: usize,
+        under_way: Cell<usize>,
+        left: Cell<usize>,
+    }
+
+    /// All of `left`, the last one first, but for so many that do not come; nothing more once more than `stops` have
+    /// failed.
+    struct Sources<'a> {
+        hall: Rc<Hall>,
+        left: Vec<(usize, Source)>,
+        kept_back: Option<usize>,
         done: Vec<(usize, Source, Result<Digests, &'static str>)>,
         stops: usize,
         algorithms: &'a dyn Fn(usize) -> &'a [Algorithm],
@@ -176,9 +196,14 @@ mod tests {
         type Error = &'static str;
 
         fn next(&mut self) -> Result<Option<LaneOf<Self>>, &'static str> {
-            let Some((label, content)) = self.left.pop() else { return Ok(None) };
-            self.under_way += 1;
-            assert!(self.under_way <= self.width);
+            if self.kept_back == Some(self.left.len()) {
+                return Err("kept back");
+            }
+            let Some((label, mut content)) = self.left.pop() else { return Ok(None) };
+            self.hall.left.update(|left| left - 1);
+            self.hall.under_way.update(|count| count + 1);
+            assert!(self.hall.under_way.get() <= self.hall.width);
+            content.hall = Some(Rc::clone(&self.hall));
             let hashers = Hashers::new((self.algorithms)(label));
             Ok(Some(Lane { label, content, hashers }))
         }
@@ -189,7 +214,7 @@ mod tests {
             source: Source,
             digests: Result<Digests, &'static str>,
         ) -> Result<(), &'static str> {
-            self.under_way -= 1;
+            self.hall.under_way.update(|count| count - 1);
             if let Err(error) = digests {
                 self.stops = self.stops.checked_sub(1).ok_or(error)?;
             }
@@ -207,6 +232,7 @@ mod tests {
             // One has other digests than the others.
             other in 0_usize..40,
             stops in prop_oneof![Just(usize::MAX), 0_usize..3],
+            kept_back in proptest::option::weighted(0.2, 0_usize..40),
         ) {
             let algorithms = |number| if number == other { &*several } else { &[Algorithm::Sha256] };
             let alone: Vec<_> = sources
@@ -219,18 +245,23 @@ mod tests {
                 .collect();
             let count = sources.len();
             let failing = alone.iter().filter(|(result, _)| result.is_err()).count();
-            let place = Mutex::new(());
-            let mut sources = Sources {
-                left: sources.into_iter().enumerate().collect(),
+            let hall = Rc::new(Hall {
+                place: Mutex::new(()),
                 width,
-                under_way: 0,
+                under_way: Cell::new(0),
+                left: Cell::new(count),
+            });
+            let mut sources = Sources {
+                hall: Rc::clone(&hall),
+                left: sources.into_iter().enumerate().collect(),
+                kept_back,
                 done: Vec::new(),
                 stops,
                 algorithms: &algorithms,
             };
-            let result = hash_side_by_side(&mut sources, width, Some(&place));
-            prop_assert_eq!(result.is_ok(), failing <= stops);
-            prop_assert!(place.try_lock().is_ok());
+            let result = hash_side_by_side(&mut sources, width, Some(&hall.place));
+            let all_come = kept_back.is_none_or(|number| number > count);
+            prop_assert_eq!(result.is_ok(), failing <= stops && all_come);
             if result.is_ok() {
                 prop_assert_eq!(sources.done.len(), count);
             }

@@ -5,8 +5,7 @@ use std::io::{self, BufRead};
 use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash};
 use crate::error::{Error, Result};
 
-/// Content up to this size is hashed by whoever reads it, when it is found: a thread of its own, or another
-/// content beside it, costs more than it saves.
+/// Content up to this size is hashed by whoever reads it: a thread of its own costs more than it saves.
 pub(super) const LARGE: u64 = 4 * 1024 * 1024;
 
 /// Bytes of one block that another thread hashes.

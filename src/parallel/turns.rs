@@ -4,11 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What one job takes at a time of pieces of work that are counted from zero.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Turn {
     /// One; whether it lasts longer than what is there to do for the other jobs meanwhile.
     One {
@@ -23,7 +24,7 @@ pub(crate) enum Turn {
 
 /// Pieces that one job does side by side. When it is done with one of them, the next of those takes its place that
 /// lie there for all jobs with such a turn.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Hand {
     first: Vec<usize>,
     talon: Arc<Talon>,
@@ -54,10 +55,40 @@ impl Hand {
         self.first.len()
     }
 
-    /// The pieces, each to be asked for when there is room for it.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = usize> {
-        let more = std::iter::from_fn(|| self.talon.take()).fuse();
-        self.first.iter().copied().chain(more)
+    /// The pieces, each to be asked for when there is room for it. Who does not take all of his, because one has
+    /// failed, leaves none to the others.
+    pub(crate) fn pieces(&self) -> Pieces<'_> {
+        Pieces { first: self.first.iter(), talon: Some(&self.talon) }
+    }
+}
+
+/// The pieces of one hand.
+pub(crate) struct Pieces<'h> {
+    first: slice::Iter<'h, usize>,
+    /// None when it is used up.
+    talon: Option<&'h Talon>,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if let Some(piece) = self.first.next() {
+            return Some(*piece);
+        }
+        let piece = self.talon?.take();
+        if piece.is_none() {
+            self.talon = None;
+        }
+        piece
+    }
+}
+
+impl Drop for Pieces<'_> {
+    fn drop(&mut self) {
+        if let Some(talon) = self.talon {
+            talon.next.store(talon.end, Ordering::Relaxed);
+        }
     }
 }
 
@@ -65,9 +96,10 @@ impl Hand {
 /// directory open, and a system allows a process 256 files at the least.
 const IN_HAND: usize = 96;
 
-/// How pieces of work of these sizes, the largest first, are given out; `rest` is what follows them. Several are
-/// taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so, which is
-/// that of pieces of which so many are done at once, and the other jobs have something to do meanwhile.
+/// How pieces of work of these sizes are given out, the largest first, or nearly so; `rest` is what follows them.
+///
+/// Several are taken at once, as many as `at_once` says or fewer, the most first, as long as they take less `time` so,
+/// which is that of pieces of which so many are done at once, and the other jobs have something to do meanwhile.
 pub(crate) fn turns(
     jobs: usize,
     sizes: &[u64],
@@ -77,24 +109,22 @@ pub(crate) fn turns(
 ) -> Vec<Turn> {
     let jobs = jobs.clamp(1, sizes.len().saturating_add(1));
     let most = IN_HAND.checked_div(jobs).unwrap_or(0);
+    let ways = ways(at_once, most, &time);
     let mut plan = Plan::new(jobs, sum(sizes).saturating_add(rest));
     let mut turns = Vec::with_capacity(sizes.len());
     let mut next = 0_usize;
     while let Some((size, pieces)) = sizes.get(next..).and_then(|left| Some((left.first()?, left)))
     {
-        let fewer = at_once.iter().skip(1).copied().chain([1]);
-        let mut ways = at_once.iter().zip(fewer).flat_map(|(count, fewer)| {
-            // Dealt out to all jobs, so that each has as much to do; or to one, while others do the rest.
-            [jobs, 1].map(|hands| (*count, fewer, hands))
-        });
-        let several = ways.find_map(|(count, fewer, hands)| {
-            let width = pieces.len().checked_div(hands).unwrap_or(0).min(count).min(most);
-            if width < 2 {
+        // Dealt out to all jobs, so that each has as much to do; or to one, while others do the rest.
+        let mut ways = ways.iter().flat_map(|way| [jobs, 1].map(|hands| (way, hands)));
+        let several = ways.find_map(|(Way { most, least, fewer }, hands)| {
+            let (width, fewer) = (pieces.len().checked_div(hands)?.min(*most), *fewer);
+            if width < *least {
                 return None;
             }
             let round = width.saturating_mul(hands);
             // What is left over is done faster by whoever has room, or by itself afterwards.
-            let is_better = |taken: &usize| {
+            let cost = |taken: &usize| {
                 let (taken, left) = pieces.split_at_checked(*taken).unwrap_or((pieces, &[]));
                 let left = time(left, fewer).checked_div(wide(jobs)).unwrap_or(0);
                 time(&deal(taken, 0, hands).1, width).saturating_add(left)
@@ -102,7 +132,7 @@ pub(crate) fn turns(
             let taken = match pieces.len().checked_div(round) {
                 Some(rounds) if hands == jobs => {
                     let whole = rounds.saturating_mul(round);
-                    [whole, pieces.len()].into_iter().min_by_key(is_better).unwrap_or(whole)
+                    [whole, pieces.len()].into_iter().min_by_key(cost).unwrap_or(whole)
                 }
                 _ => round,
             };
@@ -131,6 +161,32 @@ pub(crate) fn turns(
         next = end;
     }
     turns
+}
+
+/// To do several at once.
+struct Way {
+    /// How many at most.
+    most: usize,
+    /// How many at least, so that it takes less time.
+    least: usize,
+    /// How many would be done at once otherwise.
+    fewer: usize,
+}
+
+/// The ways that there are to do several at once, in the order of `at_once`.
+fn ways(at_once: &[usize], most: usize, time: impl Fn(&[u64], usize) -> u64) -> Vec<Way> {
+    /// With pieces of one size it is worth most.
+    const ALIKE: u64 = 1 << 30;
+    let fewer = at_once.iter().skip(1).copied().chain([1]);
+    let way = |(count, fewer): (&usize, usize)| {
+        let most = most.min(*count);
+        let is_worth_it = |width: &usize| {
+            let alike = vec![ALIKE; *width];
+            time(&alike, *width) < time(&alike, fewer)
+        };
+        Some(Way { most, least: (2..=most).find(is_worth_it)?, fewer })
+    };
+    at_once.iter().zip(fewer).filter_map(way).collect()
 }
 
 /// Places and sizes of what the job of this `number` gets, when pieces are dealt out to so many.
@@ -266,6 +322,32 @@ mod tests {
         assert_eq!(taken[..5], [0, 2, 4, 6, 8]);
         taken.sort_unstable();
         assert_eq!(taken, (0..11).collect::<Vec<_>>());
+    }
+
+    /// Who stops before the end has failed, and nobody begins anything more.
+    #[test]
+    fn a_hand_that_is_put_down_leaves_none_to_the_others() {
+        for taken in [0, 3, 6] {
+            let turns = turns(2, &[9; 80], 0, &[4], time);
+            let [Turn::Several(one), Turn::Several(other)] = &*turns else { panic!("{turns:?}") };
+            assert_eq!(one.pieces().take(taken).count(), taken);
+            assert_eq!(other.pieces().collect::<Vec<_>>(), [1, 3, 5, 7]);
+        }
+    }
+
+    /// What is not worth it is seen without a look at all pieces, of which there may be a million.
+    #[test]
+    fn the_time_of_all_pieces_is_asked_for_a_few_times_only() {
+        const COUNT: usize = 100_000;
+        for (jobs, worth_from) in [(2, 2), (16, 9), (30, 9), (200, 2)] {
+            let asked = std::cell::Cell::new(0);
+            let time = |sizes: &[u64], width: usize| {
+                asked.set(asked.get() + sizes.len());
+                if width < worth_from { sum(sizes) } else { sum(sizes) / 2 }
+            };
+            turns(jobs, &vec![9; COUNT], 0, &[16], time);
+            assert!(asked.get() < 20 * COUNT, "{jobs}: {}", asked.get());
+        }
     }
 
     #[test]

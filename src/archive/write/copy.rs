@@ -98,6 +98,8 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
     fn wait(&mut self) -> Result<usize> {
         if self.ready == 0 && self.left > 0 {
             let block = next_block(&mut self.file, self.block, &mut self.buffer, self.left)?;
+            // Here, since whoever passes it on may keep others waiting.
+            self.crc.update(block);
             self.left = self.left.saturating_sub(length(block));
             self.ready = block.len();
         }
@@ -111,7 +113,6 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
     fn pass_on(&mut self) -> Result<()> {
         let block = self.buffer.get(..self.ready).unwrap_or_default();
         self.ready = 0;
-        self.crc.update(block);
         (self.sink)(block)
     }
 }

@@ -14,7 +14,7 @@ use crate::fs::{File, Stamp};
 use crate::parallel;
 
 /// Members up to this size are written in one go.
-pub(super) const SMALL: u64 = 512 * 1024;
+const SMALL: u64 = 512 * 1024;
 /// Members that a job takes at a time.
 const RUN: usize = 128;
 
@@ -101,6 +101,11 @@ impl<'a> StoredMembers<'a> {
         algorithms: &'a [Algorithm],
     ) -> Self {
         Self { file, headers, turns: Turns::new(start), algorithms, writing: Mutex::new(()) }
+    }
+
+    /// Whether a file of this size is not written in one go, and had better be hashed beside others.
+    pub(crate) fn is_large(size: u64) -> bool {
+        size > SMALL
     }
 
     /// Where the next member begins, when all runs have their places.

@@ -1,18 +1,18 @@
 //! Several stored files at their places, hashed side by side by one job.
 
 use super::copy::{BLOCK, Copied, Passage};
-use super::positional::{Buffers, LaterFile, SMALL, Sink, StoredMembers};
+use super::positional::{Buffers, LaterFile, Sink, StoredMembers};
 use super::{NewMember, Placed};
 use crate::archive::data::SMALL_BLOCK;
-use crate::digest::{Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, hash_side_by_side};
+use crate::digest::{Digests, Hashers, Lane, LaneOf, SideBySide, hash_side_by_side};
 use crate::error::{Error, Result};
 
 /// Files to be written at their places, by numbers of their own.
 pub(crate) type LaterFiles<'f, 'm> = dyn Iterator<Item = Result<(usize, LaterFile<'m>)>> + 'f;
 
 impl StoredMembers<'_> {
-    /// Writes members of runs at their places, so many at once: of those that are large, all are hashed side by
-    /// side. What was written of each is told to `placed`.
+    /// Writes large members of runs at their places, so many of them side by side. What was written of each is told
+    /// to `placed`.
     pub(crate) fn write_files_later(
         &self,
         width: usize,
@@ -49,21 +49,13 @@ impl<'s, 'm> SideBySide for Copying<'s, '_, 'm> {
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        for file in &mut *self.files {
-            let (number, later) = file?;
-            if later.member.size <= SMALL {
-                let placed = self.stored.write_file_later(later, Hashing::Here, self.buffers)?;
-                (self.placed)(number, placed);
-                continue;
-            }
-            let LaterFile { member, at, file, stamp } = later;
-            let buffer = self.buffers.spare.pop().unwrap_or_default();
-            let sink = self.stored.sink(&member, at, &mut self.buffers.image)?;
-            let content = Passage::new(file, stamp, self.block, buffer, sink);
-            let hashers = Hashers::new(self.stored.algorithms);
-            return Ok(Some(Lane { label: Goal { number, member, at }, content, hashers }));
-        }
-        Ok(None)
+        let Some(file) = self.files.next() else { return Ok(None) };
+        let (number, LaterFile { member, at, file, stamp }) = file?;
+        let buffer = self.buffers.spare.pop().unwrap_or_default();
+        let sink = self.stored.sink(&member, at, &mut self.buffers.image)?;
+        let content = Passage::new(file, stamp, self.block, buffer, sink);
+        let hashers = Hashers::new(self.stored.algorithms);
+        Ok(Some(Lane { label: Goal { number, member, at }, content, hashers }))
     }
 
     fn done(

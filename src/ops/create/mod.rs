@@ -477,8 +477,12 @@ impl<'a> Plan<'a> {
             .collect();
         reserved.sort_by_key(|(.., stamp, _)| std::cmp::Reverse(stamp.len()));
         let sizes: Vec<u64> = reserved.iter().map(|(.., stamp, _)| stamp.len()).collect();
+        let large = sizes.partition_point(|size| StoredMembers::is_large(*size));
+        let (large, small) = sizes.split_at_checked(large).unwrap_or((&sizes, &[]));
+        let rest = small.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
         let ways = at_once(self.algorithms);
-        let turns = parallel::turns(jobs, &sizes, 0, ways, time_at_once);
+        let mut turns = parallel::turns(jobs, large, rest, ways, time_at_once);
+        turns.extend((large.len()..sizes.len()).map(|piece| Turn::One { piece, outlasts: false }));
         let progress = &self.members.options.progress;
         let open = |piece: usize| {
             let Some((_, path, member, stamp, at)) = reserved.get(piece).cloned() else {

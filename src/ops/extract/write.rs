@@ -14,7 +14,7 @@ use crate::digest::{
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
-use crate::ops::copy::{Copying, Fault, Sink, copy, copy_hashed};
+use crate::ops::copy::{Copying, Fault, Sink, copy, copy_hashed, only};
 use crate::ops::known::Known;
 use crate::ops::manifests;
 
@@ -172,7 +172,8 @@ struct Several<'s, 'e, 'c> {
 }
 
 impl<'e> SideBySide for Several<'_, 'e, '_> {
-    type Label = usize;
+    /// The position, and what the digest is made by.
+    type Label = (usize, Algorithm);
     type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
     type Error = Error;
 
@@ -182,7 +183,8 @@ impl<'e> SideBySide for Several<'_, 'e, '_> {
             let outcome = match self.extraction.begin(self.writer, position) {
                 Ok(file) => match file.algorithm() {
                     Some(algorithm) => {
-                        let (label, hashers) = (position, Hashers::new(&[algorithm]));
+                        let hashers = Hashers::new(&[algorithm]);
+                        let label = (position, algorithm);
                         let content = Copying { content, sink: file };
                         return Ok(Some(Lane { label, content, hashers }));
                     }
@@ -197,11 +199,11 @@ impl<'e> SideBySide for Several<'_, 'e, '_> {
 
     fn done(
         &mut self,
-        position: usize,
+        (position, algorithm): (usize, Algorithm),
         Copying { sink: file, .. }: Self::Content,
         digests: Result<Digests, Fault>,
     ) -> Result<()> {
-        let digest = digests.map(|digests| digests.by(file.algorithm()?));
+        let digest = digests.map(|digests| Some(only(&digests, algorithm)));
         self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
         Ok(())
     }

@@ -107,7 +107,7 @@ impl<'a> Verification<'a> {
         let mut rare =
             scan.members.iter_mut().filter_map(|(known, _)| known.visited.as_mut()?.rare.as_mut());
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
-            return Err(refused);
+            return Err(*refused);
         }
         let placement = Placement::detect(&scan.members.iter().map(|(known, _)| &*known.name));
         report.layout = placement.layout;
@@ -170,20 +170,24 @@ impl<'a> Verification<'a> {
         visitor: &Visitor,
         scanned: &mut [(Known, Content)],
     ) -> Result<()> {
-        let (members, large): (Vec<Member>, Vec<_>) = scanned
-            .iter_mut()
-            .filter_map(|(known, content)| {
-                let visited = known.visited.as_mut()?;
-                let member = visited.rare.as_ref()?.left_as(Left::Large)?.clone();
-                Some((member, (visited, content)))
-            })
-            .unzip();
-        let wanted: Vec<usize> = (0..members.len()).collect();
-        let progress = &self.options.progress;
-        let visit = LargeFiles { visitor, members: &members, progress };
-        let read = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
-        for ((member, (visited, content)), read) in members.into_iter().zip(large).zip(read) {
-            (*visited, *content) = Outcome::new(member, read);
+        /// So many at a time, since what it takes to reach them is more than what is kept of each.
+        const TOGETHER: usize = 1 << 16;
+        for scanned in scanned.chunks_mut(TOGETHER) {
+            let (members, large): (Vec<Member>, Vec<_>) = scanned
+                .iter_mut()
+                .filter_map(|(known, content)| {
+                    let visited = known.visited.as_mut()?;
+                    let member = visited.rare.as_ref()?.left_as(Left::Large)?.clone();
+                    Some((member, (visited, content)))
+                })
+                .unzip();
+            let wanted: Vec<usize> = (0..members.len()).collect();
+            let progress = &self.options.progress;
+            let visit = LargeFiles { visitor, members: &members, progress };
+            let read = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
+            for ((member, (visited, content)), read) in members.into_iter().zip(large).zip(read) {
+                (*visited, *content) = Outcome::new(member, read);
+            }
         }
         Ok(())
     }
@@ -209,7 +213,7 @@ impl<'a> Verification<'a> {
             let Some(visited) = &member.visited else { continue };
             let name = placement.relative(&member.name);
             if let Some(rare) = &visited.rare {
-                findings.extend(rare.fault.clone());
+                findings.extend(rare.fault.as_deref().cloned());
                 if let (Some(name), Some(text)) = (name, &rare.text) {
                     texts.insert(name, text);
                 } else if let (Some(name), Some(member)) = (name, rare.left_as(Left::Text)) {

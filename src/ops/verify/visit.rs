@@ -77,9 +77,9 @@ pub(super) struct Rare {
     left: Option<Left>,
     /// Where it is, then.
     place: Option<Member>,
-    pub(super) fault: Option<Finding>,
+    pub(super) fault: Option<Box<Finding>>,
     /// Why the system did not let it be read.
-    pub(super) refused: Option<Error>,
+    pub(super) refused: Option<Box<Error>>,
 }
 
 /// What is left in the archive.
@@ -159,7 +159,7 @@ impl Visitor {
         if !path::is_sound(&member.name) {
             return Visited { digests: None, content: Content::Other, rare: None };
         }
-        let is_large = self.leaves_large && !self.fast && member.size > LARGE;
+        let is_large = self.leaves_large && !self.fast && member.packed_size > LARGE;
         if is_large && text_limit(&member.name).is_none() {
             let rare = Some(Box::new(Rare { left: Some(Left::Large), ..Rare::default() }));
             return Visited { digests: None, content: Content::Other, rare };
@@ -262,7 +262,7 @@ struct Reading<'r, C> {
     left: Option<Left>,
     text: Option<Vec<u8>>,
     len: u64,
-    fault: Option<Finding>,
+    fault: Option<Box<Finding>>,
 }
 
 impl<'r, C: BufRead> Reading<'r, C> {
@@ -331,8 +331,8 @@ impl<'r, C: BufRead> Reading<'r, C> {
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
             match manifests::unreadable(&member.name, error) {
-                Ok(finding) => fault = Some(finding),
-                Err(error) => refused = Some(error),
+                Ok(finding) => fault = Some(Box::new(finding)),
+                Err(error) => refused = Some(Box::new(error)),
             }
             None
         });
@@ -375,7 +375,7 @@ impl<C: BufRead> Blocks for Reading<'_, C> {
         if let Some(kept) = &mut self.text {
             let before = self.visitor.kept.fetch_add(wide, Ordering::Relaxed);
             if before.saturating_add(wide) > MAX_MANIFEST {
-                self.fault = Some(too_long(&self.member.name));
+                self.fault = Some(Box::new(too_long(&self.member.name)));
                 self.text = None;
             } else if self.left.is_none() {
                 kept.extend_from_slice(block);
