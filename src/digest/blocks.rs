@@ -9,8 +9,8 @@ pub(crate) trait Blocks {
     /// Why it does not come, or does not go on.
     type Error;
 
-    /// Waits for bytes that can be hashed, and says how many there are: none at the end.
-    fn wait(&mut self) -> Result<usize, Self::Error>;
+    /// Waits for bytes that can be hashed, and says whether there are any: at the end there are none.
+    fn wait(&mut self) -> Result<bool, Self::Error>;
 
     /// Those bytes.
     fn ready(&mut self) -> &[u8];
@@ -21,7 +21,7 @@ pub(crate) trait Blocks {
 
 /// Hashes all of a content.
 pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<(), B::Error> {
-    while content.wait()? > 0 {
+    while content.wait()? {
         hashers.update(content.ready());
         content.pass_on()?;
     }
@@ -77,8 +77,8 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
             }
             let Some(lane) = lanes.get_mut(number) else { break };
             let ended = match lane.content.wait() {
-                Ok(0) => Ok(()),
-                Ok(_) => {
+                Ok(false) => Ok(()),
+                Ok(true) => {
                     number = number.saturating_add(1);
                     continue;
                 }
@@ -130,14 +130,14 @@ mod tests {
     impl Blocks for Source {
         type Error = &'static str;
 
-        fn wait(&mut self) -> Result<usize, &'static str> {
+        fn wait(&mut self) -> Result<bool, &'static str> {
             while self.blocks.get(self.at).is_some_and(Vec::is_empty) {
                 self.at += 1;
             }
             // It fails once: whoever asks again would never know.
             match self.fails_to_come.take_if(|at| *at <= self.at) {
                 Some(_) => Err("does not come"),
-                None => Ok(self.blocks.get(self.at).map_or(0, Vec::len)),
+                None => Ok(self.at < self.blocks.len()),
             }
         }
 

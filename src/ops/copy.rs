@@ -5,9 +5,6 @@ use std::io::{self, BufRead};
 use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash};
 use crate::error::{Error, Result};
 
-/// Content up to this size is hashed by whoever reads it: a thread of its own costs more than it saves.
-pub(super) const LARGE: u64 = 4 * 1024 * 1024;
-
 /// Bytes of one block that another thread hashes.
 const BLOCK: usize = 256 * 1024;
 
@@ -61,11 +58,11 @@ fn copy_here(
     Ok(hashers.finish())
 }
 
-/// Waits for bytes that can be taken, and says how many there are: none at the end.
-pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<usize> {
+/// Waits for bytes that can be taken, and says whether there are any: at the end there are none.
+pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
     loop {
         match content.fill_buf() {
-            Ok(block) => return Ok(block.len()),
+            Ok(block) => return Ok(!block.is_empty()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -93,7 +90,7 @@ impl<F: FnMut(&[u8]) -> Result<()>> Sink for F {
 impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
     type Error = Fault;
 
-    fn wait(&mut self) -> Result<usize, Fault> {
+    fn wait(&mut self) -> Result<bool, Fault> {
         wait_for(&mut self.content).map_err(Fault::Source)
     }
 

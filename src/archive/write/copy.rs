@@ -95,7 +95,7 @@ impl<S> Passage<S> {
 impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
     type Error = Error;
 
-    fn wait(&mut self) -> Result<usize> {
+    fn wait(&mut self) -> Result<bool> {
         if self.ready == 0 && self.left > 0 {
             let block = next_block(&mut self.file, self.block, &mut self.buffer, self.left)?;
             // Here, since whoever passes it on may keep others waiting.
@@ -103,7 +103,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
             self.left = self.left.saturating_sub(length(block));
             self.ready = block.len();
         }
-        Ok(self.ready)
+        Ok(self.ready > 0)
     }
 
     fn ready(&mut self) -> &[u8] {

@@ -14,7 +14,7 @@ pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
 
 use self::manifest::{Listing, PackManifest};
-use super::copy::{Fault, LARGE, copy_hashed};
+use super::copy::{Fault, copy_hashed};
 use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests::{self, MAX_MANIFEST};
@@ -271,6 +271,8 @@ impl Pack {
         algorithm: Algorithm,
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
+        /// From this size on a thread of its own that hashes saves more than it costs.
+        const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
         let mut reader = self.archive.read(member)?;
         let mut written = 0_u64;
@@ -280,7 +282,7 @@ impl Pack {
             written = written.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
             Ok(())
         };
-        let is_worth_a_thread = member.size >= LARGE && parallel::default_jobs() > 1;
+        let is_worth_a_thread = member.size >= WORTH_A_THREAD && parallel::default_jobs() > 1;
         let hashing = if is_worth_a_thread { Hashing::Beside } else { Hashing::Here };
         match copy_hashed(&mut reader, algorithm, hashing, sink) {
             Ok(digest) => Ok((written, digest)),

@@ -315,7 +315,7 @@ impl<'r, C: BufRead> Reading<'r, C> {
     /// Reads as much as is needed to know what the file says of itself.
     fn look(&mut self) -> io::Result<()> {
         while self.text.is_some() || self.inspector.wants_more() {
-            if self.wait()? == 0 {
+            if !self.wait()? {
                 break;
             }
             self.pass_on()?;
@@ -352,7 +352,7 @@ impl<'r, C: BufRead> Reading<'r, C> {
 impl<C: BufRead> Blocks for Reading<'_, C> {
     type Error = io::Error;
 
-    fn wait(&mut self) -> io::Result<usize> {
+    fn wait(&mut self) -> io::Result<bool> {
         wait_for(&mut self.content)
     }
 
