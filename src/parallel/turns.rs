@@ -117,42 +117,18 @@ pub(crate) fn turns(
     {
         // Dealt out to all jobs, so that each has as much to do; or to one, while others do the rest.
         let mut ways = ways.iter().flat_map(|way| [jobs, 1].map(|hands| (way, hands)));
-        let several = ways.find_map(|(Way { most, least, fewer }, hands)| {
-            let (width, fewer) = (pieces.len().checked_div(hands)?.min(*most), *fewer);
-            if width < *least {
-                return None;
-            }
-            let round = width.saturating_mul(hands);
-            // What is left over is done faster by whoever has room, or by itself afterwards.
-            let cost = |taken: &usize| {
-                let (taken, left) = pieces.split_at_checked(*taken).unwrap_or((pieces, &[]));
-                let left = time(left, fewer).checked_div(wide(jobs)).unwrap_or(0);
-                time(&deal(taken, 0, hands).1, width).saturating_add(left)
-            };
-            let taken = match pieces.len().checked_div(round) {
-                Some(rounds) if hands == jobs => {
-                    let whole = rounds.saturating_mul(round);
-                    [whole, pieces.len()].into_iter().min_by_key(cost).unwrap_or(whole)
-                }
-                _ => round,
-            };
-            let (_, hand) = deal(pieces.get(..taken).unwrap_or(pieces), 0, hands);
-            let in_fewer = time(&hand, fewer);
-            let at_once = time(&hand, width);
-            let is_worth_it = at_once < in_fewer && !plan.outlasts(at_once, sum(&hand));
-            is_worth_it.then_some((hands, width, taken))
-        });
-        let Some((hands, width, taken)) = several else {
+        let several = ways.find_map(|(way, hands)| way.several(pieces, hands, jobs, &plan, &time));
+        let Some(Several { hands, width, pieces }) = several else {
             turns.push(Turn::One { piece: next, outlasts: plan.outlasts(*size, *size) });
             plan.give(*size, *size);
             next = next.saturating_add(1);
             continue;
         };
-        let end = next.saturating_add(taken);
+        let end = next.saturating_add(pieces.len());
         let dealt = hands.saturating_mul(width);
         let talon = Arc::new(Talon::new(next.saturating_add(dealt)..end));
         for number in 0..hands {
-            let (mut first, sizes) = deal(pieces.get(..taken).unwrap_or(pieces), number, hands);
+            let (mut first, sizes) = deal(pieces, number, hands);
             plan.give(time(&sizes, width), sum(&sizes));
             first.truncate(width);
             let first = first.into_iter().map(|at| next.saturating_add(at)).collect();
@@ -187,6 +163,52 @@ fn ways(at_once: &[usize], most: usize, time: impl Fn(&[u64], usize) -> u64) -> 
         Some(Way { most, least: (2..=most).find(is_worth_it)?, fewer })
     };
     at_once.iter().zip(fewer).filter_map(way).collect()
+}
+
+/// What is given out to do several at once.
+struct Several<'p> {
+    /// To how many jobs.
+    hands: usize,
+    /// How many each does side by side.
+    width: usize,
+    /// All of it.
+    pieces: &'p [u64],
+}
+
+impl Way {
+    /// How many of `pieces` so many of the jobs had best do in this way, if that is worth it.
+    fn several<'p>(
+        &self,
+        pieces: &'p [u64],
+        hands: usize,
+        jobs: usize,
+        plan: &Plan,
+        time: impl Fn(&[u64], usize) -> u64,
+    ) -> Option<Several<'p>> {
+        let width = pieces.len().checked_div(hands)?.min(self.most);
+        if width < self.least {
+            return None;
+        }
+        let first = |count: usize| pieces.get(..count).unwrap_or(pieces);
+        let round = width.saturating_mul(hands);
+        let whole_rounds = pieces.len().checked_div(round)?.saturating_mul(round);
+        // What is left over is done faster by whoever has room, or by itself afterwards.
+        let cost = |count: &usize| {
+            let left = time(pieces.get(*count..).unwrap_or_default(), self.fewer);
+            let left = left.checked_div(wide(jobs)).unwrap_or(0);
+            time(&deal(first(*count), 0, hands).1, width).saturating_add(left)
+        };
+        let count = if hands == jobs {
+            [whole_rounds, pieces.len()].into_iter().min_by_key(cost)?
+        } else {
+            round
+        };
+        let pieces = first(count);
+        let (_, hand) = deal(pieces, 0, hands);
+        let at_once = time(&hand, width);
+        let is_worth_it = at_once < time(&hand, self.fewer) && !plan.outlasts(at_once, sum(&hand));
+        is_worth_it.then_some(Several { hands, width, pieces })
+    }
 }
 
 /// Places and sizes of what the job of this `number` gets, when pieces are dealt out to so many.
