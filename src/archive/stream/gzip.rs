@@ -119,34 +119,104 @@ impl<W: Write> Write for GzipEncoder<W> {
     }
 }
 
-impl Block {
-    /// The block as raw deflate. A compressor that has compressed another block before may find other
-    /// matches, also once it is reset, so that bytes would depend on which thread had which blocks: each
-    /// has its own.
-    pub(super) fn compress(self, level: Compression) -> io::Result<Compressed> {
-        let mut state = Compress::new(level, false);
+/// Compresses blocks one after the other. To make a compressor for each would have some allocators take new memory
+/// for every one of them, since what they keep of such large aligned pieces may be a few bytes too short.
+pub(super) struct Compressor {
+    state: Compress,
+    is_used: bool,
+    /// What becomes of the zeros that it is cleaned with.
+    scratch: Vec<u8>,
+}
+
+impl Compressor {
+    pub(super) fn new(level: Compression) -> Self {
+        Self { state: Compress::new(level, false), is_used: false, scratch: Vec::new() }
+    }
+
+    /// The block as raw deflate, which does not depend on the blocks before.
+    pub(super) fn compress(&mut self, block: Block) -> io::Result<Compressed> {
+        if self.is_used {
+            self.clean()?;
+        }
+        self.is_used = true;
         let (window, mut input) =
-            self.bytes.split_at_checked(self.window).unwrap_or((&[], &self.bytes));
+            block.bytes.split_at_checked(block.window).unwrap_or((&[], &block.bytes));
         if !window.is_empty() {
-            state.set_dictionary(window)?;
+            self.state.set_dictionary(window)?;
         }
         let mut checksum = crc32fast::Hasher::new();
         checksum.update(input);
         let length = input.len();
-        let flush = if self.last { FlushCompress::Finish } else { FlushCompress::Sync };
+        let flush = if block.last { FlushCompress::Finish } else { FlushCompress::Sync };
         // More than deflate ever adds, so that one call nearly always does.
         let mut bytes = Vec::with_capacity(length.saturating_add(length >> 3).saturating_add(1024));
         loop {
-            let before = state.total_in();
-            let status = state.compress_vec(input, &mut bytes, flush)?;
-            let taken = usize::try_from(state.total_in().saturating_sub(before)).unwrap_or(0);
+            let before = self.state.total_in();
+            let status = self.state.compress_vec(input, &mut bytes, flush)?;
+            let taken = usize::try_from(self.state.total_in().saturating_sub(before)).unwrap_or(0);
             input = input.get(taken..).unwrap_or_default();
             // Spare room means that nothing waits to be written.
             let flushed = input.is_empty() && bytes.len() < bytes.capacity();
-            if status == Status::StreamEnd || (flushed && !self.last) {
-                return Ok(Compressed { bytes, checksum, length, spent: self.bytes });
+            if status == Status::StreamEnd || (flushed && !block.last) {
+                return Ok(Compressed { bytes, checksum, length, spent: block.bytes });
             }
             bytes.reserve(1024);
+        }
+    }
+
+    /// Makes it as it was when it was new. A reset leaves what was compressed in the window, and the compressor
+    /// looks a few bytes beyond the end of what it is given: other matches are found then. So the window is
+    /// filled with zeros, which is what it begins with.
+    fn clean(&mut self) -> io::Result<()> {
+        self.state.reset();
+        let zeros = [0; 4096];
+        self.scratch.reserve(1024);
+        // The window is twice as long as what can be referred to.
+        let end = u64::try_from(2 * WINDOW_LEN).unwrap_or(u64::MAX);
+        while self.state.total_in() < end {
+            self.scratch.clear();
+            self.state.compress_vec(&zeros, &mut self.scratch, FlushCompress::None)?;
+        }
+        self.state.reset();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block() -> impl Strategy<Value = (Vec<u8>, usize, bool)> {
+        let length = prop_oneof![0..300_usize, 0..70_000_usize, 0..BLOCK_LEN + WINDOW_LEN];
+        (length, 1..60_u64, any::<u64>(), 0..=WINDOW_LEN, any::<bool>()).prop_map(
+            |(length, kinds, seed, window, last)| {
+                let mut state = seed | 1;
+                let mut next = || {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    u8::try_from((state >> 33) % kinds).unwrap()
+                };
+                ((0..length).map(|_| next()).collect(), window.min(length), last)
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn a_used_compressor_gives_what_a_new_one_gives(
+            level in 2..=9_u32,
+            blocks in prop::collection::vec(block(), 2..8),
+        ) {
+            let level = Compression::new(level);
+            let mut used = Compressor::new(level);
+            for (bytes, window, last) in blocks {
+                let block = || Block { bytes: bytes.clone(), window, last };
+                let again = used.compress(block()).unwrap();
+                prop_assert!(again.bytes == Compressor::new(level).compress(block()).unwrap().bytes);
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use flate2::Compression;
 
-use super::gzip::{Block, Compressed};
+use super::gzip::{Block, Compressed, Compressor};
 
 /// Blocks under way for each thread, which bounds the memory: one in work, one waiting on either side.
 const BLOCKS_PER_THREAD: usize = 3;
@@ -17,7 +17,7 @@ const BLOCKS_PER_THREAD: usize = 3;
 pub(super) enum Workers {
     /// In the calling thread; one block at most waits to be taken.
     Here {
-        level: Compression,
+        compressor: Box<Compressor>,
         done: Option<Compressed>,
     },
     Threads(Pool),
@@ -37,7 +37,8 @@ impl Workers {
     /// `jobs` threads, or none but the calling one where one is enough.
     pub(super) fn new(level: Compression, jobs: usize) -> io::Result<Self> {
         if jobs <= 1 {
-            return Ok(Self::Here { level, done: None });
+            let compressor = Box::new(Compressor::new(level));
+            return Ok(Self::Here { compressor, done: None });
         }
         let (queue, blocks) = channel::<Job>();
         let blocks = Arc::new(Mutex::new(blocks));
@@ -48,11 +49,12 @@ impl Workers {
         for _ in 0..jobs {
             let blocks = Arc::clone(&blocks);
             let work = move || {
+                let mut compressor = Compressor::new(level);
                 loop {
                     let job = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((block, result)) = job else { return };
                     // Nobody waits for it any more once the encoder is gone.
-                    let _ = result.send(block.compress(level));
+                    let _ = result.send(compressor.compress(block));
                 }
             };
             pool.threads.push(thread::Builder::new().name("gzip".to_owned()).spawn(work)?);
@@ -63,8 +65,8 @@ impl Workers {
     /// Hands a block over. [`take`](Self::take) must have returned `None` before.
     pub(super) fn submit(&mut self, block: Block) -> io::Result<()> {
         match self {
-            Self::Here { level, done } => {
-                *done = Some(block.compress(*level)?);
+            Self::Here { compressor, done } => {
+                *done = Some(compressor.compress(block)?);
                 Ok(())
             }
             Self::Threads(pool) => {
