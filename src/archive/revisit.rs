@@ -300,7 +300,9 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::super::{Archive, ArchiveWriter, Compression, Container, MemberKind, NewMember};
+    use super::super::{
+        Archive, ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember,
+    };
     use super::*;
     use crate::fs::PendingFile;
 
@@ -335,7 +337,7 @@ mod tests {
                 modified: 0,
                 align_at: None,
             };
-            writer.write_bytes(&member, content).unwrap();
+            writer.write_one(&member, &[], NewContent::Bytes(content)).unwrap();
         }
         writer.finish(&|| Box::new(std::iter::empty())).unwrap();
         pending.persist().unwrap();

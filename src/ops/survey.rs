@@ -86,12 +86,16 @@ impl Kept {
 #[derive(Debug)]
 pub(super) enum State {
     Directory,
+    /// A directory that is no member: what is in it says that it is there, or the layout has no place for it.
+    Implied,
     /// A file that nobody has looked at.
     Unseen,
     /// A file that was looked at, and what it looked like.
     Seen(Stamp),
     /// A file that was read whole, and where its bytes are kept.
     Kept(Stamp, KeptAt),
+    /// A file of the archive that is made, and what is in it.
+    Made(Box<[u8]>),
     /// A file that was looked at, and its place in the archive.
     Reserved(Stamp, u64),
     /// A member of the archive; its length and time of modification.
@@ -103,7 +107,9 @@ impl State {
     pub(super) fn stamp(&self) -> Option<&Stamp> {
         match self {
             Self::Seen(stamp) | Self::Kept(stamp, _) | Self::Reserved(stamp, _) => Some(stamp),
-            Self::Directory | Self::Unseen | Self::Written(..) => None,
+            Self::Directory | Self::Implied | Self::Unseen | Self::Made(_) | Self::Written(..) => {
+                None
+            }
         }
     }
 }

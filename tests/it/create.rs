@@ -147,6 +147,72 @@ fn the_same_content_gives_the_same_bytes_for_any_jobs_and_times() {
     }
 }
 
+/// What is small is compressed as it passes, as long as nothing large came before it.
+#[test]
+fn compressed_files_around_large_ones_come_back_whatever_the_jobs() {
+    let content = |number: usize, length: usize| -> Vec<u8> {
+        let text = (0..length).map(|at| u8::try_from((at * at * number / 100) % 50).unwrap());
+        text.collect()
+    };
+    let tree = |large: &[(usize, usize)]| {
+        let mut experiment = small();
+        for number in 0..300 {
+            let large = large.iter().find(|(which, _)| *which == number);
+            let length = large.map_or(number * 7, |(_, length)| *length);
+            let name = format!("d{}/{number:03}", number / 50);
+            experiment = experiment.file(&name, content(number, length));
+        }
+        fs::create_dir_all(experiment.path().join("d2/empty")).unwrap();
+        fs::create_dir_all(experiment.path().join("d4/empty")).unwrap();
+        experiment
+    };
+    for large in [&[][..], &[(0, 40_000)], &[(100, 32_769), (101, 32_768), (200, 600_000)]] {
+        let experiment = tree(large);
+        let source = read_tree(experiment.path());
+        for (ending, compression) in
+            [(".zip", "deflate"), (".zip", "zstd"), (".tar.gz", "stored"), (".tar.zst", "stored")]
+        {
+            let mut first = None;
+            for jobs in ["1", "2", "9"] {
+                let scratch = TempDir::new().unwrap();
+                let options = ["--compression", compression, "--jobs", jobs];
+                let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &options);
+                let files = read_tree(scratch.path());
+                assert!(*first.get_or_insert_with(|| files.clone()) == files, "{ending} {jobs}");
+                let json = ra("verify", &[&archive], &["--json"]).exits(0).json();
+                assert_eq!(json["findings"].to_string(), "[]");
+                let into = TempDir::new().unwrap();
+                extract(&archive, into.path(), &[]).exits(0);
+                let mut tree = read_tree(into.path());
+                tree.retain(|name, _| name != "manifest.yaml" && name != "manifest-sha256.txt");
+                assert!(tree == source, "{ending} {jobs}");
+            }
+        }
+    }
+}
+
+/// Whatever stops it, before or after something was compressed.
+#[test]
+fn nothing_is_left_of_a_compressed_archive_that_was_refused() {
+    let mut experiment = small().array("z.ra", UINT8, &[3], &[1, 2, 3]);
+    for number in 0..100 {
+        experiment = experiment.file(&format!("b/{number}"), vec![1; 1000]);
+    }
+    let before = read_tree(experiment.path());
+    for (ending, compression) in
+        [(".zip", "deflate"), (".zip", "zstd"), (".tar.gz", "stored"), (".tar.zst", "stored")]
+    {
+        for jobs in ["1", "3"] {
+            let scratch = TempDir::new().unwrap();
+            let archive = scratch.path().join(format!("x{ending}"));
+            let options = ["--compression", compression, "--jobs", jobs];
+            create(experiment.path(), &archive, &options).exits(1).says(&["z.ra"]);
+            assert_eq!(names_in(scratch.path()), [""; 0]);
+        }
+    }
+    assert_eq!(read_tree(experiment.path()), before);
+}
+
 #[test]
 fn times_are_fixed_or_those_of_the_environment_or_of_the_files() {
     let experiment = small();

@@ -19,7 +19,7 @@ pub(crate) use self::entry::{TarEntry, TarKind};
 pub(crate) use self::fault::{TarFault, TarFaultKind};
 pub(crate) use self::read::TarReader;
 pub(crate) use self::source::{Seeking, Skip, Streaming};
-pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding_after};
+pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding, padding_after};
 
 /// Everything in a tar is laid out in blocks of this many bytes.
 const BLOCK: usize = 512;

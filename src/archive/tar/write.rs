@@ -48,6 +48,13 @@ pub(crate) fn padding_after(size: u64) -> u64 {
     size.wrapping_neg() % 512
 }
 
+static ZEROS: [u8; BLOCK] = [0; BLOCK];
+
+/// These zeros.
+pub(crate) fn padding(size: u64) -> &'static [u8] {
+    usize::try_from(padding_after(size)).ok().and_then(|count| ZEROS.get(..count)).unwrap_or(&ZEROS)
+}
+
 /// The bytes before the data of `entry`: a ustar header, owned by user and group 0 without names.
 ///
 /// A PAX header precedes it only where ustar cannot say it: a name that is not ASCII or that does not
@@ -82,8 +89,7 @@ pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEn
         let extension = NewEntry { path: "././@PaxHeader", size, mode: 0o644, ..*entry };
         bytes.extend_from_slice(&ustar(b'x', "", extension.path, &extension));
         bytes.append(&mut records);
-        let padding = usize::try_from(padding_after(size)).unwrap_or(0);
-        bytes.resize(bytes.len().saturating_add(padding), 0);
+        bytes.extend_from_slice(padding(size));
     }
     let typeflag = match entry.kind {
         EntryKind::File => b'0',

@@ -2,21 +2,24 @@
 
 mod copy;
 mod helpers;
-mod ordered;
+mod packed;
 mod packer;
 mod positional;
+mod runs;
 mod side_by_side;
+mod spool;
 mod streamed;
 mod turns;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use self::copy::Copied;
-use self::packer::Packer;
-pub(crate) use self::positional::{Buffers, LaterFile, RunMember, StoredMembers};
-use self::streamed::TarStream;
+use self::packed::PackedMembers;
+pub(crate) use self::positional::{LaterFile, StoredMembers};
+pub(crate) use self::runs::{Buffers, RunMember, Runs};
+use self::streamed::{StreamedMembers, TarStream};
 use super::stream::StreamCompression;
 use super::tar::{self, EntryKind, NewEntry};
 pub(crate) use super::zip::write::Record;
@@ -107,77 +110,14 @@ impl<'m> NewMembers<'_, '_, 'm> {
     }
 }
 
-/// What was written of a member.
-#[derive(Debug)]
-pub(super) struct WrittenMember {
-    digests: Digests,
-    record: Record,
-}
-
-/// What was written of members, in their order.
-#[derive(Debug)]
-pub(crate) struct Written(Members);
-
-/// What each format needs to know later. What jobs gave is not copied into one list.
-#[derive(Debug)]
-enum Members {
-    Zip(Vec<Vec<WrittenMember>>),
-    Stored(Vec<Vec<Placed>>),
-    Stream(Vec<Digests>),
-}
-
-impl Written {
-    /// The digests of each member.
-    pub(crate) fn digests(&self) -> Box<dyn Iterator<Item = &Digests> + '_> {
-        match &self.0 {
-            Members::Zip(written) => {
-                Box::new(written.iter().flatten().map(|written| &written.digests))
-            }
-            Members::Stored(placed) => {
-                Box::new(placed.iter().flatten().map(|placed| &placed.digests))
-            }
-            Members::Stream(digests) => Box::new(digests.iter()),
-        }
-    }
-
-    /// What the directory of the archive says of the `members`, where it has one.
-    pub(crate) fn records<'a, 'm: 'a>(
-        &'a self,
-        members: impl Iterator<Item = NewMember<'m>> + 'a,
-    ) -> Records<'a, 'm> {
-        match &self.0 {
-            Members::Zip(written) => {
-                let records = written.iter().flatten().map(|written| written.record);
-                Box::new(members.zip(records))
-            }
-            Members::Stored(placed) => {
-                Box::new(members.zip(placed.iter().flatten()).map(|(member, placed)| {
-                    let record = placed.record(&member);
-                    (member, record)
-                }))
-            }
-            Members::Stream(_) => Box::new(std::iter::empty()),
-        }
-    }
-}
-
 /// Members, and what the directory of an archive says of each.
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
-/// Where a stored member lies, and what was written of it.
+/// What was written of a member, and where it lies.
 #[derive(Debug)]
 pub(crate) struct Placed {
-    /// Where its header begins.
-    pub(crate) at: u64,
-    pub(crate) crc: u32,
     pub(crate) digests: Digests,
-}
-
-impl Placed {
-    /// What the directory of the archive says of the member.
-    pub(crate) fn record(&self, member: &NewMember<'_>) -> Record {
-        Record::stored(member, self.at, self.crc)
-    }
+    pub(crate) record: Record,
 }
 
 /// Writes one archive into a file that has no name yet.
@@ -193,7 +133,7 @@ pub(crate) struct ArchiveWriter<'a> {
 enum Format {
     Zip { layout: ZipLayout, compression: Compression },
     Tar,
-    Stream(TarStream),
+    Stream(Mutex<TarStream>),
 }
 
 impl<'a> ArchiveWriter<'a> {
@@ -206,7 +146,8 @@ impl<'a> ArchiveWriter<'a> {
         jobs: usize,
     ) -> Result<Self> {
         let stream = |kind, level| {
-            TarStream::new(pending.file().try_clone()?, kind, level, jobs).map(Format::Stream)
+            let stream = TarStream::new(pending.file().try_clone()?, kind, level, jobs)?;
+            Ok::<_, Error>(Format::Stream(Mutex::new(stream)))
         };
         let format = match (container, compression) {
             (Container::Zip, compression) => {
@@ -231,123 +172,74 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
-    /// What writes the members as they come from several jobs, when they are stored as they are.
-    /// [`Self::go_on_behind`] has to be called once all have their places.
-    pub(crate) fn stored<'s>(&self, algorithms: &'s [Algorithm]) -> Option<StoredMembers<'s>>
-    where
-        'a: 's,
-    {
-        let headers = match self.format {
-            Format::Zip { compression: Compression::Stored, .. } => positional::Headers::Zip,
-            Format::Tar => positional::Headers::Tar,
-            _ => return None,
-        };
-        Some(StoredMembers::new(self.pending.file(), headers, self.at, algorithms))
+    /// What writes members as they come from several jobs. [`Self::go_on_behind`] has to be called once all have
+    /// their places.
+    pub(crate) fn runs<'s>(&'s self, algorithms: &'s [Algorithm]) -> Runs<'s> {
+        let file = self.pending.file();
+        let stored = |headers| Runs::Stored(StoredMembers::new(file, headers, self.at, algorithms));
+        match &self.format {
+            Format::Zip { compression: Compression::Stored, .. } => {
+                stored(positional::Headers::Zip)
+            }
+            Format::Zip { compression, .. } => Runs::Packed(PackedMembers::new(
+                file,
+                self.target,
+                *compression,
+                self.at,
+                algorithms,
+            )),
+            Format::Tar => stored(positional::Headers::Tar),
+            Format::Stream(stream) => Runs::Streamed(StreamedMembers::new(stream, algorithms)),
+        }
     }
 
-    /// Lets the archive go on behind members that were written so.
-    pub(crate) fn go_on_behind(&mut self, stored: &StoredMembers<'_>) {
-        self.at = stored.end();
+    /// Lets the archive go on behind members whose runs end there.
+    pub(crate) fn go_on_behind(&mut self, end: u64) {
+        self.at = end;
     }
 
     /// Writes the members in their order; what was written has to be told to [`Self::finish`].
-    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Written> {
-        if let Some(stored) = self.stored(new.algorithms) {
-            let placed = positional::write(&stored, self.jobs, new)?;
-            self.go_on_behind(&stored);
-            return Ok(Written(Members::Stored(placed)));
-        }
-        let file = self.pending.file();
-        Ok(Written(match &mut self.format {
-            Format::Stream(stream) => Members::Stream(stream.write(new)?),
-            Format::Zip { compression, .. } => {
-                let (written, end) =
-                    ordered::write(file, self.target, self.jobs, self.at, *compression, new)?;
-                self.at = end;
-                Members::Zip(written)
-            }
-            // It is written as it is.
-            Format::Tar => Members::Stored(Vec::new()),
-        }))
+    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Vec<Placed>>> {
+        let runs = self.runs(new.algorithms);
+        let placed = match &runs {
+            Runs::Stored(stored) => positional::write(stored, self.jobs, new)?,
+            Runs::Packed(packed) => packed.write(self.jobs, new)?,
+            Runs::Streamed(streamed) => vec![streamed.stream().write(new)?],
+        };
+        self.at = runs.end();
+        Ok(placed)
     }
 
-    /// Writes a member that `content` gives piece by piece, and gives its digests. It has to be as long as
-    /// `member` says.
-    pub(crate) fn write_pieces(
+    /// Writes one member and gives its digests. Its content has to be as long as `member` says.
+    pub(crate) fn write_one(
         &mut self,
         member: &NewMember<'_>,
         algorithms: &[Algorithm],
-        content: &Pieces<'_>,
+        content: Content<'_>,
     ) -> Result<Digests> {
-        let placed = match self.stored(algorithms) {
-            Some(stored) => {
-                let content = Content::Pieces(content);
-                let buffers = &mut Buffers::default();
+        let buffers = &mut Buffers::default();
+        let Placed { digests, record } = match self.runs(algorithms) {
+            Runs::Stored(stored) => {
                 stored.write_later(member, self.at, content, Hashing::Here, buffers)?
             }
-            None => {
-                if let Format::Stream(stream) = &mut self.format {
-                    let mut block = Vec::new();
-                    return stream.write_member(
-                        member,
-                        Content::Pieces(content),
-                        algorithms,
-                        &mut block,
-                    );
-                }
-                // It is compressed as a whole.
-                let mut whole = Vec::with_capacity(usize::try_from(member.size).unwrap_or(0));
-                let Copied { digests, .. } =
-                    copy::append(Content::Pieces(content), algorithms, &mut whole)?;
-                self.write_bytes(member, &whole)?;
-                return Ok(digests);
+            Runs::Packed(packed) => packed.write_alone(member, content, self.jobs)?,
+            Runs::Streamed(streamed) => {
+                streamed.stream().write_member(member, content, algorithms, &mut buffers.block)?
             }
         };
-        let record = placed.record(member);
-        self.at = match &mut self.format {
+        match &mut self.format {
             Format::Zip { layout, .. } => {
                 layout.add(member, &record);
-                zip::write::end_of(member, &record)
-            }
-            _ => positional::end_of_tar(member, self.at)?,
-        };
-        Ok(placed.digests)
-    }
-
-    /// Writes one member whose content is in memory.
-    pub(crate) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {
-        let crc = crc32fast::hash(content);
-        let mut record = Record::stored(member, self.at, crc);
-        let file = self.pending.file();
-        match &mut self.format {
-            Format::Stream(stream) => stream.write_bytes(member, content),
-            Format::Tar => {
-                let header = tar_header(member)?;
-                self.at = positional::end_of_tar(member, self.at)?;
-                let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-                write_in_pieces(file, record.at, &[&header, content, &vec![0; padding]])
-            }
-            Format::Zip { layout, compression } => {
-                let mut packed = Vec::new();
-                let mut content = content;
-                if *compression != Compression::Stored {
-                    record.method = Packer::new(*compression)
-                        .pack(content, &mut packed)
-                        .map_err(Error::io("compress for", self.target))?;
-                    content = &packed;
-                    record.packed_size = u64::try_from(packed.len()).unwrap_or(u64::MAX);
-                }
-                let mut header = Vec::new();
-                zip::write::header(&mut header, member, &record);
                 self.at = zip::write::end_of(member, &record);
-                layout.add(member, &record);
-                write_in_pieces(file, record.at, &[&header, content])
             }
+            Format::Tar => self.at = positional::end_of_tar(member, self.at)?,
+            Format::Stream(_) => {}
         }
+        Ok(digests)
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it. `records` are those of
-    /// all members but the ones whose content was in memory; they are asked for more than once, since a
+    /// all members but the ones that were written alone; they are asked for more than once, since a
     /// directory of hundreds of thousands of members would take as much room as what is known of them.
     pub(crate) fn finish(self, records: &AllRecords<'_, '_>) -> Result<()> {
         let file = self.pending.file();
@@ -362,18 +254,11 @@ impl<'a> ArchiveWriter<'a> {
                 let length = u64::try_from(tar::end_mark().len()).unwrap_or(0);
                 self.pending.set_len(self.at.saturating_add(length))
             }
-            Format::Stream(stream) => stream.finish(),
+            Format::Stream(stream) => {
+                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+            }
         }
     }
-}
-
-/// Writes pieces one behind the other: a manifest is long, and need not be copied to stand behind its header.
-fn write_in_pieces(file: &File, mut at: u64, pieces: &[&[u8]]) -> Result<()> {
-    for piece in pieces {
-        file.write_all_at(piece, at)?;
-        at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
-    }
-    Ok(())
 }
 
 /// The tar header of a member.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use flate2::write::DeflateEncoder;
+use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::stream::raw::{self, Operation as _};
 use zstd::stream::zio;
 
@@ -45,62 +45,79 @@ pub(super) fn encoder<W: Write>(
 const DEFLATE_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Packs small members one after the other. To make a compressor of Zstandard anew for each costs more than
-/// to use it; one of deflate shows in its output what it has packed before, also once it is reset.
+/// Packs small members one after the other. To make a compressor anew for each costs more than to use it.
 pub(super) struct Packer {
     compression: Compression,
+    deflate: Option<Compressor>,
     zstd: Option<raw::Encoder<'static>>,
 }
 
 impl Packer {
     pub(super) fn new(compression: Compression) -> Self {
-        Self { compression, zstd: None }
-    }
-
-    pub(super) fn compression(&self) -> Compression {
-        self.compression
+        Self { compression, deflate: None, zstd: None }
     }
 
     /// Appends bytes to `out`, packed unless they would not become fewer. What is packed for many members
     /// then lies in one place.
     pub(super) fn pack(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
         let start = out.len();
-        if !content.is_empty() {
-            match self.compression {
-                Compression::Stored => {}
-                Compression::Deflate { level } => deflate(content, level, out)?,
+        let is_packed = !content.is_empty()
+            && match self.compression {
+                Compression::Stored => false,
+                Compression::Deflate { level } => self.deflate(content, level, out)?,
                 Compression::Zstd { level } => self.zstd(content, level, out)?,
-            }
-            let packed = out.len().saturating_sub(start);
-            if packed > 0 && packed < content.len() {
-                return Ok(method(self.compression));
-            }
+            };
+        if is_packed {
+            return Ok(method(self.compression));
         }
         out.truncate(start);
         out.extend_from_slice(content);
         Ok(Method::Stored)
     }
 
-    fn zstd(&mut self, content: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> io::Result<()> {
+    /// Whether bytes became fewer.
+    fn deflate(
+        &mut self,
+        content: &[u8],
+        level: Option<u32>,
+        out: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        let compressor = match &mut self.deflate {
+            Some(compressor) => compressor,
+            kept => {
+                let level = i32::try_from(level.unwrap_or(DEFLATE_LEVEL)).unwrap_or(i32::MAX);
+                let level = CompressionLvl::new(level)
+                    .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no such level"))?;
+                kept.insert(Compressor::new(level))
+            }
+        };
+        let start = out.len();
+        // What does not fit here is not wanted.
+        out.resize(start.saturating_add(content.len()).saturating_sub(1), 0);
+        let room = out.get_mut(start..).unwrap_or_default();
+        match compressor.deflate_compress(content, room) {
+            Ok(packed) => {
+                out.truncate(start.saturating_add(packed));
+                Ok(true)
+            }
+            Err(CompressionError::InsufficientSpace) => Ok(false),
+        }
+    }
+
+    fn zstd(&mut self, content: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> io::Result<bool> {
         let mut encoder = match self.zstd.take() {
             Some(encoder) => encoder,
             None => raw::Encoder::new(level.unwrap_or(ZSTD_LEVEL))?,
         };
+        let start = out.len();
         encoder.reinit()?;
         let mut writer = zio::Writer::new(out, encoder);
         writer.write_all(content)?;
         writer.finish()?;
-        let (_, encoder) = writer.into_inner();
+        let (out, encoder) = writer.into_inner();
         self.zstd = Some(encoder);
-        Ok(())
+        Ok(out.len().saturating_sub(start) < content.len())
     }
-}
-
-fn deflate(content: &[u8], level: Option<u32>, out: &mut Vec<u8>) -> io::Result<()> {
-    let level = flate2::Compression::new(level.unwrap_or(DEFLATE_LEVEL));
-    let mut encoder = DeflateEncoder::new(out, level);
-    encoder.write_all(content)?;
-    encoder.finish().map(drop)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::sync::Mutex;
 
 use super::super::zip::write as zip;
 use super::copy::{self, Copied};
+use super::runs::{Buffers, RunMember};
 use super::turns::Turns;
-use super::{Content, NewMember, NewMembers, Placed, tar_header};
+use super::{Content, NewMember, NewMembers, Placed, Record, tar_header};
 use crate::archive::{MemberKind, tar};
 use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
@@ -38,8 +39,7 @@ impl Headers {
     /// Appends what fills up the last block of a member.
     fn pad(self, out: &mut Vec<u8>, member: &NewMember<'_>) {
         if matches!(self, Self::Tar) {
-            let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-            out.resize(out.len().saturating_add(padding), 0);
+            out.extend_from_slice(tar::padding(member.size));
         }
     }
 }
@@ -65,13 +65,6 @@ pub(crate) struct StoredMembers<'a> {
     pub(super) writing: Mutex<()>,
 }
 
-/// A member of a run, and its content unless that comes later.
-#[derive(Debug)]
-pub(crate) struct RunMember<'a> {
-    pub(crate) member: NewMember<'a>,
-    pub(crate) content: Option<&'a [u8]>,
-}
-
 /// A file that is written at its place.
 #[derive(Debug)]
 pub(crate) struct LaterFile<'a> {
@@ -83,15 +76,6 @@ pub(crate) struct LaterFile<'a> {
 
 /// Takes the content of a member, block by block.
 pub(super) type Sink<'a> = Box<dyn FnMut(&[u8]) -> Result<()> + Send + 'a>;
-
-/// What one job writes with.
-#[derive(Debug, Default)]
-pub(crate) struct Buffers {
-    pub(super) image: Vec<u8>,
-    block: Vec<u8>,
-    /// For files that are copied side by side.
-    pub(super) spare: Vec<Vec<u8>>,
-}
 
 impl<'a> StoredMembers<'a> {
     pub(super) fn new(
@@ -108,19 +92,12 @@ impl<'a> StoredMembers<'a> {
         size > SMALL
     }
 
-    /// Where the next member begins, when all runs have their places.
-    pub(super) fn end(&self) -> u64 {
-        self.turns.at()
+    pub(super) fn turns(&self) -> &Turns {
+        &self.turns
     }
 
-    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once. Runs are numbered
-    /// from 0 without a gap, and begun in their order.
-    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.turns.in_turn(run, work)
-    }
-
-    /// Gives the members of a run their places, and writes those whose content is there.
-    pub(crate) fn write_run(
+    /// Gives the members of a run their places, and writes those whose content is there. Each run has a turn.
+    pub(super) fn write_run(
         &self,
         run: usize,
         members: &[RunMember<'_>],
@@ -136,17 +113,16 @@ impl<'a> StoredMembers<'a> {
         };
         let mut placed: Vec<Placed> = members
             .iter()
-            .map(|RunMember { content, .. }| match content {
-                Some(bytes) => {
-                    let Copied { digests, crc } = Copied::of(self.algorithms, bytes);
-                    Placed { at: 0, crc, digests }
+            .map(|RunMember { member, content }| match content {
+                Some(bytes) => placed(member, 0, Copied::of(self.algorithms, bytes)),
+                None => {
+                    Placed { digests: Digests::default(), record: Record::stored(member, 0, 0) }
                 }
-                None => Placed { at: 0, crc: 0, digests: Digests::default() },
             })
             .collect();
         self.turns.take(run, |mut at| {
             for (index, (placed, run)) in placed.iter_mut().zip(members).enumerate() {
-                placed.at = at;
+                placed.record.at = at;
                 at = match sizes.get(index) {
                     Some(size) => at.saturating_add(*size),
                     None => zip::end_of_stored(&run.member, at),
@@ -156,7 +132,7 @@ impl<'a> StoredMembers<'a> {
         })?;
         let image = &mut buffers.image;
         image.clear();
-        let mut start = placed.first().map_or(0, |first| first.at);
+        let mut start = placed.first().map_or(0, |first| first.record.at);
         for (RunMember { member, content }, placed) in members.iter().zip(&placed) {
             let Some(content) = content else {
                 self.file.write_all_at(image, start)?;
@@ -164,9 +140,9 @@ impl<'a> StoredMembers<'a> {
                 continue;
             };
             if image.is_empty() {
-                start = placed.at;
+                start = placed.record.at;
             }
-            self.headers.push(image, member, placed.at, placed.crc)?;
+            self.headers.push(image, member, placed.record.at, placed.record.crc)?;
             image.extend_from_slice(content);
             self.headers.pad(image, member);
         }
@@ -187,12 +163,12 @@ impl<'a> StoredMembers<'a> {
         image.clear();
         if member.size <= SMALL {
             block.clear();
-            let Copied { digests, crc } = copy::append(content, self.algorithms, block)?;
-            self.headers.push(image, member, at, crc)?;
+            let copied = copy::append(content, self.algorithms, block)?;
+            self.headers.push(image, member, at, copied.crc)?;
             image.extend_from_slice(block);
             self.headers.pad(image, member);
             self.file.write_all_at(image, at)?;
-            return Ok(Placed { at, crc, digests });
+            return Ok(placed(member, at, copied));
         }
         let sink = self.sink(member, at, image)?;
         let copied = copy::copy(content, self.algorithms, hashing, block, sink)?;
@@ -233,11 +209,11 @@ impl<'a> StoredMembers<'a> {
         &self,
         member: &NewMember<'_>,
         at: u64,
-        Copied { digests, crc }: Copied,
+        copied: Copied,
         image: &mut Vec<u8>,
     ) -> Result<Placed> {
         image.clear();
-        self.headers.push(image, member, at, crc)?;
+        self.headers.push(image, member, at, copied.crc)?;
         self.file.write_all_at(image, at)?;
         let end = at.saturating_add(wide(image.len())).saturating_add(member.size);
         image.clear();
@@ -245,8 +221,12 @@ impl<'a> StoredMembers<'a> {
         if !image.is_empty() {
             self.file.write_all_at(image, end)?;
         }
-        Ok(Placed { at, crc, digests })
+        Ok(placed(member, at, copied))
     }
+}
+
+fn placed(member: &NewMember<'_>, at: u64, Copied { digests, crc }: Copied) -> Placed {
+    Placed { digests, record: Record::stored(member, at, crc) }
 }
 
 /// Writes all members, and gives where each lies.
@@ -257,7 +237,7 @@ pub(super) fn write(
 ) -> Result<Vec<Vec<Placed>>> {
     let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
         let run = range.start / RUN;
-        stored.in_turn(run, || {
+        stored.turns.in_turn(run, || {
             let mut members = Vec::with_capacity(range.len());
             for (index, member) in new.of(range.clone()) {
                 let content = match member.kind {
@@ -276,7 +256,7 @@ pub(super) fn write(
                     let content = (new.source)(index)?;
                     *placed = stored.write_later(
                         &run.member,
-                        placed.at,
+                        placed.record.at,
                         content,
                         Hashing::Beside,
                         buffers,
@@ -334,11 +314,11 @@ mod tests {
                         .map(|index| RunMember { member: member(*index), content: content(*index) })
                         .collect();
                     let placed =
-                        stored.in_turn(run, || stored.write_run(run, &members, &mut buffers));
+                        stored.turns.in_turn(run, || stored.write_run(run, &members, &mut buffers));
                     let placed = placed.unwrap();
                     later.extend(indexes.iter().copied().zip(placed).zip(members).filter_map(
                         |((index, placed), run)| {
-                            run.content.is_none().then_some((index, placed.at))
+                            run.content.is_none().then_some((index, placed.record.at))
                         },
                     ));
                 }
@@ -351,7 +331,7 @@ mod tests {
                 let mut image = vec![0; 4 << 20];
                 let len = pending.file().read_at(&mut image, 0).unwrap();
                 image.truncate(len);
-                images.push((image, stored.end()));
+                images.push((image, stored.turns.at()));
             }
             assert!(images.iter().all(|image| *image == images[0]));
         }

@@ -1,7 +1,8 @@
 //! Several stored files at their places, hashed side by side by one job.
 
 use super::copy::{BLOCK, Copied, Passage};
-use super::positional::{Buffers, LaterFile, Sink, StoredMembers};
+use super::positional::{LaterFile, Sink, StoredMembers};
+use super::runs::Buffers;
 use super::{NewMember, Placed};
 use crate::archive::data::SMALL_BLOCK;
 use crate::digest::{Digests, Hashers, Lane, LaneOf, SideBySide, hash_side_by_side};

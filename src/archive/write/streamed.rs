@@ -1,12 +1,15 @@
 //! A compressed tar: one stream, written from its beginning to its end.
 
 use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::copy;
-use super::{Content, NewMember, NewMembers, tar_header};
+use super::copy::{self, Copied};
+use super::runs::{Buffers, RunMember};
+use super::turns::Turns;
+use super::{Content, NewMember, NewMembers, Placed, Record, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
-use crate::digest::{Algorithm, Digests, Hashing};
+use crate::digest::{Algorithm, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::File;
 
@@ -29,17 +32,17 @@ impl TarStream {
         Ok(Self { encoder, file })
     }
 
-    pub(super) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Digests>> {
-        let mut digests = Vec::with_capacity(new.count);
+    pub(super) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Placed>> {
+        let mut placed = Vec::with_capacity(new.count);
         let mut block = Vec::new();
         for (index, member) in new.of(0..new.count) {
             let content = match member.kind {
                 MemberKind::Directory => Content::Bytes(b""),
                 _ => (new.source)(index)?,
             };
-            digests.push(self.write_member(&member, content, new.algorithms, &mut block)?);
+            placed.push(self.write_member(&member, content, new.algorithms, &mut block)?);
         }
-        Ok(digests)
+        Ok(placed)
     }
 
     pub(super) fn write_member(
@@ -48,18 +51,12 @@ impl TarStream {
         content: Content<'_>,
         algorithms: &[Algorithm],
         block: &mut Vec<u8>,
-    ) -> Result<Digests> {
+    ) -> Result<Placed> {
         self.put(&tar_header(member)?)?;
         let copied =
             copy::copy(content, algorithms, Hashing::Beside, block, |block| self.put(block))?;
-        self.pad(member)?;
-        Ok(copied.digests)
-    }
-
-    pub(super) fn write_bytes(&mut self, member: &NewMember<'_>, content: &[u8]) -> Result<()> {
-        self.put(&tar_header(member)?)?;
-        self.put(content)?;
-        self.pad(member)
+        self.put(tar::padding(member.size))?;
+        Ok(placed(member, copied))
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
@@ -68,13 +65,59 @@ impl TarStream {
         Ok(())
     }
 
-    fn pad(&mut self, member: &NewMember<'_>) -> Result<()> {
-        let padding = usize::try_from(tar::padding_after(member.size)).unwrap_or(0);
-        self.put(&vec![0; padding])
-    }
-
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.encoder.write_all(bytes).map_err(Error::io("write", self.file.path()))
+    }
+}
+
+/// What is known of a member, whose place is the stream's own affair.
+fn placed(member: &NewMember<'_>, Copied { digests, crc }: Copied) -> Placed {
+    Placed { digests, record: Record::stored(member, 0, crc) }
+}
+
+/// Writes members of the stream from several jobs.
+pub(crate) struct StreamedMembers<'a> {
+    stream: &'a Mutex<TarStream>,
+    turns: Turns,
+    algorithms: &'a [Algorithm],
+}
+
+impl<'a> StreamedMembers<'a> {
+    pub(super) fn new(stream: &'a Mutex<TarStream>, algorithms: &'a [Algorithm]) -> Self {
+        Self { stream, turns: Turns::new(0), algorithms }
+    }
+
+    pub(super) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// The stream, for as long as it is held.
+    pub(super) fn stream(&self) -> MutexGuard<'a, TarStream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a run, unless something of it or of one before is to come later.
+    pub(super) fn write_run(
+        &self,
+        run: usize,
+        members: &[RunMember<'_>],
+        Buffers { image, .. }: &mut Buffers,
+    ) -> Result<Option<Vec<Placed>>> {
+        image.clear();
+        let mut append = |RunMember { member, .. }: &RunMember<'_>, content: &[u8]| {
+            image.extend_from_slice(&tar_header(member)?);
+            image.extend_from_slice(content);
+            image.extend_from_slice(tar::padding(member.size));
+            Ok::<_, Error>(placed(member, Copied::of(self.algorithms, content)))
+        };
+        let contents = self.turns.wanted(members).map(|contents| members.iter().zip(contents));
+        let prepared = contents
+            .map(|members| members.map(|(run, content)| append(run, content)).collect())
+            .transpose()?;
+        let written = self.turns.take_prepared(run, prepared, |at, placed: Vec<Placed>| {
+            (at, self.stream().put(image).map(|()| placed))
+        })?;
+        written.transpose()
     }
 }
 

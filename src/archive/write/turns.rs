@@ -1,7 +1,9 @@
 //! The order in which jobs take their places in an archive, whichever of them is faster.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::runs::RunMember;
 use crate::error::{Error, Result};
 
 /// Lets the jobs take their places in the archive one after the other.
@@ -9,6 +11,8 @@ use crate::error::{Error, Result};
 pub(super) struct Turns {
     state: Mutex<Turn>,
     passed: Condvar,
+    /// Whether a turn was let pass.
+    closed: AtomicBool,
 }
 
 /// Gives a turn up when it is dropped, so that nobody waits for a job that failed, by a panic too.
@@ -33,7 +37,8 @@ struct Turn {
 
 impl Turns {
     pub(super) fn new(at: u64) -> Self {
-        Self { state: Mutex::new(Turn { next: 0, at, failed: usize::MAX }), passed: Condvar::new() }
+        let state = Mutex::new(Turn { next: 0, at, failed: usize::MAX });
+        Self { state, passed: Condvar::new(), closed: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn> {
@@ -55,6 +60,33 @@ impl Turns {
         state.next = state.next.saturating_add(1);
         self.passed.notify_all();
         Ok(result)
+    }
+
+    /// The contents of a run, if all are there and no turn was let pass.
+    pub(super) fn wanted<'r>(&self, run: &'r [RunMember<'_>]) -> Option<Vec<&'r [u8]>> {
+        if self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        run.iter().map(|run| run.content).collect()
+    }
+
+    /// Takes a turn for what was prepared. Where nothing was, the turn passes, and so do all that follow.
+    pub(super) fn take_prepared<P, T>(
+        &self,
+        turn: usize,
+        prepared: Option<P>,
+        place: impl FnOnce(u64, P) -> (u64, T),
+    ) -> Result<Option<T>> {
+        self.take(turn, |at| match prepared.filter(|_| !self.closed.load(Ordering::Relaxed)) {
+            Some(prepared) => {
+                let (at, result) = place(at, prepared);
+                (at, Some(result))
+            }
+            None => {
+                self.closed.store(true, Ordering::Relaxed);
+                (at, None)
+            }
+        })
     }
 
     /// Does the work of which taking turn number `turn` is a part.

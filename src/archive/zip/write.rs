@@ -15,7 +15,7 @@ use crate::fs::File;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     /// Where its header begins.
-    pub(in crate::archive) at: u64,
+    pub(crate) at: u64,
     pub(in crate::archive) crc: u32,
     pub(in crate::archive) packed_size: u64,
     pub(in crate::archive) method: Method,

@@ -1,13 +1,13 @@
 //! One pass over the source in which every file is looked at, and small ones are written as they pass:
 //! opening a small file takes longer than reading it, and what is checked is then what is packed.
 //!
-//! Large files get their places only. Their bytes are copied once everything is known to be right.
+//! Large files get their places only, where members are stored as they are. Their bytes are copied once everything
+//! is known to be right. Where members are compressed, everything from the first large file on is only looked at.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use super::members::{Members, is_aside};
-use crate::archive::{Buffers, MemberKind, RunMember, StoredMembers};
+use crate::archive::{Buffers, MemberKind, RunMember, Runs};
 use crate::error::Result;
 use crate::fs::{Below, Stamp};
 use crate::ops::survey::{
@@ -15,14 +15,25 @@ use crate::ops::survey::{
 };
 use crate::pack::{Alike, Content};
 use crate::parallel;
-use crate::path::MemberPath;
 
-/// Files that one job takes at a time.
-const STEP: usize = 64;
-/// Longest file that is written as it passes.
-const SMALL: u64 = 64 * 1024;
-/// Bytes of such files that one job holds.
+/// Bytes of small files that one job holds.
 const ROOM: usize = 512 * 1024;
+
+/// What is written as it passes.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Files that one job takes at a time.
+    step: usize,
+    /// The longest of them.
+    small: u64,
+}
+
+impl Limits {
+    /// For what gets its place when there is no room for it.
+    const STORED: Self = Self { step: 64, small: 64 * 1024 };
+    /// There is room for each.
+    const COMPRESSED: Self = Self { step: 16, small: 32 * 1024 };
+}
 
 /// What one job works with.
 struct Job {
@@ -45,13 +56,13 @@ struct Seen {
 pub(super) fn gather(
     source: &Path,
     names: Names,
-    stored: &StoredMembers<'_>,
+    runs: &Runs<'_>,
     members: Members<'_>,
     follow: bool,
     jobs: usize,
 ) -> Result<Survey> {
     let Names { mut entries, findings } = names;
-    let occupied = occupied(&entries);
+    let limits = if runs.stored().is_some() { Limits::STORED } else { Limits::COMPRESSED };
     let job = || Job {
         below: Below::new(source, follow),
         block: vec![0; BLOCK],
@@ -59,33 +70,18 @@ pub(super) fn gather(
         buffers: Buffers::default(),
         alike: Alike::default(),
     };
-    let looked = parallel::fill(jobs, &mut entries, STEP, job, |job, start, entries| {
-        let run = start / STEP;
-        stored.in_turn(run, || write_run(entries, run, &occupied, stored, members, job))
+    let looked = parallel::fill(jobs, &mut entries, limits.step, job, |job, start, entries| {
+        let run = start / limits.step;
+        runs.in_turn(run, || write_run(entries, run, limits.small, runs, members, job))
     })?;
-    drop(occupied);
     Ok(Survey::collect(entries, looked, findings))
-}
-
-/// The directories that hold something, which need no member of their own.
-fn occupied(entries: &[SourceEntry]) -> HashSet<Box<str>> {
-    let mut occupied = HashSet::new();
-    let mut last = None;
-    for entry in entries {
-        let parent = entry.path.parent();
-        if parent != last {
-            occupied.extend(parent.map(Box::from));
-            last = parent;
-        }
-    }
-    occupied
 }
 
 fn write_run(
     entries: &mut [SourceEntry],
     run: usize,
-    occupied: &HashSet<Box<str>>,
-    stored: &StoredMembers<'_>,
+    small: u64,
+    runs: &Runs<'_>,
     members: Members<'_>,
     job: &mut Job,
 ) -> Result<Vec<Content>> {
@@ -105,7 +101,7 @@ fn write_run(
         let stamp = file.stamp()?;
         let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
         let end = end
-            .filter(|end| stamp.len() <= SMALL && *end <= room.len() && !is_aside(path.as_str()));
+            .filter(|end| stamp.len() <= small && *end <= room.len() && !is_aside(path.as_str()));
         let what = match end {
             Some(end) => {
                 let content = room.get_mut(filled..end);
@@ -118,16 +114,14 @@ fn write_run(
         seen.push(Some(Seen { stamp, end }));
         contents.push(what);
     }
-    let is_member = |path: &MemberPath, is_file: bool| {
-        if is_file {
-            !is_aside(path.as_str())
-        } else {
-            members.has_directory(path) && !occupied.contains(path.as_str())
-        }
+    let is_member = |SourceEntry { path, state, .. }: &SourceEntry| match state {
+        State::Unseen => !is_aside(path.as_str()),
+        State::Directory => true,
+        _ => false,
     };
     let mut start = 0;
     let mut new = Vec::with_capacity(entries.len());
-    for ((SourceEntry { path, .. }, seen), what) in entries.iter().zip(&seen).zip(&contents) {
+    for ((entry, seen), what) in entries.iter().zip(&seen).zip(&contents) {
         let content = match seen {
             Some(Seen { end: Some(end), .. }) => {
                 let content = room.get(start..*end);
@@ -137,25 +131,29 @@ fn write_run(
             Some(_) => None,
             None => Some(&b""[..]),
         };
-        if is_member(path, seen.is_some()) {
+        if is_member(entry) {
             let header_len = header_of(what).map(crate::ra::Header::header_len);
             let stamp = seen.as_ref().map(|seen| &seen.stamp);
-            let member = members.member(path, stamp, header_len)?;
+            let member = members.member(&entry.path, stamp, header_len)?;
             new.push(RunMember { member, content });
         }
     }
     members.options.progress.done(entries.len());
-    let mut placed = stored.write_run(run, &new, buffers)?.into_iter();
-    for (SourceEntry { path, state, .. }, seen) in entries.iter_mut().zip(seen) {
-        let place = if is_member(path, seen.is_some()) { placed.next() } else { None };
-        *state = match (seen, place) {
-            (Some(Seen { stamp, end: None }), Some(placed)) => State::Reserved(stamp, placed.at),
+    let written = runs.write_run(run, &new, buffers)?;
+    let is_written = written.is_some();
+    let mut placed = written.into_iter().flatten();
+    for (entry, seen) in entries.iter_mut().zip(seen) {
+        let place = if is_written && is_member(entry) { placed.next() } else { None };
+        entry.state = match (seen, place) {
+            (Some(Seen { stamp, end: None }), Some(placed)) => {
+                State::Reserved(stamp, placed.record.at)
+            }
             (Some(Seen { stamp, .. }), Some(placed)) => {
                 State::Written(MemberKind::File, stamp.len(), stamp.modified(), placed)
             }
             (Some(Seen { stamp, .. }), None) => State::Seen(stamp),
             (None, Some(placed)) => State::Written(MemberKind::Directory, 0, 0, placed),
-            (None, None) => State::Directory,
+            (None, None) => continue,
         };
     }
     Ok(contents)

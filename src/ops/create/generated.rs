@@ -7,7 +7,7 @@ use super::super::bag::write as bag;
 use super::listed::{BLOCK, Lists};
 use super::members::Members;
 use super::wide;
-use crate::archive::{ArchiveWriter, MemberKind, NewMember, Pieces};
+use crate::archive::{ArchiveWriter, MemberKind, NewContent, NewMember, Pieces};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -29,8 +29,8 @@ pub(super) struct Generated<'a, 'p> {
 impl Generated<'_, '_> {
     pub(super) fn add(&mut self, name: &str, content: &[u8]) -> Result<(MemberPath, Digests)> {
         let (path, member) = self.member(name, wide(content.len()))?;
-        self.writer.write_bytes(&member, content)?;
-        Ok((path, Digests::of(self.algorithms, content)))
+        let content = NewContent::Bytes(content);
+        Ok((path, self.writer.write_one(&member, self.algorithms, content)?))
     }
 
     /// Adds the manifest of the payload by each algorithm.
@@ -92,13 +92,15 @@ impl Generated<'_, '_> {
     ) -> Result<(MemberPath, Digests)> {
         let (path, member) = self.member(name, len)?;
         let written = Cell::new(0_u64);
-        let digests = self.writer.write_pieces(&member, self.algorithms, &|sink| {
+        let counted: &Pieces<'_> = &|sink| {
             written.set(0);
             pieces(&mut |block| {
                 written.set(written.get().saturating_add(wide(block.len())));
                 sink(block)
             })
-        })?;
+        };
+        let content = NewContent::Pieces(counted);
+        let digests = self.writer.write_one(&member, self.algorithms, content)?;
         // Its length was counted beforehand, for the header that stands before it.
         if written.get() != len {
             return Err(Error::Interrupted);

@@ -4,87 +4,37 @@ use std::borrow::Cow;
 
 use super::members::Members;
 use super::wide;
-use crate::archive::{MemberKind, NewMember, Records, Written};
+use crate::archive::{MemberKind, Records};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::Result;
 use crate::manifest::{NameEncoding, line_len, push_line};
 use crate::ops::survey::{SourceEntry, State};
-use crate::path::MemberPath;
 
 /// The members of the payload in the order of their names.
-pub(super) enum Payload<'p> {
-    /// Written as they were found.
-    Found(&'p [SourceEntry]),
-    /// Written from a list of them.
-    Listed(Vec<Origin<'p>>, Written),
+#[derive(Clone, Copy)]
+pub(super) struct Payload<'p> {
+    pub(super) entries: &'p [SourceEntry],
+    pub(super) members: Members<'p>,
 }
 
-/// Where a member comes from.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Origin<'a> {
-    Source(&'a SourceEntry),
-    Made(&'a MemberPath, &'a [u8]),
-    /// The directory of a bag that has nothing in it.
-    PayloadDirectory,
-}
-
-impl<'a> Origin<'a> {
-    /// The name in the source, which orders as the one in the archive.
-    pub(super) fn name(&self) -> &'a str {
-        match *self {
-            Self::Source(SourceEntry { path, .. }) | Self::Made(path, _) => path.as_str(),
-            Self::PayloadDirectory => "",
-        }
-    }
-
-    pub(super) fn member(self, members: Members<'a>) -> Option<NewMember<'a>> {
-        match self {
-            Self::Source(SourceEntry { path, header_len, state }) => {
-                Some(members.unchecked(path, state.stamp(), header_len.map(u64::from)))
-            }
-            Self::Made(path, text) => Some(members.made(path, wide(text.len()))),
-            Self::PayloadDirectory => members.payload_directory(),
-        }
-    }
-}
-
-impl Payload<'_> {
+impl<'p> Payload<'p> {
     /// The files, by their names in the archive: their lengths and digests.
-    pub(super) fn files<'s>(
-        &'s self,
-        members: Members<'s>,
-    ) -> Box<dyn Iterator<Item = (Cow<'s, str>, u64, &'s Digests)> + 's> {
-        match self {
-            Self::Found(entries) => Box::new(entries.iter().filter_map(move |entry| {
-                let State::Written(MemberKind::File, size, _, placed) = &entry.state else {
-                    return None;
-                };
-                let name = members.placement.placed(entry.path.as_str());
-                Some((name, *size, &placed.digests))
-            })),
-            Self::Listed(origins, written) => {
-                let new = origins.iter().filter_map(move |origin| origin.member(members));
-                let files = new
-                    .zip(written.digests())
-                    .filter(|(member, _)| member.kind == MemberKind::File);
-                Box::new(files.map(|(member, digests)| (member.path, member.size, digests)))
-            }
-        }
+    pub(super) fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
+        self.entries.iter().filter_map(move |entry| {
+            let State::Written(MemberKind::File, size, _, placed) = &entry.state else {
+                return None;
+            };
+            let name = self.members.placement.placed(entry.path.as_str());
+            Some((name, *size, &placed.digests))
+        })
     }
 
     /// What the directory of the archive says of each member.
-    pub(super) fn records<'s>(&'s self, members: Members<'s>) -> Records<'s, 's> {
-        match self {
-            Self::Found(entries) => Box::new(entries.iter().filter_map(move |entry| {
-                let State::Written(_, _, _, placed) = &entry.state else { return None };
-                let member = members.of(entry)?;
-                let record = placed.record(&member);
-                Some((member, record))
-            })),
-            Self::Listed(origins, written) => {
-                written.records(origins.iter().filter_map(move |origin| origin.member(members)))
-            }
-        }
+    pub(super) fn records(self) -> Records<'p, 'p> {
+        Box::new(self.entries.iter().filter_map(move |entry| {
+            let State::Written(_, _, _, placed) = &entry.state else { return None };
+            Some((self.members.of(entry)?, placed.record))
+        }))
     }
 }
 
@@ -93,8 +43,7 @@ pub(super) const BLOCK: usize = 64 * 1024;
 
 /// The manifests of the payload, made as they are written.
 pub(super) struct Lists<'p> {
-    payload: &'p Payload<'p>,
-    members: Members<'p>,
+    payload: Payload<'p>,
     names: NameEncoding,
     /// A file beside the payload that has a line among the others.
     pub(super) own: Option<(&'p str, Digests)>,
@@ -105,12 +54,12 @@ pub(super) struct Lists<'p> {
 }
 
 impl<'p> Lists<'p> {
-    pub(super) fn new(payload: &'p Payload<'p>, members: Members<'p>, names: NameEncoding) -> Self {
+    pub(super) fn new(payload: Payload<'p>, names: NameEncoding) -> Self {
         let count = |(bytes, files): (u64, u64), size: u64| {
             (bytes.saturating_add(size), files.saturating_add(1))
         };
-        let (bytes, files) = payload.files(members).map(|(_, size, _)| size).fold((0, 0), count);
-        Self { payload, members, names, own: None, bytes, files }
+        let (bytes, files) = payload.files().map(|(_, size, _)| size).fold((0, 0), count);
+        Self { payload, names, own: None, bytes, files }
     }
 
     /// The length of the manifest by one algorithm.
@@ -153,9 +102,9 @@ impl<'p> Lists<'p> {
             None => Ok(()),
         };
         let mut own = self.own.as_ref();
-        for (name, _, digests) in self.payload.files(self.members) {
+        for (name, _, digests) in self.payload.files() {
             // In a bag, manifests name files relative to its own directory.
-            let name = self.members.placement.relative(&name).unwrap_or(&name);
+            let name = self.payload.members.placement.relative(&name).unwrap_or(&name);
             if let Some((own, digests)) = own.take_if(|(own, _)| name > *own) {
                 take(own, digests)?;
             }

@@ -1,6 +1,8 @@
 //! What each file of the source is called in the archive, and what its header says.
 
-use super::{CreateOptions, FIXED_TIME};
+use std::collections::HashSet;
+
+use super::{CreateOptions, FIXED_TIME, wide};
 use crate::archive::{MemberKind, NewMember};
 use crate::error::Result;
 use crate::fs::Stamp;
@@ -24,9 +26,25 @@ pub(super) fn is_aside(name: &str) -> bool {
 }
 
 impl Members<'_> {
-    /// Whether an empty directory is a member.
-    pub(super) fn has_directory(self, path: &MemberPath) -> bool {
-        self.options.layout != Layout::BagIt && !is_aside(path.as_str())
+    /// Marks the directories that are no members.
+    pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
+        let mut occupied = HashSet::new();
+        let mut last = None;
+        for entry in &*entries {
+            let parent = entry.path.parent();
+            if parent != last {
+                occupied.extend(parent.map(Box::<str>::from));
+                last = parent;
+            }
+        }
+        let has_directories = self.options.layout != Layout::BagIt;
+        for SourceEntry { path, state, .. } in entries {
+            let name = path.as_str();
+            let is_member = has_directories && !is_aside(name) && !occupied.contains(name);
+            if matches!(state, State::Directory) && !is_member {
+                *state = State::Implied;
+            }
+        }
     }
 
     /// The time of what has none of its own.
@@ -41,29 +59,19 @@ impl Members<'_> {
         stamp: Option<&Stamp>,
         header_len: Option<u64>,
     ) -> Result<NewMember<'p>> {
-        let member = self.unchecked(path, stamp, header_len);
-        if !path::is_sound(&member.path) {
-            MemberPath::new(&*member.path)?;
-        }
-        Ok(member)
-    }
-
-    /// The same of a path that was checked before.
-    pub(super) fn unchecked<'p>(
-        self,
-        path: &'p MemberPath,
-        stamp: Option<&Stamp>,
-        header_len: Option<u64>,
-    ) -> NewMember<'p> {
         let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
         let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
-        self.placed(path, kind, size, modified, header_len)
+        self.check_name(path)?;
+        Ok(self.placed(path, kind, size, modified, header_len))
     }
 
-    /// A file that is made for the archive.
-    pub(super) fn made(self, path: &MemberPath, size: u64) -> NewMember<'_> {
-        let member = self.placed(path, MemberKind::File, size, 0, None);
-        NewMember { modified: self.time(), ..member }
+    /// Refuses a path that is none in the archive.
+    pub(super) fn check_name(self, path: &MemberPath) -> Result<()> {
+        let name = self.placement.placed(path.as_str());
+        if !path::is_sound(&name) {
+            MemberPath::new(&*name)?;
+        }
+        Ok(())
     }
 
     /// The directory that a bag has, even when there is nothing in it.
@@ -77,12 +85,16 @@ impl Members<'_> {
         })
     }
 
-    /// What was written of an entry, or has its place.
+    /// What an entry is in the archive, once somebody has looked at it.
     pub(super) fn of(self, entry: &SourceEntry) -> Option<NewMember<'_>> {
         let (kind, size, modified) = match &entry.state {
             State::Written(kind, size, modified, _) => (*kind, *size, *modified),
-            State::Reserved(stamp, _) => (MemberKind::File, stamp.len(), stamp.modified()),
-            State::Directory | State::Unseen | State::Seen(_) | State::Kept(..) => return None,
+            State::Reserved(stamp, _) | State::Seen(stamp) | State::Kept(stamp, _) => {
+                (MemberKind::File, stamp.len(), stamp.modified())
+            }
+            State::Made(text) => (MemberKind::File, wide(text.len()), self.time()),
+            State::Directory => (MemberKind::Directory, 0, 0),
+            State::Implied | State::Unseen => return None,
         };
         Some(self.placed(&entry.path, kind, size, modified, entry.header_len.map(u64::from)))
     }

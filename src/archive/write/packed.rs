@@ -1,0 +1,249 @@
+//! Compressed members of a zip: packed by all jobs, written in their order, so that the archive does
+//! not depend on which job was faster.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use super::super::zip::write::{self as zip, Record};
+use super::copy::{self, BLOCK, Copied};
+use super::helpers::Helpers;
+use super::packer::{self, Packer};
+use super::runs::{Buffers, RunMember};
+use super::spool::Spool;
+use super::turns::Turns;
+use super::{Compression, Content, NewMember, NewMembers, Placed};
+use crate::archive::{MemberKind, Method};
+use crate::digest::{Algorithm, Hashing};
+use crate::error::{Error, Result};
+use crate::fs::File;
+use crate::parallel;
+
+/// Members up to this size are packed in memory.
+const SMALL: u64 = 512 * 1024;
+/// Members that a job takes at a time, so that jobs seldom wait for each other.
+const BATCH: usize = 16;
+
+/// Writes compressed members from several jobs.
+pub(crate) struct PackedMembers<'a> {
+    file: &'a File,
+    target: &'a Path,
+    compression: Compression,
+    turns: Turns,
+    algorithms: &'a [Algorithm],
+}
+
+/// What one job packs with.
+pub(super) struct Packing {
+    packer: Packer,
+    buffer: Vec<u8>,
+    /// The packed bytes of the small members that wait for their places.
+    small: Vec<u8>,
+    image: Vec<u8>,
+}
+
+impl Packing {
+    fn new(compression: Compression) -> Self {
+        let packer = Packer::new(compression);
+        Self { packer, buffer: Vec::new(), small: Vec::new(), image: Vec::new() }
+    }
+}
+
+/// A member whose packed bytes wait for their place.
+struct Packed {
+    copied: Copied,
+    method: Method,
+    bytes: PackedBytes,
+}
+
+enum PackedBytes {
+    /// Among the small ones of the job.
+    Small(Range<usize>),
+    Large(Spool),
+}
+
+impl Packed {
+    fn at(&self, at: u64) -> Placed {
+        let Copied { digests, crc } = self.copied.clone();
+        let packed_size = match &self.bytes {
+            PackedBytes::Small(range) => wide(range.len()),
+            PackedBytes::Large(spool) => spool.len(),
+        };
+        Placed { digests, record: Record { at, crc, packed_size, method: self.method } }
+    }
+}
+
+impl<'a> PackedMembers<'a> {
+    pub(super) fn new(
+        file: &'a File,
+        target: &'a Path,
+        compression: Compression,
+        start: u64,
+        algorithms: &'a [Algorithm],
+    ) -> Self {
+        Self { file, target, compression, turns: Turns::new(start), algorithms }
+    }
+
+    pub(super) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Writes a run, unless something of it or of one before is to come later.
+    pub(super) fn write_run(
+        &self,
+        run: usize,
+        members: &[RunMember<'_>],
+        Buffers { packing, .. }: &mut Buffers,
+    ) -> Result<Option<Vec<Placed>>> {
+        let packing = packing.get_or_insert_with(|| Packing::new(self.compression));
+        packing.small.clear();
+        let packed = self
+            .turns
+            .wanted(members)
+            .map(|contents| {
+                let pack = |content| self.pack_small(Content::Bytes(content), packing);
+                contents.into_iter().map(pack).collect::<Result<Vec<_>>>()
+            })
+            .transpose()?;
+        let members = || members.iter().map(|run| &run.member);
+        let placed = self.turns.take_prepared(run, packed, |at, packed| {
+            let (at, placed) = place(at, members(), &packed);
+            (at, (packed, placed))
+        })?;
+        let Some((packed, placed)) = placed else { return Ok(None) };
+        self.put(members(), &packed, &placed, packing)?;
+        Ok(Some(placed))
+    }
+
+    /// Writes all members.
+    pub(super) fn write(
+        &self,
+        jobs: usize,
+        new: NewMembers<'_, '_, '_>,
+    ) -> Result<Vec<Vec<Placed>>> {
+        let helpers = Helpers::new(jobs, new.all().map(|member| member.size));
+        let work = |packing: &mut Packing, range: Range<usize>| {
+            let turn = range.start / BATCH;
+            self.turns.in_turn(turn, || {
+                packing.small.clear();
+                let members: Vec<_> = new.of(range).collect();
+                let pack = |(index, member): &(usize, NewMember<'_>)| {
+                    let lent = helpers.lend(member.size);
+                    let content = match member.kind {
+                        MemberKind::Directory => Content::Bytes(b""),
+                        _ => (new.source)(*index)?,
+                    };
+                    self.pack(content, member.size, lent.count(), packing)
+                };
+                let packed = members.iter().map(pack).collect::<Result<Vec<_>>>()?;
+                let members = || members.iter().map(|(_, member)| member);
+                // Only the offsets are found in turn; the bytes are written side by side.
+                let placed = self.turns.take(turn, |at| place(at, members(), &packed))?;
+                self.put(members(), &packed, &placed, packing)?;
+                Ok(placed)
+            })
+        };
+        parallel::map_ranges(jobs, new.count, BATCH, || Packing::new(self.compression), work)
+    }
+
+    /// Writes one member, which all jobs pack together.
+    pub(super) fn write_alone(
+        &self,
+        member: &NewMember<'_>,
+        content: Content<'_>,
+        jobs: usize,
+    ) -> Result<Placed> {
+        let packing = &mut Packing::new(self.compression);
+        let packed = self.pack(content, member.size, jobs, packing)?;
+        let placed = packed.at(self.turns.at());
+        self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), packing)?;
+        Ok(placed)
+    }
+
+    fn pack(
+        &self,
+        content: Content<'_>,
+        size: u64,
+        threads: usize,
+        packing: &mut Packing,
+    ) -> Result<Packed> {
+        if size <= SMALL {
+            return self.pack_small(content, packing);
+        }
+        let failed = || Error::io("compress for", self.target);
+        let mut spool = Spool::new(self.target);
+        let mut encoder =
+            packer::encoder(self.compression, size, threads, &mut spool).map_err(failed())?;
+        let buffer = &mut packing.buffer;
+        buffer.reserve(BLOCK);
+        let copied = copy::copy(content, self.algorithms, Hashing::Beside, buffer, |block| {
+            encoder.write_all(block).map_err(failed())
+        })?;
+        encoder.finish().map_err(failed())?;
+        let (method, bytes) = (packer::method(self.compression), PackedBytes::Large(spool));
+        Ok(Packed { copied, method, bytes })
+    }
+
+    fn pack_small(&self, content: Content<'_>, packing: &mut Packing) -> Result<Packed> {
+        let Packing { packer, buffer, small, .. } = packing;
+        let start = small.len();
+        let (copied, bytes) = match content {
+            Content::Bytes(bytes) => (Copied::of(self.algorithms, bytes), bytes),
+            content => {
+                buffer.clear();
+                (copy::append(content, self.algorithms, buffer)?, buffer.as_slice())
+            }
+        };
+        let method = packer.pack(bytes, small).map_err(Error::io("compress for", self.target))?;
+        Ok(Packed { copied, method, bytes: PackedBytes::Small(start..small.len()) })
+    }
+
+    /// Writes what has its places; small neighbours in one go.
+    fn put<'m>(
+        &self,
+        members: impl Iterator<Item = &'m NewMember<'m>>,
+        packed: &[Packed],
+        placed: &[Placed],
+        Packing { small, image, .. }: &mut Packing,
+    ) -> Result<()> {
+        image.clear();
+        let mut start = placed.first().map_or(0, |first| first.record.at);
+        for ((member, packed), placed) in members.zip(packed).zip(placed) {
+            zip::header(image, member, &placed.record);
+            match &packed.bytes {
+                PackedBytes::Small(range) => {
+                    image.extend_from_slice(small.get(range.clone()).unwrap_or_default());
+                }
+                PackedBytes::Large(spool) => {
+                    start = spool.write_behind(image, self.file, start)?;
+                    image.clear();
+                }
+            }
+            if image.len() >= BLOCK {
+                self.file.write_all_at(image, start)?;
+                start = start.saturating_add(wide(image.len()));
+                image.clear();
+            }
+        }
+        self.file.write_all_at(image, start)
+    }
+}
+
+/// The places of members that follow one another from `at` on, and where the next one begins.
+fn place<'m>(
+    mut at: u64,
+    members: impl Iterator<Item = &'m NewMember<'m>>,
+    packed: &[Packed],
+) -> (u64, Vec<Placed>) {
+    let placed = members.zip(packed).map(|(member, packed)| {
+        let placed = packed.at(at);
+        at = zip::end_of(member, &placed.record);
+        placed
+    });
+    let placed = placed.collect();
+    (at, placed)
+}
+
+fn wide(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

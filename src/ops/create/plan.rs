@@ -1,0 +1,331 @@
+//! What goes into the archive, and in which order it is written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::generated::Generated;
+use super::listed::{Lists, Payload};
+use super::members::Members;
+use super::wide;
+use crate::archive::{ArchiveWriter, NewContent, are_surely_portable, check_portable};
+use crate::digest::{Algorithm, Digest, Digests};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
+use crate::fs::{self, File};
+use crate::manifest::{Manifest, NameEncoding};
+use crate::ops::bag::write as bag;
+use crate::ops::describe::describe_missing;
+use crate::ops::manifests;
+use crate::ops::survey::{Kept, SourceEntry, State, Survey};
+use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
+use crate::pack::{
+    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
+    Placement,
+};
+use crate::parallel;
+use crate::path::MemberPath;
+
+/// What goes into the archive.
+pub(super) struct Plan<'a> {
+    pub(super) source: &'a Path,
+    pub(super) members: Members<'a>,
+    contents: Contents,
+    pub(super) entries: Vec<SourceEntry>,
+    /// The bytes of small files.
+    kept: Kept,
+    /// The names of descriptions made for arrays that have none.
+    described: Vec<String>,
+    /// A hand-written description of the pack.
+    pack_document: Option<SourceEntry>,
+    /// A manifest that the source already has.
+    manifest: Option<SourceEntry>,
+    pub(super) algorithms: &'a [Algorithm],
+    /// The metadata of a bag.
+    info: BagInfo,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides what goes in, and refuses what is not sound.
+    pub(super) fn new(
+        source: &'a Path,
+        survey: Survey,
+        members: Members<'a>,
+        algorithms: &'a [Algorithm],
+        info: BagInfo,
+        jobs: usize,
+    ) -> Result<Self> {
+        let Members { placement, options } = members;
+        let Survey { mut entries, kept, mut contents, mut findings } = survey;
+        entries.retain(|entry| {
+            let is_signature = pack::is_signature(entry.path.as_str());
+            if is_signature {
+                let message = "the signature is not packed: it is of a manifest that is made anew";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
+                );
+            }
+            !is_signature
+        });
+        let mut take = |name: &str| {
+            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
+            Some(entries.remove(index))
+        };
+        if take(BAG_DECLARATION).is_some() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
+                 packed",
+                source.display()
+            )));
+        }
+        let manifest = take(&pack::manifest_name(Algorithm::Sha256));
+        for algorithm in Algorithm::ALL {
+            // It would not list what is added here, and nobody has held the files against it.
+            if let Some(entry) = take(&pack::manifest_name(algorithm)) {
+                let message = "the manifest is not packed: the archive has one of its own";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint(format!("check the files with `{}sum -c` first", algorithm.name())),
+                );
+            }
+        }
+        let pack_document = take(PACK_DOCUMENT);
+        let mut described = Vec::new();
+        if options.describe {
+            for (path, text) in describe_missing(&contents, false) {
+                let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
+                contents.descriptions.insert(path.clone(), Box::new(facts));
+                described.push(path.as_str().to_owned());
+                let state = State::Made(text.into());
+                entries.push(SourceEntry { path, header_len: None, state });
+            }
+            entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+        }
+        contents.forget_repetition();
+        let (of_names, of_contents) = parallel::join(
+            jobs,
+            || {
+                let portable = options.portable;
+                let mut found = unportable_names(&entries, placement, portable);
+                if options.layout == Layout::BagIt {
+                    found.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
+                }
+                found
+            },
+            || contents.findings(),
+        );
+        findings.extend(of_contents);
+        findings.extend(of_names);
+        if options.strict {
+            findings.extend(contents.extension_words());
+            for finding in &mut findings {
+                finding.severity = Severity::Error;
+            }
+        }
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: source.to_owned(), findings });
+        }
+        Ok(Self {
+            source,
+            members,
+            contents,
+            entries,
+            kept,
+            described,
+            pack_document,
+            manifest,
+            algorithms,
+            info,
+            findings,
+        })
+    }
+
+    /// Writes everything that has not been written, and what the pack itself needs.
+    pub(super) fn write(
+        mut self,
+        mut writer: ArchiveWriter<'_>,
+        external: Option<&File>,
+        jobs: usize,
+    ) -> Result<Packed> {
+        let Members { placement, options } = self.members;
+        if let Some(stored) = writer.runs(self.algorithms).stored() {
+            self.write_large(stored, jobs)?;
+        }
+        let mut contents = std::mem::take(&mut self.contents);
+        let arrays = wide(contents.arrays.len());
+        let mut document = None;
+        let rest = self.rest();
+        if !rest.is_empty() {
+            if self.pack_document.is_none() {
+                // Its descriptions need not be kept while the rest is written.
+                document = Some(pack::pack_document(&contents, None));
+                contents = Contents::default();
+            }
+            let kept = std::mem::take(&mut self.kept);
+            self.write_rest(&rest, &mut writer, &kept)?;
+        }
+        drop(rest);
+        let payload = Payload { entries: &self.entries, members: self.members };
+        self.check_existing_manifest(payload)?;
+        let names = match options.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => NameEncoding::Percent,
+        };
+        let text = match (&self.pack_document, document) {
+            (Some(entry), _) => PackText::Whole(self.read(entry)?),
+            (None, Some(document)) => PackText::Whole(document.into_bytes()),
+            (None, None) => PackText::Made(PackDocument::new(&contents, None)),
+        };
+        let mut lists = Lists::new(payload, names);
+        let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
+        if let Some(directory) = self.members.payload_directory().filter(|_| is_empty()) {
+            writer.write_one(&directory, &[], NewContent::Bytes(b""))?;
+        }
+
+        let algorithms = self.algorithms;
+        let (members, bytes, files) = (self.members, 0, 0);
+        let mut generated = Generated { writer, members, algorithms, external, bytes, files };
+        let mut packed = Packed {
+            members: lists.files,
+            arrays,
+            bytes: lists.bytes,
+            described: std::mem::take(&mut self.described),
+            findings: Vec::new(),
+        };
+        match options.layout {
+            Layout::Plain => {
+                let (_, digests) = text.add_to(&mut generated)?;
+                drop(text);
+                drop(contents);
+                lists.own = Some((PACK_DOCUMENT, digests));
+                generated.add_payload_manifests(&lists)?;
+            }
+            // A bag lists what is not payload elsewhere.
+            Layout::BagIt => {
+                let relative = |(path, digests): (MemberPath, Digests)| {
+                    let name = placement.relative(path.as_str()).unwrap_or(path.as_str());
+                    MemberPath::new(name).map(|path| (path, digests))
+                };
+                let mut info = self.info.clone();
+                info.set_payload(PayloadOxum { bytes: lists.bytes, files: lists.files });
+                let mut tags = vec![
+                    generated.add(BAG_DECLARATION, DECLARATION.as_bytes())?,
+                    generated.add(BAG_INFO, info.to_text().as_bytes())?,
+                    text.add_to(&mut generated)?,
+                ];
+                drop(text);
+                drop(contents);
+                tags.extend(generated.add_payload_manifests(&lists)?);
+                let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
+                generated.add_tag_manifests(&tags)?;
+            }
+        }
+        packed.bytes = packed.bytes.saturating_add(generated.bytes);
+        packed.members = packed.members.saturating_add(generated.files);
+        generated.writer.finish(&|| payload.records())?;
+        packed.findings = std::mem::take(&mut self.findings);
+        Ok(packed)
+    }
+
+    /// Reads a small file of the source whole.
+    fn read(&self, entry: &SourceEntry) -> Result<Vec<u8>> {
+        let path = self.source.join(entry.path.as_str());
+        let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
+        let now = File::open(&path)?.stamp()?;
+        if entry.state.stamp() == Some(&now) && now.len() == wide(bytes.len()) {
+            return Ok(bytes);
+        }
+        Err(Error::Changed { path, what: "it was written to".to_owned() })
+    }
+
+    /// Holds what was packed against the manifest that the source came with.
+    fn check_existing_manifest(&self, packed: Payload<'_>) -> Result<()> {
+        let Some(entry) = &self.manifest else { return Ok(()) };
+        let text = self.read(entry)?;
+        let name = entry.path.as_str();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        let mut findings: Vec<Finding> =
+            faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
+        let payload: BTreeMap<String, Digest> = packed
+            .files()
+            .filter_map(|(name, _, digests)| {
+                let name = self.members.placement.payload(&name)?.to_owned();
+                Some((name, digests.by(Algorithm::Sha256)?))
+            })
+            .collect();
+        for entry in manifest.entries() {
+            let path = entry.path.as_str();
+            // These are written anew; what was left out was left out on purpose.
+            let skipped = path == PACK_DOCUMENT || !self.covers(path);
+            match payload.get(path) {
+                Some(digest) if *digest == entry.digest => {}
+                Some(digest) => {
+                    findings.push(manifests::mismatch(path, name, &entry.digest, digest));
+                }
+                None if skipped => {}
+                None => findings.push(manifests::missing(path, name, entry.line)),
+            }
+        }
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: self.source.to_owned(), findings });
+        }
+        Ok(())
+    }
+
+    /// Whether a file that is there would have been packed under this name.
+    fn covers(&self, path: &str) -> bool {
+        !fs::exists(&self.source.join(path))
+            || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
+    }
+}
+
+/// What is wrong with the names that the payload will have in the archive; errors when they have to be
+/// portable.
+fn unportable_names(
+    entries: &[SourceEntry],
+    placement: &Placement,
+    portable: bool,
+) -> Vec<Finding> {
+    let names = || entries.iter().map(|entry| placement.placed(entry.path.as_str()));
+    if are_surely_portable(names()) {
+        return Vec::new();
+    }
+    let names: Vec<_> = names().collect();
+    let mut findings = Vec::new();
+    check_portable(names.iter().map(|name| &**name), &mut findings);
+    finding::rename(&mut findings, |name| placement.shown(name));
+    if portable {
+        for finding in &mut findings {
+            finding.severity = Severity::Error;
+        }
+    }
+    findings
+}
+
+/// The description of the pack.
+enum PackText<'c> {
+    Whole(Vec<u8>),
+    /// Made as it is written.
+    Made(PackDocument<'c>),
+}
+
+impl PackText<'_> {
+    fn add_to(&self, generated: &mut Generated<'_, '_>) -> Result<(MemberPath, Digests)> {
+        match self {
+            Self::Whole(text) => generated.add(PACK_DOCUMENT, text),
+            Self::Made(document) => generated.add_document(document),
+        }
+    }
+}
+
+/// What was packed.
+pub(super) struct Packed {
+    pub(super) members: u64,
+    pub(super) arrays: u64,
+    pub(super) bytes: u64,
+    pub(super) described: Vec<String>,
+    pub(super) findings: Vec<Finding>,
+}
