@@ -168,14 +168,18 @@ fn compressed_files_around_large_ones_come_back_whatever_the_jobs() {
     };
     for large in [&[][..], &[(0, 40_000)], &[(100, 32_769), (101, 32_768), (200, 600_000)]] {
         let experiment = tree(large);
+        touch(experiment.path(), 1_500_000_000);
         let source = read_tree(experiment.path());
-        for (ending, compression) in
-            [(".zip", "deflate"), (".zip", "zstd"), (".tar.gz", "stored"), (".tar.zst", "stored")]
-        {
+        for (ending, compression, option) in [
+            (".zip", "deflate", "--preserve-mtime"),
+            (".zip", "zstd", "--strict"),
+            (".tar.gz", "stored", "--describe"),
+            (".tar.zst", "stored", "--preserve-mtime"),
+        ] {
             let mut first = None;
             for jobs in ["1", "2", "9"] {
                 let scratch = TempDir::new().unwrap();
-                let options = ["--compression", compression, "--jobs", jobs];
+                let options = ["--compression", compression, "--jobs", jobs, option];
                 let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &options);
                 let files = read_tree(scratch.path());
                 assert!(*first.get_or_insert_with(|| files.clone()) == files, "{ending} {jobs}");
@@ -183,10 +187,81 @@ fn compressed_files_around_large_ones_come_back_whatever_the_jobs() {
                 assert_eq!(json["findings"].to_string(), "[]");
                 let into = TempDir::new().unwrap();
                 extract(&archive, into.path(), &[]).exits(0);
+                if ending == ".zip" {
+                    let kept = 37 << 25 | 7 << 21 | 0xe << 16 | 2 << 11 | 40 << 5; // 2017-07-14 02:40
+                    let fixed = 1 << 21 | 1 << 16;
+                    let is_kept = option == "--preserve-mtime";
+                    for entry in zip_entries(&fs::read(&archive).unwrap()) {
+                        let is_file =
+                            source.contains_key(&entry.name) && !entry.name.ends_with('/');
+                        let expected = if is_kept && is_file { kept } else { fixed };
+                        assert_eq!(entry.modified, expected, "{entry:?}");
+                    }
+                }
                 let mut tree = read_tree(into.path());
                 tree.retain(|name, _| name != "manifest.yaml" && name != "manifest-sha256.txt");
                 assert!(tree == source, "{ending} {jobs}");
             }
+        }
+    }
+}
+
+/// Made descriptions stand where those of files would.
+#[test]
+fn made_descriptions_are_compressed_in_the_order_of_their_names() {
+    let mut experiment = small().file("b.bin", vec![7; 100_000]);
+    for number in 0..40 {
+        experiment = experiment.array(&format!("c{number:02}.ra"), INT16, &[2], &[1, 0, 2, 0]);
+        if number % 3 == 0 {
+            experiment = experiment.describe(&format!("c{number:02}.yaml"), "[2]", "int16");
+        }
+    }
+    let source = read_tree(experiment.path());
+    for (ending, compression) in [(".zip", "deflate"), (".tar.zst", "stored")] {
+        let mut first = None;
+        for jobs in ["1", "4"] {
+            let scratch = TempDir::new().unwrap();
+            let options = ["--compression", compression, "--jobs", jobs, "--describe"];
+            let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &options);
+            let files = read_tree(scratch.path());
+            assert!(*first.get_or_insert_with(|| files.clone()) == files, "{ending} {jobs}");
+            ra("verify", &[&archive], &[]).exits(0);
+            let into = TempDir::new().unwrap();
+            extract(&archive, into.path(), &[]).exits(0);
+            let tree = read_tree(into.path());
+            assert!(source.iter().all(|(name, bytes)| tree.get(name) == Some(bytes)));
+            if ending == ".zip" {
+                let entries = zip_entries(&fs::read(&archive).unwrap());
+                let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+                let (payload, _) = names.split_at(names.len() - 2);
+                assert!(payload.is_sorted());
+            }
+            for number in 0..40 {
+                assert!(tree.contains_key(&format!("c{number:02}.yaml")), "{number}");
+            }
+        }
+    }
+}
+
+/// The manifest of many members is a large member itself, packed by all threads.
+#[test]
+fn a_large_manifest_is_the_same_whatever_the_jobs() {
+    let mut experiment = Experiment::new();
+    for number in 0..6000 {
+        experiment = experiment.file(&format!("{number:064}"), "");
+    }
+    for compression in ["deflate", "zstd"] {
+        let mut first = None;
+        for jobs in ["1", "3"] {
+            let scratch = TempDir::new().unwrap();
+            let options = ["--compression", compression, "--jobs", jobs];
+            let archive = pack(&experiment, scratch.path(), "x.zip", &options);
+            let entries = zip_entries(&fs::read(&archive).unwrap());
+            let manifest = entries.iter().find(|entry| entry.name == "manifest-sha256.txt");
+            assert!(manifest.unwrap().size > 600_000);
+            ra("verify", &[&archive], &[]).exits(0);
+            let files = read_tree(scratch.path());
+            assert!(*first.get_or_insert_with(|| files.clone()) == files, "{compression} {jobs}");
         }
     }
 }

@@ -79,12 +79,8 @@ impl<W: Write> Encoder<W> {
     }
 
     /// Begins raw deflate, without the header and trailer of gzip, compressed by `jobs` threads.
-    ///
-    /// # Errors
-    ///
-    /// When a thread cannot be started.
-    pub(crate) fn deflate(writer: W, level: u32, jobs: usize) -> io::Result<Self> {
-        Ok(Self(Kind::Gzip(Box::new(GzipEncoder::bare(writer, level, jobs)?))))
+    pub(crate) fn deflate(writer: W, level: u32, jobs: usize) -> Self {
+        Self(Kind::Gzip(Box::new(GzipEncoder::bare(writer, level, jobs))))
     }
 
     /// Ends the stream and gives the writer back, which has not been flushed.

@@ -10,6 +10,9 @@ use super::workers::Workers;
 /// Input of one block. It decides the bytes that are written, so it is the same for any number of jobs:
 /// long enough that the end of a block costs nothing, short enough that small archives have several.
 pub(super) const BLOCK_LEN: usize = 256 << 10;
+/// The same, for who compares it with the length of a file.
+pub(crate) const DEFLATE_BLOCK: u64 = 256 << 10;
+const _: () = assert!(BLOCK_LEN == 256 << 10 && DEFLATE_BLOCK == 256 << 10);
 
 /// How far back deflate can refer.
 const WINDOW_LEN: usize = 32 << 10;
@@ -47,22 +50,22 @@ impl<W: Write> GzipEncoder<W> {
     pub(super) fn new(mut writer: W, level: u32, jobs: usize) -> io::Result<Self> {
         let strongest = if level >= 9 { 2 } else { 0 };
         writer.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, strongest, 255])?;
-        Ok(Self { framed: true, ..Self::bare(writer, level, jobs)? })
+        Ok(Self { framed: true, ..Self::bare(writer, level, jobs) })
     }
 
     /// Deflate without a header and a trailer, as it stands in a zip.
-    pub(super) fn bare(writer: W, level: u32, jobs: usize) -> io::Result<Self> {
+    pub(super) fn bare(writer: W, level: u32, jobs: usize) -> Self {
         // Level 1 of zlib-rs makes floating-point data larger.
         let level = Compression::new(level.clamp(2, 9));
-        Ok(Self {
+        Self {
             writer,
             framed: false,
             block: Block { bytes: Vec::with_capacity(BLOCK_LEN), window: 0, last: false },
             spare: Vec::new(),
-            workers: Workers::new(level, jobs)?,
+            workers: Workers::new(level, jobs),
             checksum: crc32fast::Hasher::new(),
             length: 0,
-        })
+        }
     }
 
     pub(super) fn finish(mut self) -> io::Result<W> {
@@ -190,14 +193,18 @@ mod tests {
 
     fn block() -> impl Strategy<Value = (Vec<u8>, usize, bool)> {
         let length = prop_oneof![0..300_usize, 0..70_000_usize, 0..BLOCK_LEN + WINDOW_LEN];
-        (length, 1..60_u64, any::<u64>(), 0..=WINDOW_LEN, any::<bool>()).prop_map(
-            |(length, kinds, seed, window, last)| {
+        let repeats = prop_oneof![Just(1), 2..400_usize];
+        (length, 1..60_u64, any::<u64>(), repeats, 0..=WINDOW_LEN, any::<bool>()).prop_map(
+            |(length, kinds, seed, repeats, window, last)| {
                 let mut state = seed | 1;
                 let mut next = || {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     u8::try_from((state >> 33) % kinds).unwrap()
                 };
-                ((0..length).map(|_| next()).collect(), window.min(length), last)
+                let part: Vec<u8> = (0..length.div_ceil(repeats)).map(|_| next()).collect();
+                let mut bytes = part.repeat(repeats);
+                bytes.truncate(length);
+                (bytes, window.min(length), last)
             },
         )
     }

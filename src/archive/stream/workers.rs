@@ -35,10 +35,10 @@ type Job = (Block, SyncSender<io::Result<Compressed>>);
 
 impl Workers {
     /// `jobs` threads, or none but the calling one where one is enough.
-    pub(super) fn new(level: Compression, jobs: usize) -> io::Result<Self> {
+    pub(super) fn new(level: Compression, jobs: usize) -> Self {
+        let here = || Self::Here { compressor: Box::new(Compressor::new(level)), done: None };
         if jobs <= 1 {
-            let compressor = Box::new(Compressor::new(level));
-            return Ok(Self::Here { compressor, done: None });
+            return here();
         }
         let (queue, blocks) = channel::<Job>();
         let blocks = Arc::new(Mutex::new(blocks));
@@ -49,17 +49,23 @@ impl Workers {
         for _ in 0..jobs {
             let blocks = Arc::clone(&blocks);
             let work = move || {
-                let mut compressor = Compressor::new(level);
+                // A thread that gets no block needs none.
+                let mut compressor = None;
                 loop {
                     let job = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((block, result)) = job else { return };
                     // Nobody waits for it any more once the encoder is gone.
+                    let compressor = compressor.get_or_insert_with(|| Compressor::new(level));
                     let _ = result.send(compressor.compress(block));
                 }
             };
-            pool.threads.push(thread::Builder::new().name("gzip".to_owned()).spawn(work)?);
+            match thread::Builder::new().name("gzip".to_owned()).spawn(work) {
+                Ok(thread) => pool.threads.push(thread),
+                // A system that has no more threads to give slows the work down, and does not stop it.
+                Err(_) => break,
+            }
         }
-        Ok(Self::Threads(pool))
+        if pool.threads.is_empty() { here() } else { Self::Threads(pool) }
     }
 
     /// Hands a block over. [`take`](Self::take) must have returned `None` before.

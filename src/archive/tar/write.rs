@@ -50,7 +50,7 @@ pub(crate) fn padding_after(size: u64) -> u64 {
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
-/// These zeros.
+/// The zeros that follow `size` bytes of data.
 pub(crate) fn padding(size: u64) -> &'static [u8] {
     usize::try_from(padding_after(size)).ok().and_then(|count| ZEROS.get(..count)).unwrap_or(&ZEROS)
 }

@@ -37,38 +37,23 @@ pub(crate) struct PackedMembers<'a> {
 pub(super) struct Packing {
     packer: Packer,
     buffer: Vec<u8>,
-    /// The packed bytes of the small members that wait for their places.
-    small: Vec<u8>,
+    /// The packed bytes of the members that wait for their places.
+    spool: Spool,
     image: Vec<u8>,
-}
-
-impl Packing {
-    fn new(compression: Compression) -> Self {
-        let packer = Packer::new(compression);
-        Self { packer, buffer: Vec::new(), small: Vec::new(), image: Vec::new() }
-    }
 }
 
 /// A member whose packed bytes wait for their place.
 struct Packed {
     copied: Copied,
     method: Method,
-    bytes: PackedBytes,
-}
-
-enum PackedBytes {
-    /// Among the small ones of the job.
-    Small(Range<usize>),
-    Large(Spool),
+    /// Where they wait.
+    range: Range<u64>,
 }
 
 impl Packed {
     fn at(&self, at: u64) -> Placed {
         let Copied { digests, crc } = self.copied.clone();
-        let packed_size = match &self.bytes {
-            PackedBytes::Small(range) => wide(range.len()),
-            PackedBytes::Large(spool) => spool.len(),
-        };
+        let packed_size = self.range.end.saturating_sub(self.range.start);
         Placed { digests, record: Record { at, crc, packed_size, method: self.method } }
     }
 }
@@ -88,6 +73,11 @@ impl<'a> PackedMembers<'a> {
         &self.turns
     }
 
+    fn packing(&self) -> Packing {
+        let (packer, spool) = (Packer::new(self.compression), Spool::new(self.target));
+        Packing { packer, buffer: Vec::new(), spool, image: Vec::new() }
+    }
+
     /// Writes a run, unless something of it or of one before is to come later.
     pub(super) fn write_run(
         &self,
@@ -95,8 +85,8 @@ impl<'a> PackedMembers<'a> {
         members: &[RunMember<'_>],
         Buffers { packing, .. }: &mut Buffers,
     ) -> Result<Option<Vec<Placed>>> {
-        let packing = packing.get_or_insert_with(|| Packing::new(self.compression));
-        packing.small.clear();
+        let packing = packing.get_or_insert_with(|| self.packing());
+        packing.spool.clear();
         let packed = self
             .turns
             .wanted(members)
@@ -125,7 +115,7 @@ impl<'a> PackedMembers<'a> {
         let work = |packing: &mut Packing, range: Range<usize>| {
             let turn = range.start / BATCH;
             self.turns.in_turn(turn, || {
-                packing.small.clear();
+                packing.spool.clear();
                 let members: Vec<_> = new.of(range).collect();
                 let pack = |(index, member): &(usize, NewMember<'_>)| {
                     let lent = helpers.lend(member.size);
@@ -143,7 +133,7 @@ impl<'a> PackedMembers<'a> {
                 Ok(placed)
             })
         };
-        parallel::map_ranges(jobs, new.count, BATCH, || Packing::new(self.compression), work)
+        parallel::map_ranges(jobs, new.count, BATCH, || self.packing(), work)
     }
 
     /// Writes one member, which all jobs pack together.
@@ -153,7 +143,7 @@ impl<'a> PackedMembers<'a> {
         content: Content<'_>,
         jobs: usize,
     ) -> Result<Placed> {
-        let packing = &mut Packing::new(self.compression);
+        let packing = &mut self.packing();
         let packed = self.pack(content, member.size, jobs, packing)?;
         let placed = packed.at(self.turns.at());
         self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), packing)?;
@@ -171,22 +161,20 @@ impl<'a> PackedMembers<'a> {
             return self.pack_small(content, packing);
         }
         let failed = || Error::io("compress for", self.target);
-        let mut spool = Spool::new(self.target);
+        let Packing { buffer, spool, .. } = packing;
+        let start = spool.len();
         let mut encoder =
-            packer::encoder(self.compression, size, threads, &mut spool).map_err(failed())?;
-        let buffer = &mut packing.buffer;
+            packer::encoder(self.compression, size, threads, &mut *spool).map_err(failed())?;
         buffer.reserve(BLOCK);
         let copied = copy::copy(content, self.algorithms, Hashing::Beside, buffer, |block| {
             encoder.write_all(block).map_err(failed())
         })?;
         encoder.finish().map_err(failed())?;
-        let (method, bytes) = (packer::method(self.compression), PackedBytes::Large(spool));
-        Ok(Packed { copied, method, bytes })
+        Ok(Packed { copied, method: packer::method(self.compression), range: start..spool.len() })
     }
 
     fn pack_small(&self, content: Content<'_>, packing: &mut Packing) -> Result<Packed> {
-        let Packing { packer, buffer, small, .. } = packing;
-        let start = small.len();
+        let Packing { packer, buffer, spool, .. } = packing;
         let (copied, bytes) = match content {
             Content::Bytes(bytes) => (Copied::of(self.algorithms, bytes), bytes),
             content => {
@@ -194,36 +182,33 @@ impl<'a> PackedMembers<'a> {
                 (copy::append(content, self.algorithms, buffer)?, buffer.as_slice())
             }
         };
-        let method = packer.pack(bytes, small).map_err(Error::io("compress for", self.target))?;
-        Ok(Packed { copied, method, bytes: PackedBytes::Small(start..small.len()) })
+        let start = spool.len();
+        let method = spool.append(|memory| packer.pack(bytes, memory))?;
+        let method = method.map_err(Error::io("compress for", self.target))?;
+        Ok(Packed { copied, method, range: start..spool.len() })
     }
 
-    /// Writes what has its places; small neighbours in one go.
+    /// Writes what has its places, neighbours in one go.
     fn put<'m>(
         &self,
         members: impl Iterator<Item = &'m NewMember<'m>>,
         packed: &[Packed],
         placed: &[Placed],
-        Packing { small, image, .. }: &mut Packing,
+        Packing { spool, image, .. }: &mut Packing,
     ) -> Result<()> {
         image.clear();
         let mut start = placed.first().map_or(0, |first| first.record.at);
         for ((member, packed), placed) in members.zip(packed).zip(placed) {
             zip::header(image, member, &placed.record);
-            match &packed.bytes {
-                PackedBytes::Small(range) => {
-                    image.extend_from_slice(small.get(range.clone()).unwrap_or_default());
-                }
-                PackedBytes::Large(spool) => {
-                    start = spool.write_behind(image, self.file, start)?;
+            spool.each_block(packed.range.clone(), |block| {
+                image.extend_from_slice(block);
+                if image.len() >= BLOCK {
+                    self.file.write_all_at(image, start)?;
+                    start = start.saturating_add(wide(image.len()));
                     image.clear();
                 }
-            }
-            if image.len() >= BLOCK {
-                self.file.write_all_at(image, start)?;
-                start = start.saturating_add(wide(image.len()));
-                image.clear();
-            }
+                Ok(())
+            })?;
         }
         self.file.write_all_at(image, start)
     }

@@ -8,7 +8,7 @@ use zstd::stream::zio;
 
 use super::Compression;
 use crate::archive::Method;
-use crate::archive::stream::{Encoder, StreamCompression};
+use crate::archive::stream::{DEFLATE_BLOCK, Encoder, StreamCompression};
 
 /// From this size on a Zstandard member may be compressed by several threads. Below, one thread is done
 /// before the others would have waited for long.
@@ -33,7 +33,8 @@ pub(super) fn encoder<W: Write>(
     match compression {
         Compression::Stored => Encoder::new(out, StreamCompression::None, None, 1),
         Compression::Deflate { level } => {
-            Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads)
+            let blocks = usize::try_from(size.div_ceil(DEFLATE_BLOCK)).unwrap_or(usize::MAX);
+            Ok(Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads.min(blocks)))
         }
         Compression::Zstd { level } if size >= ZSTD_SHARED => {
             Encoder::new(out, StreamCompression::Zstd, level, threads)
@@ -85,7 +86,8 @@ impl Packer {
         let compressor = match &mut self.deflate {
             Some(compressor) => compressor,
             kept => {
-                let level = i32::try_from(level.unwrap_or(DEFLATE_LEVEL)).unwrap_or(i32::MAX);
+                let level = level.unwrap_or(DEFLATE_LEVEL).clamp(2, 9);
+                let level = i32::try_from(level).unwrap_or(i32::MAX);
                 let level = CompressionLvl::new(level)
                     .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no such level"))?;
                 kept.insert(Compressor::new(level))

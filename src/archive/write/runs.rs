@@ -3,6 +3,7 @@
 use super::packed::{PackedMembers, Packing};
 use super::positional::StoredMembers;
 use super::streamed::StreamedMembers;
+use super::turns::Turns;
 use super::{NewMember, Placed};
 use crate::error::Result;
 
@@ -40,14 +41,22 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once.
-    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let turns = match self {
+    fn turns(&self) -> &Turns {
+        match self {
             Self::Stored(stored) => stored.turns(),
             Self::Packed(packed) => packed.turns(),
             Self::Streamed(streamed) => streamed.turns(),
-        };
-        turns.in_turn(run, work)
+        }
+    }
+
+    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once.
+    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.turns().in_turn(run, work)
+    }
+
+    /// Whether no further run will be written, as far as is known here.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.turns().are_closed()
     }
 
     /// Gives the members of a run their places, and writes those whose content is there.
@@ -69,10 +78,6 @@ impl<'a> Runs<'a> {
 
     /// Where the next member begins, when all runs have been written; a stream knows itself.
     pub(crate) fn end(&self) -> u64 {
-        match self {
-            Self::Stored(stored) => stored.turns().at(),
-            Self::Packed(packed) => packed.turns().at(),
-            Self::Streamed(_) => 0,
-        }
+        self.turns().at()
     }
 }

@@ -1,79 +1,95 @@
-//! Packed bytes of a large member, which wait for their place in the archive.
+//! Packed bytes of members that wait for their places in the archive.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use super::copy::BLOCK;
 use crate::error::Result;
 use crate::fs::{self, File};
 
-/// Packed bytes that stay in memory before they go to a scratch file.
-const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
+/// Bytes that stay in memory before they go to a scratch file.
+const MAX_IN_MEMORY: usize = 1024 * 1024;
 
-/// Packed bytes: in memory while they are few, else in a nameless file beside the archive.
+/// What one job has packed, one member behind the other: the last of it in memory, and what does not fit there in
+/// a nameless file beside the archive.
 pub(super) struct Spool {
     target: Box<Path>,
     memory: Vec<u8>,
     scratch: Option<File>,
-    len: u64,
+    /// Bytes in the scratch file.
+    spilled: u64,
 }
 
 impl Spool {
     pub(super) fn new(target: &Path) -> Self {
-        Self { target: target.into(), memory: Vec::new(), scratch: None, len: 0 }
+        Self { target: target.into(), memory: Vec::new(), scratch: None, spilled: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.memory.clear();
+        self.spilled = 0;
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.len
+        self.spilled.saturating_add(wide(self.memory.len()))
     }
 
-    /// Writes what stands before the packed bytes from `start` on, and these behind it; where they end.
-    pub(super) fn write_behind(&self, before: &[u8], file: &File, start: u64) -> Result<u64> {
-        file.write_all_at(before, start)?;
-        let start = start.saturating_add(wide(before.len()));
-        let Some(scratch) = &self.scratch else {
-            file.write_all_at(&self.memory, start)?;
-            return Ok(start.saturating_add(self.len));
-        };
-        let mut block = vec![0; BLOCK];
-        let mut done = 0;
-        while done < self.len {
-            let count = scratch.read_at(&mut block, done)?;
-            let count = usize::try_from(self.len - done).unwrap_or(count).min(count);
-            if count == 0 {
-                return Err(scratch.changed("the scratch file became shorter"));
+    /// Lets `append` put a small member behind the others.
+    pub(super) fn append<T>(
+        &mut self,
+        append: impl FnOnce(&mut Vec<u8>) -> io::Result<T>,
+    ) -> Result<io::Result<T>> {
+        let appended = append(&mut self.memory);
+        self.spill()?;
+        Ok(appended)
+    }
+
+    /// Gives a range of it to `sink`, block by block.
+    pub(super) fn each_block(
+        &self,
+        range: Range<u64>,
+        mut sink: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Range { mut start, end } = range;
+        if let Some(scratch) = self.scratch.as_ref().filter(|_| start < self.spilled) {
+            let mut block = vec![0; BLOCK];
+            let spilled = end.min(self.spilled);
+            while start < spilled {
+                let count = scratch.read_at(&mut block, start)?;
+                let count = usize::try_from(spilled - start).unwrap_or(count).min(count);
+                if count == 0 {
+                    return Err(scratch.changed("the scratch file became shorter"));
+                }
+                sink(block.get(..count).unwrap_or_default())?;
+                start = start.saturating_add(wide(count));
             }
-            file.write_all_at(block.get(..count).unwrap_or_default(), start.saturating_add(done))?;
-            done = done.saturating_add(wide(count));
         }
-        Ok(start.saturating_add(self.len))
+        let place = |at: u64| usize::try_from(at.saturating_sub(self.spilled)).unwrap_or(0);
+        sink(self.memory.get(place(start)..place(end)).unwrap_or_default())
     }
 
-    fn spill(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Makes room in memory, once too much is there.
+    fn spill(&mut self) -> Result<()> {
+        if self.memory.len() < MAX_IN_MEMORY {
+            return Ok(());
+        }
         let scratch = match self.scratch.take() {
             Some(scratch) => scratch,
-            None => {
-                let scratch = fs::scratch_file(&self.target)?;
-                scratch.write_all_at(&self.memory, 0)?;
-                self.memory = Vec::new();
-                scratch
-            }
+            None => fs::scratch_file(&self.target)?,
         };
-        scratch.write_all_at(bytes, self.len)?;
+        scratch.write_all_at(&self.memory, self.spilled)?;
         self.scratch = Some(scratch);
+        self.spilled = self.len();
+        self.memory.clear();
         Ok(())
     }
 }
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let fits = self.memory.len().saturating_add(bytes.len()) <= MAX_IN_MEMORY;
-        if self.scratch.is_none() && fits {
-            self.memory.extend_from_slice(bytes);
-        } else {
-            self.spill(bytes)?;
-        }
-        self.len = self.len.saturating_add(wide(bytes.len()));
+        self.memory.extend_from_slice(bytes);
+        self.spill()?;
         Ok(bytes.len())
     }
 
@@ -84,4 +100,48 @@ impl Write for Spool {
 
 fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn every_member_comes_back_however_much_is_spilled(
+            lengths in prop::collection::vec(
+                prop_oneof![4 => 0..100_000_usize, 1 => 0..2 * MAX_IN_MEMORY],
+                0..12,
+            ),
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut spool = Spool::new(&directory.path().join("x"));
+            for _ in 0..2 {
+                spool.clear();
+                let mut places = Vec::new();
+                for (number, length) in lengths.iter().enumerate() {
+                    let content = vec![u8::try_from(number).unwrap() + 1; *length];
+                    let start = spool.len();
+                    if number.is_multiple_of(2) {
+                        spool.write_all(&content).unwrap();
+                    } else {
+                        spool.append(|memory| memory.write_all(&content)).unwrap().unwrap();
+                    }
+                    places.push((start..spool.len(), content));
+                }
+                for (range, content) in places {
+                    let mut back = Vec::new();
+                    spool.each_block(range, |block| {
+                        back.extend_from_slice(block);
+                        Ok(())
+                    }).unwrap();
+                    prop_assert!(back == content);
+                }
+            }
+        }
+    }
 }

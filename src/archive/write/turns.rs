@@ -62,9 +62,14 @@ impl Turns {
         Ok(result)
     }
 
+    /// Whether a turn was let pass, as far as is known here.
+    pub(super) fn are_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
     /// The contents of a run, if all are there and no turn was let pass.
     pub(super) fn wanted<'r>(&self, run: &'r [RunMember<'_>]) -> Option<Vec<&'r [u8]>> {
-        if self.closed.load(Ordering::Relaxed) {
+        if self.are_closed() {
             return None;
         }
         run.iter().map(|run| run.content).collect()
@@ -77,7 +82,7 @@ impl Turns {
         prepared: Option<P>,
         place: impl FnOnce(u64, P) -> (u64, T),
     ) -> Result<Option<T>> {
-        self.take(turn, |at| match prepared.filter(|_| !self.closed.load(Ordering::Relaxed)) {
+        self.take(turn, |at| match prepared.filter(|_| !self.are_closed()) {
             Some(prepared) => {
                 let (at, result) = place(at, prepared);
                 (at, Some(result))
@@ -109,5 +114,73 @@ impl Turns {
         state.failed = state.failed.min(turn);
         drop(state);
         self.passed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::parallel;
+
+    fn failed() -> Error {
+        Error::Unsupported("this turn fails".to_owned())
+    }
+
+    /// Takes a hundred turns by four jobs, of which `at` fails in the way that `fail` says.
+    fn with_failing(at: usize, fail: impl Fn(&Turns) -> Result<()> + Sync) -> (Error, u64) {
+        let turns = Turns::new(0);
+        let work = |(): &mut (), range: std::ops::Range<usize>| {
+            let turn = range.start;
+            turns.in_turn(turn, || {
+                if turn == at {
+                    return fail(&turns);
+                }
+                turns.take(turn, |at| (at + 1, ()))
+            })
+        };
+        let error = parallel::map_ranges(4, 100, 1, || (), work).unwrap_err();
+        (error, turns.at())
+    }
+
+    #[test]
+    fn turns_before_one_that_fails_take_place_and_its_error_is_given() {
+        for at in [0, 1, 50, 99] {
+            let (error, taken) = with_failing(at, |_| Err(failed()));
+            assert!(matches!(error, Error::Unsupported(_)), "{at}: {error}");
+            assert_eq!(taken, u64::try_from(at).unwrap());
+            // It had its turn already.
+            let (error, taken) = with_failing(at, |turns| {
+                turns.take(at, |at| (at, ()))?;
+                Err(failed())
+            });
+            assert!(matches!(error, Error::Unsupported(_)), "{at}: {error}");
+            assert!(taken >= u64::try_from(at).unwrap());
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_one_that_panics() {
+        let turns = Turns::new(0);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| turns.in_turn(1, || turns.take(1, |at| (at, ()))));
+            let inside = || turns.take(0, |_| -> (u64, ()) { panic!("within its turn") });
+            let panicked = catch_unwind(AssertUnwindSafe(|| turns.in_turn(0, inside)));
+            assert!(panicked.is_err());
+            assert!(matches!(waiting.join().unwrap(), Err(Error::Interrupted)));
+        });
+    }
+
+    #[test]
+    fn what_was_prepared_behind_a_turn_that_passed_is_not_placed() {
+        let turns = Turns::new(0);
+        let take = |turn, prepared| turns.take_prepared(turn, prepared, |at, ()| (at + 1, ()));
+        assert!(take(0, Some(())).unwrap().is_some());
+        assert!(!turns.are_closed());
+        assert!(take(1, None).unwrap().is_none());
+        assert!(turns.are_closed());
+        assert!(take(2, Some(())).unwrap().is_none());
+        assert_eq!(turns.at(), 1);
     }
 }

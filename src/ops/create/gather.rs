@@ -35,6 +35,8 @@ impl Limits {
     const COMPRESSED: Self = Self { step: 16, small: 32 * 1024 };
 }
 
+const _: () = assert!(16 * 32 * 1024 <= ROOM);
+
 /// What one job works with.
 struct Job {
     below: Below,
@@ -86,6 +88,8 @@ fn write_run(
     job: &mut Job,
 ) -> Result<Vec<Content>> {
     let Job { below, block, room, buffers, alike } = job;
+    // What is not going to be written now need not be read whole.
+    let small = if runs.are_closed() { 0 } else { small };
     let mut filled = 0;
     let mut seen = Vec::with_capacity(entries.len());
     let mut contents = Vec::with_capacity(entries.len());

@@ -4,7 +4,7 @@
 use super::plan::Plan;
 use super::wide;
 use crate::archive::{ArchiveWriter, NewContent, NewMembers};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 use crate::ops::survey::{Kept, SourceEntry, State};
 
@@ -32,7 +32,8 @@ impl Plan<'_> {
             self.members.check_name(&entry.path)?;
         }
         let sizes = left().filter_map(|entry| Some(entry.state.stamp()?.len()));
-        progress.stage("packing", sizes.fold(0, u64::saturating_add), wide(rest.len()));
+        let files = left().filter(|entry| !matches!(entry.state, State::Directory)).count();
+        progress.stage("packing", sizes.fold(0, u64::saturating_add), wide(files));
         let entry = |index: usize| self.entries.get(*rest.get(index)?);
         let written = writer.write(NewMembers {
             count: rest.len(),
@@ -43,11 +44,18 @@ impl Plan<'_> {
             },
             algorithms: self.algorithms,
         })?;
-        for (index, placed) in rest.iter().zip(written.into_iter().flatten()) {
-            let Some(entry) = self.entries.get_mut(*index) else { continue };
-            let Some(member) = self.members.of(entry) else { continue };
-            let (kind, size, modified) = (member.kind, member.size, member.modified);
-            entry.state = State::Written(kind, size, modified, placed);
+        let mut written = written.into_iter().flatten();
+        for index in rest {
+            let entry = self.entries.get_mut(*index);
+            let member = entry.as_deref().and_then(|entry| self.members.of(entry));
+            // Each of them is a member, and was written.
+            let (Some(member), Some(placed)) = (member, written.next()) else {
+                return Err(Error::Interrupted);
+            };
+            let state = State::Written(member.kind, member.size, member.modified, placed);
+            if let Some(entry) = self.entries.get_mut(*index) {
+                entry.state = state;
+            }
         }
         Ok(())
     }

@@ -35,6 +35,8 @@ fn small() -> Experiment {
         .describe("run1/a.yaml", "[3000]", "uint8")
         .array("b.ra", INT16, &[2], &[1, 0, 2, 0])
         .describe("b.yaml", "[2]", "int16")
+        // Too large to be compressed as it passes.
+        .file("c.bin", noise(2, 40_000))
         .empty_directory("empty")
 }
 
