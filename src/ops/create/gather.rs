@@ -17,7 +17,7 @@ use crate::pack::{Alike, Content};
 use crate::parallel;
 
 /// Bytes of small files that one job holds.
-const ROOM: usize = 512 * 1024;
+const ROOM: usize = 1024 * 1024;
 
 /// What is written as it passes.
 #[derive(Clone, Copy)]
@@ -32,10 +32,10 @@ impl Limits {
     /// For what gets its place when there is no room for it.
     const STORED: Self = Self { step: 64, small: 64 * 1024 };
     /// There is room for each.
-    const COMPRESSED: Self = Self { step: 16, small: 32 * 1024 };
+    const COMPRESSED: Self = Self { step: 32, small: 32 * 1024 };
 }
 
-const _: () = assert!(16 * 32 * 1024 <= ROOM);
+const _: () = assert!(32 * 32 * 1024 <= ROOM);
 
 /// What one job works with.
 struct Job {
