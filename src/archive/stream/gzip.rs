@@ -9,10 +9,7 @@ use super::workers::Workers;
 
 /// Input of one block. It decides the bytes that are written, so it is the same for any number of jobs:
 /// long enough that the end of a block costs nothing, short enough that small archives have several.
-pub(super) const BLOCK_LEN: usize = 256 << 10;
-/// The same, for who compares it with the length of a file.
-pub(crate) const DEFLATE_BLOCK: u64 = 256 << 10;
-const _: () = assert!(BLOCK_LEN == 256 << 10 && DEFLATE_BLOCK == 256 << 10);
+pub(crate) const BLOCK_LEN: usize = 256 << 10;
 
 /// How far back deflate can refer.
 const WINDOW_LEN: usize = 32 << 10;

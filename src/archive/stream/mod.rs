@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX};
 pub(crate) use self::encoder::Encoder;
-pub(crate) use self::gzip::DEFLATE_BLOCK;
+pub(crate) use self::gzip::BLOCK_LEN as DEFLATE_BLOCK;
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

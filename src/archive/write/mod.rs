@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use self::copy::Copied;
 use self::packed::PackedMembers;
 pub(crate) use self::positional::{LaterFile, StoredMembers};
 pub(crate) use self::runs::{Buffers, RunMember, Runs};
@@ -118,6 +119,13 @@ pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record
 pub(crate) struct Placed {
     pub(crate) digests: Digests,
     pub(crate) record: Record,
+}
+
+impl Placed {
+    /// Of a member that is stored as it is.
+    fn stored(member: &NewMember<'_>, at: u64, Copied { digests, crc }: Copied) -> Self {
+        Self { digests, record: Record::stored(member, at, crc) }
+    }
 }
 
 /// Writes one archive into a file that has no name yet.

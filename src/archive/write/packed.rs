@@ -184,7 +184,6 @@ impl<'a> PackedMembers<'a> {
         };
         let start = spool.len();
         let method = spool.append(|memory| packer.pack(bytes, memory))?;
-        let method = method.map_err(Error::io("compress for", self.target))?;
         Ok(Packed { copied, method, range: start..spool.len() })
     }
 

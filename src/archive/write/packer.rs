@@ -33,7 +33,7 @@ pub(super) fn encoder<W: Write>(
     match compression {
         Compression::Stored => Encoder::new(out, StreamCompression::None, None, 1),
         Compression::Deflate { level } => {
-            let blocks = usize::try_from(size.div_ceil(DEFLATE_BLOCK)).unwrap_or(usize::MAX);
+            let blocks = usize::try_from(size).unwrap_or(usize::MAX).div_ceil(DEFLATE_BLOCK);
             Ok(Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads.min(blocks)))
         }
         Compression::Zstd { level } if size >= ZSTD_SHARED => {

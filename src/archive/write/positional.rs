@@ -114,7 +114,7 @@ impl<'a> StoredMembers<'a> {
         let mut placed: Vec<Placed> = members
             .iter()
             .map(|RunMember { member, content }| match content {
-                Some(bytes) => placed(member, 0, Copied::of(self.algorithms, bytes)),
+                Some(bytes) => Placed::stored(member, 0, Copied::of(self.algorithms, bytes)),
                 None => {
                     Placed { digests: Digests::default(), record: Record::stored(member, 0, 0) }
                 }
@@ -168,7 +168,7 @@ impl<'a> StoredMembers<'a> {
             image.extend_from_slice(block);
             self.headers.pad(image, member);
             self.file.write_all_at(image, at)?;
-            return Ok(placed(member, at, copied));
+            return Ok(Placed::stored(member, at, copied));
         }
         let sink = self.sink(member, at, image)?;
         let copied = copy::copy(content, self.algorithms, hashing, block, sink)?;
@@ -221,12 +221,8 @@ impl<'a> StoredMembers<'a> {
         if !image.is_empty() {
             self.file.write_all_at(image, end)?;
         }
-        Ok(placed(member, at, copied))
+        Ok(Placed::stored(member, at, copied))
     }
-}
-
-fn placed(member: &NewMember<'_>, at: u64, Copied { digests, crc }: Copied) -> Placed {
-    Placed { digests, record: Record::stored(member, at, crc) }
 }
 
 /// Writes all members, and gives where each lies.

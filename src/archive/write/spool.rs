@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::copy::BLOCK;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::{self, File};
 
 /// Bytes that stay in memory before they go to a scratch file.
@@ -39,8 +39,8 @@ impl Spool {
     pub(super) fn append<T>(
         &mut self,
         append: impl FnOnce(&mut Vec<u8>) -> io::Result<T>,
-    ) -> Result<io::Result<T>> {
-        let appended = append(&mut self.memory);
+    ) -> Result<T> {
+        let appended = append(&mut self.memory).map_err(Error::io("compress for", &self.target))?;
         self.spill()?;
         Ok(appended)
     }
@@ -129,7 +129,7 @@ mod tests {
                     if number.is_multiple_of(2) {
                         spool.write_all(&content).unwrap();
                     } else {
-                        spool.append(|memory| memory.write_all(&content)).unwrap().unwrap();
+                        spool.append(|memory| memory.write_all(&content)).unwrap();
                     }
                     places.push((start..spool.len(), content));
                 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::copy::{self, Copied};
 use super::runs::{Buffers, RunMember};
 use super::turns::Turns;
-use super::{Content, NewMember, NewMembers, Placed, Record, tar_header};
+use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
 use crate::digest::{Algorithm, Hashing};
@@ -56,7 +56,8 @@ impl TarStream {
         let copied =
             copy::copy(content, algorithms, Hashing::Beside, block, |block| self.put(block))?;
         self.put(tar::padding(member.size))?;
-        Ok(placed(member, copied))
+        // Where it lies is the stream's own affair.
+        Ok(Placed::stored(member, 0, copied))
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
@@ -68,11 +69,6 @@ impl TarStream {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.encoder.write_all(bytes).map_err(Error::io("write", self.file.path()))
     }
-}
-
-/// What is known of a member, whose place is the stream's own affair.
-fn placed(member: &NewMember<'_>, Copied { digests, crc }: Copied) -> Placed {
-    Placed { digests, record: Record::stored(member, 0, crc) }
 }
 
 /// Writes members of the stream from several jobs.
@@ -108,7 +104,7 @@ impl<'a> StreamedMembers<'a> {
             image.extend_from_slice(&tar_header(member)?);
             image.extend_from_slice(content);
             image.extend_from_slice(tar::padding(member.size));
-            Ok::<_, Error>(placed(member, Copied::of(self.algorithms, content)))
+            Ok::<_, Error>(Placed::stored(member, 0, Copied::of(self.algorithms, content)))
         };
         let contents = self.turns.wanted(members).map(|contents| members.iter().zip(contents));
         let prepared = contents

@@ -25,6 +25,14 @@ pub(super) fn is_aside(name: &str) -> bool {
         || pack::manifest_algorithm(name).is_some()
 }
 
+/// Refuses a member whose name is none in the archive.
+pub(super) fn check_name(member: &NewMember<'_>) -> Result<()> {
+    if !path::is_sound(&member.path) {
+        MemberPath::new(&*member.path)?;
+    }
+    Ok(())
+}
+
 impl Members<'_> {
     /// Marks the directories that are no members.
     pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
@@ -40,8 +48,8 @@ impl Members<'_> {
         let has_directories = self.options.layout != Layout::BagIt;
         for SourceEntry { path, state, .. } in entries {
             let name = path.as_str();
-            let is_member = has_directories && !is_aside(name) && !occupied.contains(name);
-            if matches!(state, State::Directory) && !is_member {
+            let is_member = || has_directories && !is_aside(name) && !occupied.contains(name);
+            if matches!(state, State::Directory) && !is_member() {
                 *state = State::Implied;
             }
         }
@@ -61,17 +69,9 @@ impl Members<'_> {
     ) -> Result<NewMember<'p>> {
         let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
         let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
-        self.check_name(path)?;
-        Ok(self.placed(path, kind, size, modified, header_len))
-    }
-
-    /// Refuses a path that is none in the archive.
-    pub(super) fn check_name(self, path: &MemberPath) -> Result<()> {
-        let name = self.placement.placed(path.as_str());
-        if !path::is_sound(&name) {
-            MemberPath::new(&*name)?;
-        }
-        Ok(())
+        let member = self.placed(path, kind, size, modified, header_len);
+        check_name(&member)?;
+        Ok(member)
     }
 
     /// The directory that a bag has, even when there is nothing in it.

@@ -1,6 +1,7 @@
 //! What was not written as it passed: everything behind the first large file of a compressed archive, or all of it
 //! where descriptions are made.
 
+use super::members::check_name;
 use super::plan::Plan;
 use super::wide;
 use crate::archive::{ArchiveWriter, NewContent, NewMembers};
@@ -28,8 +29,8 @@ impl Plan<'_> {
     ) -> Result<()> {
         let progress = &self.members.options.progress;
         let left = || rest.iter().filter_map(|index| self.entries.get(*index));
-        for entry in left() {
-            self.members.check_name(&entry.path)?;
+        for member in left().filter_map(|entry| self.members.of(entry)) {
+            check_name(&member)?;
         }
         let sizes = left().filter_map(|entry| Some(entry.state.stamp()?.len()));
         let files = left().filter(|entry| !matches!(entry.state, State::Directory)).count();
@@ -46,16 +47,13 @@ impl Plan<'_> {
         })?;
         let mut written = written.into_iter().flatten();
         for index in rest {
-            let entry = self.entries.get_mut(*index);
-            let member = entry.as_deref().and_then(|entry| self.members.of(entry));
             // Each of them is a member, and was written.
-            let (Some(member), Some(placed)) = (member, written.next()) else {
+            let (Some(entry), Some(placed)) = (self.entries.get_mut(*index), written.next()) else {
                 return Err(Error::Interrupted);
             };
-            let state = State::Written(member.kind, member.size, member.modified, placed);
-            if let Some(entry) = self.entries.get_mut(*index) {
-                entry.state = state;
-            }
+            let Some(member) = self.members.of(entry) else { return Err(Error::Interrupted) };
+            let (kind, size, modified) = (member.kind, member.size, member.modified);
+            entry.state = State::Written(kind, size, modified, placed);
         }
         Ok(())
     }
