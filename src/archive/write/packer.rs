@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use libdeflater::{CompressionError, CompressionLvl, Compressor};
-use zstd::stream::raw::{self, Operation as _};
-use zstd::stream::zio;
+use zstd::bulk;
+use zstd::zstd_safe::compress_bound;
 
 use super::Compression;
 use crate::archive::Method;
@@ -50,7 +50,7 @@ const ZSTD_LEVEL: i32 = 3;
 pub(super) struct Packer {
     compression: Compression,
     deflate: Option<Compressor>,
-    zstd: Option<raw::Encoder<'static>>,
+    zstd: Option<bulk::Compressor<'static>>,
 }
 
 impl Packer {
@@ -106,19 +106,19 @@ impl Packer {
         }
     }
 
+    /// Whether bytes became fewer. A frame of a known length has tables of its own size, which stay in the
+    /// core's cache, and says that length to its reader.
     fn zstd(&mut self, content: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> io::Result<bool> {
-        let mut encoder = match self.zstd.take() {
-            Some(encoder) => encoder,
-            None => raw::Encoder::new(level.unwrap_or(ZSTD_LEVEL))?,
+        let compressor = match &mut self.zstd {
+            Some(compressor) => compressor,
+            kept => kept.insert(bulk::Compressor::new(level.unwrap_or(ZSTD_LEVEL))?),
         };
         let start = out.len();
-        encoder.reinit()?;
-        let mut writer = zio::Writer::new(out, encoder);
-        writer.write_all(content)?;
-        writer.finish()?;
-        let (out, encoder) = writer.into_inner();
-        self.zstd = Some(encoder);
-        Ok(out.len().saturating_sub(start) < content.len())
+        out.resize(start.saturating_add(compress_bound(content.len())), 0);
+        let room = out.get_mut(start..).unwrap_or_default();
+        let packed = compressor.compress_to_buffer(content, room)?;
+        out.truncate(start.saturating_add(packed));
+        Ok(packed < content.len())
     }
 }
 
