@@ -450,12 +450,12 @@ fn beginning(text: &str) -> String {
 }
 
 pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
-    let special: &[char] = match names {
-        NameEncoding::Gnu => &['\\', '\n', '\r'],
-        NameEncoding::Percent => &['%', '\n', '\r'],
-        NameEncoding::Verbatim => &[],
+    let is_special = match names {
+        NameEncoding::Gnu => memchr::memchr3(b'\\', b'\n', b'\r', name.as_bytes()).is_some(),
+        NameEncoding::Percent => memchr::memchr3(b'%', b'\n', b'\r', name.as_bytes()).is_some(),
+        NameEncoding::Verbatim => false,
     };
-    if !name.contains(special) {
+    if !is_special {
         return Cow::Borrowed(name);
     }
     let mut encoded = String::with_capacity(name.len());

@@ -26,8 +26,8 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers, Pieces,
-    Placed, Records, RunMember, Runs, StoredMembers,
+    AllRecords, ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers,
+    Pieces, Placed, Records, RunMember, Runs, StoredMembers,
 };
 
 use self::data::Stretch;

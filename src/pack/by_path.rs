@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use crate::path::MemberPath;
 
@@ -138,6 +138,12 @@ impl<P: Deref> ByPath<P> {
 
     pub(crate) fn iter(&self) -> <&Self as IntoIterator>::IntoIter {
         self.into_iter()
+    }
+
+    /// Those of a range of their numbers.
+    pub(crate) fn range(&self, range: Range<usize>) -> <&Self as IntoIterator>::IntoIter {
+        let entries = self.entries.get(range).unwrap_or_default();
+        entries.iter().map(|(path, value)| (path, &**value))
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &MemberPath> {

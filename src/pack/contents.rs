@@ -1,5 +1,6 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::by_path::{ByPath, Near};
@@ -11,6 +12,7 @@ use super::{
 };
 use crate::finding::{Code, Finding};
 use crate::ndl::{Attribute, DimCoord, Document, Group, Ndarray, Order, PlainDescription, Value};
+use crate::parallel;
 use crate::path::MemberPath;
 
 /// The extension of descriptions that few have.
@@ -156,8 +158,28 @@ impl Contents {
         }) && is_described_once()
     }
 
+    /// Which arrays are so, in their order, as several jobs find.
+    fn all_plainly_right(&self, jobs: usize) -> Vec<bool> {
+        /// Arrays that one job takes at a time.
+        const STEP: usize = 512;
+        let work = |near: &mut Near, range| {
+            let arrays = self.arrays.range(range);
+            Ok::<_, Infallible>(
+                arrays.map(|(path, facts)| self.is_plainly_right(path, facts, near)).collect(),
+            )
+        };
+        let Ok(right): Result<Vec<Vec<bool>>, _> =
+            parallel::map_ranges(jobs, self.arrays.len(), STEP, Near::default, work);
+        right.concat()
+    }
+
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
+        self.findings_by(1)
+    }
+
+    /// The same, as several jobs find.
+    pub(crate) fn findings_by(&self, jobs: usize) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::Context::new(self);
         if let Some((member, facts)) = &self.pack_document {
@@ -175,10 +197,9 @@ impl Contents {
             }
         }
         let near = Near::default();
-        for (path, facts) in &self.arrays {
+        for ((path, facts), is_right) in self.arrays.iter().zip(self.all_plainly_right(jobs)) {
             let first = findings.len();
             facts.findings(path, &mut findings);
-            let is_right = self.is_plainly_right(path, facts, &near);
             let before = findings.len();
             let described =
                 if is_right { None } else { self.description_near(path, &near, &mut findings) };

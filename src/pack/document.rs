@@ -1,7 +1,9 @@
 //! The description of a whole pack, made from the descriptions of its arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::io::{self, BufRead};
+use std::ops::Range;
 
 use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
@@ -11,6 +13,7 @@ use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
 use crate::manifest::goes_on_with;
 use crate::ndl::grouped::{self, Section};
 use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, Storage};
+use crate::parallel;
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
@@ -38,17 +41,31 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
 /// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();
-    PackDocument::new(contents, convention).each_piece(&mut |piece| {
-        text.push_str(piece);
-        true
+    let whole = PackDocument::new(contents, convention).each_block(1, |block| {
+        text.push_str(block);
+        Ok::<_, Infallible>(())
     });
+    let Ok(()) = whole;
     text
 }
 
+/// Parts whose text is made at once.
+const STEP: usize = 256;
+
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
-/// is made piece by piece: of hundreds of thousands of arrays it is long.
+/// is made block by block: of hundreds of thousands of arrays it is long.
 pub(crate) struct PackDocument<'a> {
-    groups: BTreeMap<String, Parts<'a>>,
+    /// By their paths.
+    groups: Vec<(String, Parts<'a>)>,
+    /// Where the blocks end.
+    ends: Vec<Place>,
+}
+
+/// A place in the document: behind so many parts of a group.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    group: usize,
+    parts: usize,
 }
 
 impl<'a> PackDocument<'a> {
@@ -62,41 +79,95 @@ impl<'a> PackDocument<'a> {
                 builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
             }
         }
-        Self { groups: builder.finish() }
+        let groups: Vec<_> = builder.finish().into_iter().collect();
+        let ends = ends_of_blocks(&groups, STEP);
+        Self { groups, ends }
     }
 
-    /// Gives the text piece by piece to `sink`, until that has had enough.
-    pub(crate) fn each_piece(&self, sink: &mut dyn FnMut(&str) -> bool) {
-        if sink(HEAD) {
-            write_groups(&self.groups, sink);
-        }
+    /// Gives the text to `sink` block by block, which several jobs make, until that fails.
+    pub(crate) fn each_block<E>(
+        &self,
+        jobs: usize,
+        mut sink: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let make = |number| {
+            let mut block = String::new();
+            self.push_block(&mut block, number);
+            block
+        };
+        parallel::in_order(jobs, self.ends.len(), make, |block| sink(&block))
     }
 
     /// The length of the text in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        let mut len = 0_u64;
-        self.each_piece(&mut |piece| {
-            len = len.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
-            true
-        });
-        len
+    pub(crate) fn len(&self, jobs: usize) -> u64 {
+        let len_of = |block: &mut String, numbers: Range<usize>| {
+            block.clear();
+            for number in numbers {
+                self.push_block(block, number);
+            }
+            Ok::<_, Infallible>(u64::try_from(block.len()).unwrap_or(u64::MAX))
+        };
+        let Ok(lens) = parallel::map_ranges(jobs, self.ends.len(), 1, String::new, len_of);
+        lens.into_iter().fold(0, u64::saturating_add)
     }
+
+    fn push_block(&self, text: &mut String, number: usize) {
+        let start = match number.checked_sub(1) {
+            Some(before) => self.ends.get(before).copied().unwrap_or_default(),
+            None => {
+                text.push_str(HEAD);
+                if self.groups.is_empty() {
+                    text.push_str("{}\n");
+                }
+                Place::default()
+            }
+        };
+        let Some(end) = self.ends.get(number) else { return };
+        for (at, (path, group)) in self.groups.iter().enumerate().skip(start.group) {
+            let first = if at == start.group { start.parts } else { 0 };
+            let last = if at == end.group { end.parts } else { group.len() };
+            if at > end.group || (at == end.group && last == 0) {
+                return;
+            }
+            if first == 0 {
+                grouped::push_group(text, path, &group.attributes);
+            }
+            group.push(text, first..last);
+        }
+    }
+}
+
+/// Where the blocks of a text end: of so many parts each, however many groups they are of.
+fn ends_of_blocks(groups: &[(String, Parts<'_>)], step: usize) -> Vec<Place> {
+    let (mut ends, mut filled) = (Vec::new(), 0_usize);
+    for (group, (_, parts)) in groups.iter().enumerate() {
+        let mut left = parts.len();
+        while left >= step.saturating_sub(filled) {
+            left = left.saturating_sub(step.saturating_sub(filled));
+            ends.push(Place { group, parts: parts.len().saturating_sub(left) });
+            filled = 0;
+        }
+        // The group itself takes room too.
+        filled = filled.saturating_add(left).saturating_add(1).min(step);
+    }
+    ends.push(Place { group: groups.len(), parts: 0 });
+    ends
 }
 
 impl Contents {
     /// Forgets the document of the whole pack when it is the one that would be made of the other
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
-    pub(crate) fn forget_repetition(&mut self) {
+    pub(crate) fn forget_repetition(&mut self, jobs: usize) {
         let Some(document) = self.pack_document.take() else { return };
-        if !self.makes(document.1.text()) {
+        if !self.makes(document.1.text(), jobs) {
             self.pack_document = Some(document);
         }
     }
 
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
     /// lacks one. The document of the pack must have been taken away.
-    pub(super) fn makes(&self, document: &str) -> bool {
-        self.makes_text(&mut document.as_bytes()).unwrap_or(false)
+    pub(super) fn makes(&self, document: &str, jobs: usize) -> bool {
+        self.makes_text(&mut document.as_bytes(), jobs).unwrap_or(false)
     }
 
     /// The same of a text that is read on the way.
@@ -104,62 +175,26 @@ impl Contents {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub(crate) fn makes_text(&self, document: &mut dyn BufRead) -> io::Result<bool> {
+    pub(crate) fn makes_text(&self, document: &mut dyn BufRead, jobs: usize) -> io::Result<bool> {
         if self.undescribed().next().is_some() {
             return Ok(false);
         }
-        let mut is_so_far = Ok(true);
-        PackDocument::new(self, None).each_piece(&mut |piece| {
-            is_so_far = goes_on_with(document, piece.as_bytes());
-            matches!(is_so_far, Ok(true))
+        let compared = PackDocument::new(self, None).each_block(jobs, |block| {
+            match goes_on_with(document, block.as_bytes()) {
+                Ok(true) => Ok(()),
+                otherwise => Err(otherwise),
+            }
         });
-        Ok(is_so_far? && document.fill_buf()?.is_empty())
+        match compared {
+            Ok(()) => Ok(document.fill_buf()?.is_empty()),
+            Err(otherwise) => otherwise,
+        }
     }
 }
 
-fn write_groups(
-    groups: &BTreeMap<String, Parts<'_>>,
-    sink: &mut dyn FnMut(&str) -> bool,
-) -> Option<()> {
-    let mut piece = String::new();
-    let mut give = |piece: &mut String| {
-        let goes_on = sink(piece);
-        piece.clear();
-        goes_on.then_some(())
-    };
-    if groups.is_empty() {
-        piece.push_str("{}\n");
-        give(&mut piece)?;
-    }
-    for (path, group) in groups {
-        grouped::push_group(&mut piece, path, &group.attributes);
-        if !group.dimcoords.is_empty() {
-            grouped::push_section(&mut piece, Section::DimCoords);
-        }
-        for part in &group.dimcoords {
-            match part {
-                Part::Model(coord) => grouped::push_dimcoord(&mut piece, coord),
-                Part::Plain { path, facts } => push_plain(&mut piece, path.stem(), facts),
-            }
-            give(&mut piece)?;
-        }
-        if !group.ndarrays.is_empty() {
-            grouped::push_section(&mut piece, Section::Ndarrays);
-        }
-        for part in &group.ndarrays {
-            match part {
-                Part::Model(ndarray) => grouped::push_ndarray(&mut piece, ndarray),
-                Part::Plain { path, facts } => push_plain(&mut piece, path.stem(), facts),
-            }
-            give(&mut piece)?;
-        }
-    }
-    Some(())
-}
-
-fn push_plain(piece: &mut String, name: &str, facts: &DescriptionFacts) {
+fn push_plain(text: &mut String, name: &str, facts: &DescriptionFacts) {
     if let Some(plain) = facts.plain() {
-        plain.push_to_group(name, piece);
+        plain.push_to_group(name, text);
     }
 }
 
@@ -179,6 +214,38 @@ struct Parts<'a> {
     attributes: Vec<Attribute>,
     dimcoords: Vec<Part<'a, DimCoord>>,
     ndarrays: Vec<Part<'a, Ndarray>>,
+}
+
+impl Parts<'_> {
+    fn len(&self) -> usize {
+        self.dimcoords.len().saturating_add(self.ndarrays.len())
+    }
+
+    /// Appends the text of some of them, the coordinates first.
+    fn push(&self, text: &mut String, range: Range<usize>) {
+        let coordinates = self.dimcoords.len();
+        for at in range {
+            if at < coordinates {
+                if at == 0 {
+                    grouped::push_section(text, Section::DimCoords);
+                }
+                match self.dimcoords.get(at) {
+                    Some(Part::Model(coord)) => grouped::push_dimcoord(text, coord),
+                    Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
+                    None => {}
+                }
+            } else {
+                if at == coordinates {
+                    grouped::push_section(text, Section::Ndarrays);
+                }
+                match self.ndarrays.get(at.saturating_sub(coordinates)) {
+                    Some(Part::Model(ndarray)) => grouped::push_ndarray(text, ndarray),
+                    Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
+                    None => {}
+                }
+            }
+        }
+    }
 }
 
 impl<T> Part<'_, T> {

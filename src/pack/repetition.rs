@@ -14,7 +14,7 @@ impl Contents {
         let Some(document) = self.pack_document.take() else { return self.findings() };
         let text = document.1.text();
         let is_repetition =
-            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text);
+            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text, 1);
         let findings = is_repetition.then(|| self.findings());
         self.pack_document = Some(document);
         // What is wrong with a description is wrong with the document as well, at a place of its own there.

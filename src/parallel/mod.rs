@@ -1,5 +1,6 @@
 //! A small pool of scoped threads: work on the numbers `0..count`, results in their order.
 
+mod in_order;
 mod turns;
 
 use std::ops::Range;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+pub(crate) use self::in_order::in_order;
 pub(crate) use self::turns::{Hand, Turn, turns};
 
 /// How many jobs to run when the caller does not say: one for each core.

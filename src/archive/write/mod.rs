@@ -77,8 +77,15 @@ pub(crate) enum Content<'a> {
 /// Gives a content piece by piece.
 pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// Gives the records of members from the first one on.
-pub(crate) type AllRecords<'a, 'm> = dyn Fn() -> Records<'a, 'm> + Sync + 'a;
+/// The records of members, as often as they are asked for: a directory of hundreds of thousands would take as
+/// much room as what is known of its members.
+#[derive(Clone, Copy)]
+pub(crate) struct AllRecords<'a, 'm> {
+    /// Numbers of members; not each needs to be one.
+    pub(crate) count: usize,
+    /// Gives those of a range of numbers.
+    pub(crate) of: &'a (dyn Fn(Range<usize>) -> Records<'a, 'm> + Sync),
+}
 
 /// The content of each member by its number; never asked for a directory's.
 pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
@@ -247,15 +254,14 @@ impl<'a> ArchiveWriter<'a> {
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it. `records` are those of
-    /// all members but the ones that were written alone; they are asked for more than once, since a
-    /// directory of hundreds of thousands of members would take as much room as what is known of them.
-    pub(crate) fn finish(self, records: &AllRecords<'_, '_>) -> Result<()> {
+    /// all members but the ones that were written alone.
+    pub(crate) fn finish(self, records: AllRecords<'_, '_>) -> Result<()> {
         let file = self.pending.file();
         match self.format {
             Format::Zip { layout, .. } => {
-                let end = layout.finish(file, self.at, records)?;
-                self.pending.set_len(end)?;
-                zip::read_back::check(&file.try_clone()?, &layout, self.at, records)
+                let written = layout.finish(file, self.at, records, self.jobs)?;
+                self.pending.set_len(written.end)?;
+                zip::read_back::check(&file.try_clone()?, &written, records, self.jobs)
             }
             Format::Tar => {
                 file.write_all_at(&tar::end_mark(), self.at)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::super::zip::write::{self as zip, Record};
 use super::copy::{self, BLOCK, Copied};
 use super::helpers::Helpers;
-use super::packer::{self, Packer};
+use super::packer::{self, Packer, Threads};
 use super::runs::{Buffers, RunMember};
 use super::spool::Spool;
 use super::turns::Turns;
@@ -123,7 +123,8 @@ impl<'a> PackedMembers<'a> {
                         MemberKind::Directory => Content::Bytes(b""),
                         _ => (new.source)(*index)?,
                     };
-                    self.pack(content, member.size, lent.count(), packing)
+                    let threads = Threads::beside_others(lent.count());
+                    self.pack(content, member.size, threads, packing)
                 };
                 let packed = members.iter().map(pack).collect::<Result<Vec<_>>>()?;
                 let members = || members.iter().map(|(_, member)| member);
@@ -144,7 +145,7 @@ impl<'a> PackedMembers<'a> {
         jobs: usize,
     ) -> Result<Placed> {
         let packing = &mut self.packing();
-        let packed = self.pack(content, member.size, jobs, packing)?;
+        let packed = self.pack(content, member.size, Threads::alone(jobs), packing)?;
         let placed = packed.at(self.turns.at());
         self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), packing)?;
         Ok(placed)
@@ -154,7 +155,7 @@ impl<'a> PackedMembers<'a> {
         &self,
         content: Content<'_>,
         size: u64,
-        threads: usize,
+        threads: Threads,
         packing: &mut Packing,
     ) -> Result<Packed> {
         if size <= SMALL {

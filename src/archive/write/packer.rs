@@ -10,9 +10,25 @@ use super::Compression;
 use crate::archive::Method;
 use crate::archive::stream::{DEFLATE_BLOCK, Encoder, StreamCompression};
 
-/// From this size on a Zstandard member may be compressed by several threads. Below, one thread is done
-/// before the others would have waited for long.
-const ZSTD_SHARED: u64 = 64 * 1024 * 1024;
+/// The threads that compress a large member.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Threads {
+    count: usize,
+    /// From this size on a Zstandard member is compressed by threads of its own, be it one or several.
+    zstd_from: u64,
+}
+
+impl Threads {
+    /// Beside other members: one thread is done with less before the others would have waited for long.
+    pub(super) fn beside_others(count: usize) -> Self {
+        Self { count, zstd_from: 64 * 1024 * 1024 }
+    }
+
+    /// While there is nothing else to do.
+    pub(super) fn alone(count: usize) -> Self {
+        Self { count, zstd_from: 1024 * 1024 }
+    }
+}
 
 pub(super) fn method(compression: Compression) -> Method {
     match compression {
@@ -22,22 +38,22 @@ pub(super) fn method(compression: Compression) -> Method {
     }
 }
 
-/// A compressor of a large member. Its bytes depend on the compression, the size and the content only,
-/// and not on the number of threads.
+/// A compressor of a large member. Its bytes depend on the compression, the size, the content, and whether the member
+/// is written beside others, and not on the number of threads.
 pub(super) fn encoder<W: Write>(
     compression: Compression,
     size: u64,
-    threads: usize,
+    threads: Threads,
     out: W,
 ) -> io::Result<Encoder<W>> {
     match compression {
         Compression::Stored => Encoder::new(out, StreamCompression::None, None, 1),
         Compression::Deflate { level } => {
             let blocks = usize::try_from(size).unwrap_or(usize::MAX).div_ceil(DEFLATE_BLOCK);
-            Ok(Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads.min(blocks)))
+            Ok(Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads.count.min(blocks)))
         }
-        Compression::Zstd { level } if size >= ZSTD_SHARED => {
-            Encoder::new(out, StreamCompression::Zstd, level, threads)
+        Compression::Zstd { level } if size >= threads.zstd_from => {
+            Encoder::new(out, StreamCompression::Zstd, level, threads.count)
         }
         Compression::Zstd { level } => Encoder::zstd_here(out, level.unwrap_or(ZSTD_LEVEL)),
     }
@@ -170,11 +186,13 @@ mod tests {
         fn the_number_of_threads_does_not_show_and_the_content_comes_back(
             content in content(),
             times in 1..12_usize,
-            size in prop::sample::select(vec![1, ZSTD_SHARED]),
+            size in prop::sample::select(vec![1, 2 << 20, 64 << 20]),
+            alone: bool,
         ) {
             let content = content.repeat(times);
             for compression in COMPRESSIONS {
                 let packed = [1, 3].map(|threads| {
+                    let threads = if alone { Threads::alone } else { Threads::beside_others }(threads);
                     let mut encoder = encoder(compression, size, threads, Vec::new()).unwrap();
                     encoder.write_all(&content).unwrap();
                     encoder.finish().unwrap()

@@ -2,6 +2,7 @@
 //! its name. There is no way to skip this: an archive that only its writer can read is lost.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
@@ -10,20 +11,40 @@ use zip::unstable::read::ZipIterable;
 use super::super::data::moved;
 use super::super::write::AllRecords;
 use super::directory;
-use super::write::ZipLayout;
+use super::record::write_end;
+use super::write::Written;
 use crate::error::{Error, Result};
 use crate::fs::File;
+use crate::parallel;
 
 /// Bytes that are read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
 
+/// Parts of the directory for each job: a job may be interrupted.
+const PARTS_EACH: usize = 4;
+
 /// Compares every member, as the other implementation reads it from the file, with what was meant:
 /// name, sizes, checksum, offset; and that its local header says the same as the directory.
+///
+/// Several jobs read a part of the directory each.
 pub(in crate::archive) fn check(
     file: &File,
-    layout: &ZipLayout,
-    directory_at: u64,
-    records: &AllRecords<'_, '_>,
+    written: &Written,
+    records: AllRecords<'_, '_>,
+    jobs: usize,
+) -> Result<()> {
+    let blocks = written.blocks.len();
+    let parts = if jobs > 1 { jobs.saturating_mul(PARTS_EACH) } else { 1 };
+    let check = |(): &mut (), part| check_part(file, written, records, part);
+    parallel::map_ranges(jobs, blocks, blocks.div_ceil(parts), || (), check)?;
+    Ok(())
+}
+
+fn check_part(
+    file: &File,
+    written: &Written,
+    records: AllRecords<'_, '_>,
+    part: Range<usize>,
 ) -> Result<()> {
     let failed = |what: String| Error::Io {
         action: "read back",
@@ -39,12 +60,34 @@ pub(in crate::archive) fn check(
         }
         other => failed(other.to_string()),
     };
+    let entries_of = |part: Range<usize>| {
+        let blocks = written.blocks.get(part).unwrap_or_default();
+        blocks.iter().map(|block| block.entries).fold(0, u64::saturating_add)
+    };
+    // The first part is seen in the archive as it is.
+    let (windows, entries) = if part.start == 0 {
+        (Windows::new(file, written.end, Vec::new()), entries_of(0..written.blocks.len()))
+    } else {
+        let end_of = |count: usize| {
+            let block = count.checked_sub(1).and_then(|last| written.blocks.get(last));
+            block.map_or(written.directory_at, |block| block.end)
+        };
+        let (start, end) = (end_of(part.start), end_of(part.end));
+        let entries = entries_of(part.clone());
+        let mut last = Vec::new();
+        write_end(&mut last, entries, start, end.saturating_sub(start));
+        (Windows::new(file, end, last), entries)
+    };
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let archive = ZipIterable::try_new(Windows::new(file)?, config).map_err(refused)?;
+    let archive = ZipIterable::try_new(windows, config).map_err(refused)?;
+    let found = archive.len();
+    if u64::try_from(found).ok() != Some(entries) {
+        return Err(failed(format!("expected {entries} members, found {found}")));
+    }
     let mut archive = archive.enforce_header_consistency(true);
     let read = archive.files().map_err(refused)?;
-    layout.each_block(records, |block| {
-        for meant in directory::headers(block, directory_at) {
+    for block in part {
+        for meant in directory::headers(&written.block(block, records), written.directory_at) {
             let meant = meant.map_err(|finding| failed(finding.to_string()))?;
             let name = || String::from_utf8_lossy(meant.name).into_owned();
             let entry = match read.next() {
@@ -62,29 +105,30 @@ pub(in crate::archive) fn check(
                 return Err(failed(format!("`{}` is not as it was written", name())));
             }
         }
-        Ok(())
-    })?;
-    match read.next() {
-        None => Ok(()),
-        Some(_) => Err(failed("there are more members than were written".to_owned())),
     }
+    Ok(())
 }
 
 /// A file seen through two windows, since the reader goes to and fro between two places that both
-/// move forward: the directory and the members' headers.
+/// move forward: the directory and the members' headers. Behind `len` of its bytes others end it, so that a part
+/// of a directory is one by itself.
 struct Windows<'a> {
     file: &'a File,
     len: u64,
+    end: Vec<u8>,
     position: u64,
     blocks: [(u64, Vec<u8>); 2],
 }
 
 impl<'a> Windows<'a> {
-    fn new(file: &'a File) -> Result<Self> {
-        Ok(Self { file, len: file.len()?, position: 0, blocks: [(0, Vec::new()), (0, Vec::new())] })
+    fn new(file: &'a File, len: u64, end: Vec<u8>) -> Self {
+        Self { file, len, end, position: 0, blocks: [(0, Vec::new()), (0, Vec::new())] }
     }
 
     fn ready(&self) -> Option<&[u8]> {
+        if let Some(skip) = self.position.checked_sub(self.len) {
+            return usize::try_from(skip).ok().and_then(|skip| self.end.get(skip..));
+        }
         self.blocks.iter().find_map(|(start, bytes)| {
             let skip = usize::try_from(self.position.checked_sub(*start)?).ok()?;
             bytes.get(skip..).filter(|ready| !ready.is_empty())
@@ -99,7 +143,8 @@ impl Read for Windows<'_> {
             self.blocks.swap(0, 1);
             let [(start, bytes), _] = &mut self.blocks;
             *start = self.position;
-            bytes.resize(WINDOW, 0);
+            let left = usize::try_from(self.len.saturating_sub(self.position)).unwrap_or(WINDOW);
+            bytes.resize(left.min(WINDOW), 0);
             let count = self.file.read_at(bytes, self.position)?;
             bytes.truncate(count);
         }
@@ -112,7 +157,8 @@ impl Read for Windows<'_> {
 
 impl Seek for Windows<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.position = moved(self.position, self.len, to)?;
+        let end = u64::try_from(self.end.len()).unwrap_or(u64::MAX);
+        self.position = moved(self.position, self.len.saturating_add(end), to)?;
         Ok(self.position)
     }
 }

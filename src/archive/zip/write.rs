@@ -8,8 +8,9 @@ use super::record::{
     write_local,
 };
 use crate::archive::Method;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::File;
+use crate::parallel;
 
 /// What the headers of a member say that is known when it is written.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,8 @@ impl Record {
     }
 }
 
-/// Bytes of the directory that are written at once.
-const BLOCK: usize = 64 * 1024;
+/// Members of which the directory is made at once.
+const STEP: usize = 1024;
 
 /// The end of the directory: the members that are written behind those of the payload.
 #[derive(Debug, Default)]
@@ -38,54 +39,83 @@ pub(in crate::archive) struct ZipLayout {
     entries: u64,
 }
 
+/// An archive to its end, as it was meant.
+#[derive(Debug)]
+pub(in crate::archive) struct Written {
+    layout: ZipLayout,
+    /// Where the directory begins.
+    pub(super) directory_at: u64,
+    /// The blocks of the directory, each of whole records.
+    pub(super) blocks: Vec<Block>,
+    /// Where the archive ends.
+    pub(in crate::archive) end: u64,
+}
+
+/// A block of the directory.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// Where it ends.
+    pub(super) end: u64,
+    /// How many members it is of.
+    pub(super) entries: u64,
+}
+
 impl ZipLayout {
     /// Adds what was written.
     pub(in crate::archive) fn add(&mut self, member: &NewMember<'_>, record: &Record) {
-        with_header(member, record, |header| {
-            write_central(&mut self.directory, header, record.at);
-        });
+        push_record(&mut self.directory, member, record);
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Writes the directory at `at` and gives the length of the archive.
+    /// Writes the directory at `at`, and what ends the archive.
     pub(in crate::archive) fn finish(
-        &self,
+        self,
         file: &File,
         at: u64,
-        records: &AllRecords<'_, '_>,
-    ) -> Result<u64> {
-        let mut end_at = at;
-        let entries = self.each_block(records, |block| {
-            file.write_all_at(block, end_at)?;
-            end_at = end_at.saturating_add(wide(block.len()));
-            Ok(())
+        records: AllRecords<'_, '_>,
+        jobs: usize,
+    ) -> Result<Written> {
+        let count = records.count.div_ceil(STEP).saturating_add(1);
+        let (mut blocks, mut end, mut entries) = (Vec::with_capacity(count), at, 0_u64);
+        let make = |number| self.block(number, records);
+        parallel::in_order(jobs, count, make, |(block, of_block)| {
+            file.write_all_at(&block, end)?;
+            end = end.saturating_add(wide(block.len()));
+            entries = entries.saturating_add(of_block);
+            blocks.push(Block { end, entries: of_block });
+            Ok::<_, Error>(())
         })?;
-        let mut end = Vec::new();
-        write_end(&mut end, entries, at, end_at.saturating_sub(at));
-        file.write_all_at(&end, end_at)?;
-        Ok(end_at.saturating_add(wide(end.len())))
+        let mut last = Vec::new();
+        write_end(&mut last, entries, at, end.saturating_sub(at));
+        file.write_all_at(&last, end)?;
+        let end = end.saturating_add(wide(last.len()));
+        Ok(Written { layout: self, directory_at: at, blocks, end })
     }
 
-    /// Gives the whole directory to `sink` in blocks, each of whole records, and counts these.
-    pub(super) fn each_block(
-        &self,
-        records: &AllRecords<'_, '_>,
-        mut sink: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<u64> {
-        let mut entries = self.entries;
-        let mut block = Vec::new();
-        for (member, record) in records() {
-            with_header(&member, &record, |header| write_central(&mut block, header, record.at));
-            entries = entries.saturating_add(1);
-            if block.len() >= BLOCK {
-                sink(&block)?;
-                block.clear();
-            }
+    /// A block of the directory, and of how many members it is. The last one is of those that were added here.
+    fn block(&self, number: usize, records: AllRecords<'_, '_>) -> (Vec<u8>, u64) {
+        let start = number.saturating_mul(STEP);
+        if start >= records.count {
+            return (self.directory.clone(), self.entries);
         }
-        block.extend_from_slice(&self.directory);
-        sink(&block)?;
-        Ok(entries)
+        let (mut block, mut entries) = (Vec::new(), 0_u64);
+        for (member, record) in (records.of)(start..start.saturating_add(STEP).min(records.count)) {
+            push_record(&mut block, &member, &record);
+            entries = entries.saturating_add(1);
+        }
+        (block, entries)
     }
+}
+
+impl Written {
+    /// The bytes of a block of the directory.
+    pub(super) fn block(&self, number: usize, records: AllRecords<'_, '_>) -> Vec<u8> {
+        self.layout.block(number, records).0
+    }
+}
+
+fn push_record(directory: &mut Vec<u8>, member: &NewMember<'_>, record: &Record) {
+    with_header(member, record, |header| write_central(directory, header, record.at));
 }
 
 fn wide(length: usize) -> u64 {

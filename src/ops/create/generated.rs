@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use super::super::bag::write as bag;
-use super::listed::{BLOCK, Lists};
+use super::listed::Lists;
 use super::members::Members;
 use super::wide;
 use crate::archive::{ArchiveWriter, MemberKind, NewContent, NewMember, Pieces};
@@ -20,6 +20,7 @@ pub(super) struct Generated<'a, 'p> {
     pub(super) writer: ArchiveWriter<'a>,
     pub(super) members: Members<'p>,
     pub(super) algorithms: &'p [Algorithm],
+    pub(super) jobs: usize,
     /// The manifest beside the archive.
     pub(super) external: Option<&'p File>,
     pub(super) bytes: u64,
@@ -50,10 +51,12 @@ impl Generated<'_, '_> {
         algorithm: Algorithm,
     ) -> Result<(MemberPath, Digests)> {
         let external = self.external.filter(|_| algorithm == Algorithm::Sha256);
-        let (name, len) = (pack::manifest_name(algorithm), lists.len_of(algorithm));
+        let jobs = self.jobs;
+        let len = lists.len_of(algorithm, jobs);
+        let name = pack::manifest_name(algorithm);
         self.add_pieces(&name, len, &|sink| {
             let mut at = 0_u64;
-            lists.each_block(algorithm, |block| {
+            lists.each_block(algorithm, jobs, |block| {
                 if let Some(external) = external {
                     external.write_all_at(block, at)?;
                 }
@@ -68,18 +71,9 @@ impl Generated<'_, '_> {
         &mut self,
         document: &PackDocument<'_>,
     ) -> Result<(MemberPath, Digests)> {
-        self.add_pieces(PACK_DOCUMENT, document.len(), &|sink| {
-            let (mut block, mut written) = (Vec::new(), Ok(()));
-            document.each_piece(&mut |piece| {
-                block.extend_from_slice(piece.as_bytes());
-                if block.len() >= BLOCK {
-                    written = sink(&block);
-                    block.clear();
-                }
-                written.is_ok()
-            });
-            written?;
-            sink(&block)
+        let jobs = self.jobs;
+        self.add_pieces(PACK_DOCUMENT, document.len(jobs), &|sink| {
+            document.each_block(jobs, |block| sink(block.as_bytes()))
         })
     }
 

@@ -1,6 +1,8 @@
 //! The payload as it was written: what the manifests list.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
+use std::ops::Range;
 
 use super::members::Members;
 use super::wide;
@@ -9,6 +11,7 @@ use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::Result;
 use crate::manifest::{NameEncoding, line_len, push_line};
 use crate::ops::survey::{SourceEntry, State};
+use crate::parallel;
 
 /// The members of the payload in the order of their names.
 #[derive(Clone, Copy)]
@@ -20,7 +23,14 @@ pub(super) struct Payload<'p> {
 impl<'p> Payload<'p> {
     /// The files, by their names in the archive: their lengths and digests.
     pub(super) fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
-        self.entries.iter().filter_map(move |entry| {
+        self.files_of(self.entries)
+    }
+
+    fn files_of(
+        self,
+        entries: &'p [SourceEntry],
+    ) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
+        entries.iter().filter_map(move |entry| {
             let State::Written(MemberKind::File, size, _, placed) = &entry.state else {
                 return None;
             };
@@ -29,17 +39,18 @@ impl<'p> Payload<'p> {
         })
     }
 
-    /// What the directory of the archive says of each member.
-    pub(super) fn records(self) -> Records<'p, 'p> {
-        Box::new(self.entries.iter().filter_map(move |entry| {
+    /// What the directory of the archive says of those of a range that are members.
+    pub(super) fn records(self, range: Range<usize>) -> Records<'p, 'p> {
+        let entries = self.entries.get(range).unwrap_or_default();
+        Box::new(entries.iter().filter_map(move |entry| {
             let State::Written(_, _, _, placed) = &entry.state else { return None };
             Some((self.members.of(entry)?, placed.record))
         }))
     }
 }
 
-/// Bytes of a manifest that are made at once.
-pub(super) const BLOCK: usize = 64 * 1024;
+/// Files whose lines are made at once.
+const STEP: usize = 512;
 
 /// The manifests of the payload, made as they are written.
 pub(super) struct Lists<'p> {
@@ -63,56 +74,64 @@ impl<'p> Lists<'p> {
     }
 
     /// The length of the manifest by one algorithm.
-    pub(super) fn len_of(&self, algorithm: Algorithm) -> u64 {
-        let mut len = 0_u64;
-        let counted = self.each(algorithm, |name, digest| {
-            len = len.saturating_add(wide(line_len(self.names, name, digest)));
-            Ok(())
-        });
-        // To count cannot fail.
-        counted.map_or(0, |()| len)
+    pub(super) fn len_of(&self, algorithm: Algorithm, jobs: usize) -> u64 {
+        let len_of = |(): &mut (), steps: Range<usize>| {
+            let mut len = 0_u64;
+            for step in steps {
+                self.each(algorithm, step, |name, digest| {
+                    len = len.saturating_add(wide(line_len(self.names, name, digest)));
+                });
+            }
+            Ok::<_, Infallible>(len)
+        };
+        let Ok(lens) = parallel::map_ranges(jobs, self.steps(), 1, || (), len_of);
+        lens.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Gives the manifest by one algorithm in blocks.
+    /// Gives the manifest by one algorithm in blocks, which several jobs make.
     pub(super) fn each_block(
         &self,
         algorithm: Algorithm,
+        jobs: usize,
         mut sink: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut block = Vec::new();
-        self.each(algorithm, |name, digest| {
-            push_line(&mut block, self.names, name, digest);
-            if block.len() >= BLOCK {
-                sink(&block)?;
-                block.clear();
-            }
-            Ok(())
-        })?;
-        sink(&block)
+        let make = |step| {
+            let mut block = Vec::new();
+            let push = |name: &str, digest: &Digest| {
+                push_line(&mut block, self.names, name, digest);
+            };
+            self.each(algorithm, step, push);
+            block
+        };
+        parallel::in_order(jobs, self.steps(), make, |block| sink(&block))
     }
 
-    /// Gives each file that is listed, in the order of their names.
-    fn each(
-        &self,
-        algorithm: Algorithm,
-        mut take: impl FnMut(&str, &Digest) -> Result<()>,
-    ) -> Result<()> {
-        let mut take = |name: &str, digests: &Digests| match digests.by(algorithm) {
-            Some(digest) => take(name, &digest),
-            None => Ok(()),
+    /// How many steps there are: one at least, for a file beside the payload.
+    fn steps(&self) -> usize {
+        self.payload.entries.len().div_ceil(STEP).max(1)
+    }
+
+    /// Gives each file that is listed in one step, in the order of their names.
+    fn each(&self, algorithm: Algorithm, step: usize, mut take: impl FnMut(&str, &Digest)) {
+        let entries = self.payload.entries;
+        let start = step.saturating_mul(STEP);
+        let end = start.saturating_add(STEP).min(entries.len());
+        let is_last = end == entries.len();
+        let place = |name: &str| entries.partition_point(|entry| entry.path.as_str() < name);
+        let own = self.own.as_ref().map(|(name, digests)| (place(name), *name, digests));
+        let own = own.filter(|(at, ..)| (start..end).contains(at) || (is_last && *at == end));
+        let at = own.map_or(end, |(at, ..)| at);
+        let own = own.map(|(_, name, digests)| (Cow::Borrowed(name), digests));
+        let files = |range| {
+            let files = self.payload.files_of(entries.get(range).unwrap_or_default());
+            files.map(|(name, _, digests)| (name, digests))
         };
-        let mut own = self.own.as_ref();
-        for (name, _, digests) in self.payload.files() {
+        for (name, digests) in files(start..at).chain(own).chain(files(at..end)) {
             // In a bag, manifests name files relative to its own directory.
             let name = self.payload.members.placement.relative(&name).unwrap_or(&name);
-            if let Some((own, digests)) = own.take_if(|(own, _)| name > *own) {
-                take(own, digests)?;
+            if let Some(digest) = digests.by(algorithm) {
+                take(name, &digest);
             }
-            take(name, digests)?;
-        }
-        match own {
-            Some((own, digests)) => take(own, digests),
-            None => Ok(()),
         }
     }
 }

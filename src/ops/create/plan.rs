@@ -7,7 +7,7 @@ use super::generated::Generated;
 use super::listed::{Lists, Payload};
 use super::members::Members;
 use super::wide;
-use crate::archive::{ArchiveWriter, NewContent, are_surely_portable, check_portable};
+use crate::archive::{AllRecords, ArchiveWriter, NewContent, are_surely_portable, check_portable};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -104,7 +104,7 @@ impl<'a> Plan<'a> {
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
-        contents.forget_repetition();
+        contents.forget_repetition(jobs);
         let (of_names, of_contents) = parallel::join(
             jobs,
             || {
@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
                 }
                 found
             },
-            || contents.findings(),
+            || contents.findings_by(jobs),
         );
         findings.extend(of_contents);
         findings.extend(of_names);
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
 
         let algorithms = self.algorithms;
         let (members, bytes, files) = (self.members, 0, 0);
-        let mut generated = Generated { writer, members, algorithms, external, bytes, files };
+        let mut generated = Generated { writer, members, algorithms, jobs, external, bytes, files };
         let mut packed = Packed {
             members: lists.files,
             arrays,
@@ -225,7 +225,8 @@ impl<'a> Plan<'a> {
         }
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
         packed.members = packed.members.saturating_add(generated.files);
-        generated.writer.finish(&|| payload.records())?;
+        let records = |range| payload.records(range);
+        generated.writer.finish(AllRecords { count: payload.entries.len(), of: &records })?;
         packed.findings = std::mem::take(&mut self.findings);
         Ok(packed)
     }

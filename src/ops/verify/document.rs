@@ -14,6 +14,7 @@ pub(super) struct Document<'a> {
     pub(super) archive: &'a Archive,
     pub(super) placement: &'a Placement,
     pub(super) member: &'a Member,
+    pub(super) jobs: usize,
 }
 
 impl Document<'_> {
@@ -28,7 +29,7 @@ impl Document<'_> {
         if self.is_of_pack() {
             contents.pack_document = None;
             let mut text = self.archive.read(self.member)?;
-            if self.unless_damaged(contents.makes_text(&mut text))?.unwrap_or(false) {
+            if self.unless_damaged(contents.makes_text(&mut text, self.jobs))?.unwrap_or(false) {
                 return Ok(());
             }
         }

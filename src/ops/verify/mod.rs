@@ -136,8 +136,8 @@ impl<'a> Verification<'a> {
             || self.prove(members, &names, &placement, report),
             || {
                 self.read_documents(&placement, &documents, &mut contents)?;
-                contents.forget_repetition();
-                let findings = contents.findings();
+                contents.forget_repetition(self.jobs);
+                let findings = contents.findings_by(self.jobs);
                 Ok::<_, Error>((contents, findings))
             },
         );
@@ -273,7 +273,8 @@ impl<'a> Verification<'a> {
         documents: &[Member],
         contents: &mut Contents,
     ) -> Result<()> {
-        let document = |member| Document { archive: self.archive, placement, member };
+        let document =
+            |member| Document { archive: self.archive, placement, member, jobs: self.jobs };
         // That of the pack is held against all others.
         let (of_pack, others): (Vec<_>, Vec<_>) =
             documents.iter().map(document).partition(Document::is_of_pack);
