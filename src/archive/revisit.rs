@@ -301,7 +301,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{
-        Archive, ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember,
+        AllRecords, Archive, ArchiveWriter, Compression, Container, MemberKind, NewContent,
+        NewMember,
     };
     use super::*;
     use crate::fs::PendingFile;
@@ -339,7 +340,8 @@ mod tests {
             };
             writer.write_one(&member, &[], NewContent::Bytes(content)).unwrap();
         }
-        writer.finish(&|| Box::new(std::iter::empty())).unwrap();
+        let none = AllRecords { count: 0, of: &|_| Box::new(std::iter::empty()) };
+        writer.finish(none).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
     }

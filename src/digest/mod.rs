@@ -323,6 +323,16 @@ impl Digests {
         hashers.finish()
     }
 
+    /// The digests of several contents, which where [`at_once`] says so takes less time than one after the other.
+    pub(crate) fn of_each(algorithms: &[Algorithm], contents: &[&[u8]]) -> Vec<Self> {
+        match algorithms {
+            [Algorithm::Sha256] => {
+                Sha256::of_each(contents).into_iter().map(Self::Sha256).collect()
+            }
+            _ => contents.iter().map(|bytes| Self::of(algorithms, bytes)).collect(),
+        }
+    }
+
     fn iter(&self) -> impl Iterator<Item = Digest> {
         let (one, several) = match self {
             Self::Sha256(bytes) => (Some(Digest::Sha256(*bytes)), None),

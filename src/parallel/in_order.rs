@@ -154,15 +154,15 @@ mod tests {
     fn pieces_come_in_their_order_and_few_wait() {
         for jobs in [1, 2, 7] {
             for count in [0, 1, 2, 300] {
-                let made = AtomicUsize::new(0);
+                let begun = AtomicUsize::new(0);
                 let make = |piece: usize| {
-                    made.fetch_add(1, Ordering::SeqCst);
+                    begun.fetch_add(1, Ordering::SeqCst);
                     piece
                 };
                 let mut taken = Vec::new();
                 let take = |piece| {
                     taken.push(piece);
-                    let ahead = made.load(Ordering::SeqCst) - taken.len();
+                    let ahead = begun.load(Ordering::SeqCst) - taken.len();
                     assert!(ahead <= jobs * AHEAD, "{ahead} of {jobs}");
                     Ok::<_, ()>(())
                 };
@@ -175,14 +175,14 @@ mod tests {
     #[test]
     fn nothing_is_made_for_who_has_had_enough() {
         for jobs in [1, 2, 7] {
-            let made = AtomicUsize::new(0);
+            let begun = AtomicUsize::new(0);
             let make = |piece| {
-                made.fetch_add(1, Ordering::SeqCst);
+                begun.fetch_add(1, Ordering::SeqCst);
                 piece
             };
             let take = |piece| if piece == 20 { Err("enough") } else { Ok(()) };
             assert_eq!(in_order(jobs, 10_000, make, take), Err("enough"));
-            assert!(made.load(Ordering::SeqCst) <= 21 + jobs * (AHEAD + 1));
+            assert!(begun.load(Ordering::SeqCst) <= 21 + jobs * (AHEAD + 1));
         }
     }
 

@@ -62,6 +62,15 @@ impl Copied {
     pub(super) fn of(algorithms: &[Algorithm], bytes: &[u8]) -> Self {
         Self { digests: Digests::of(algorithms, bytes), crc: crc32fast::hash(bytes) }
     }
+
+    /// Of several contents in their order.
+    pub(super) fn of_each(
+        algorithms: &[Algorithm],
+        contents: &[&[u8]],
+    ) -> impl Iterator<Item = Self> {
+        let digests = Digests::of_each(algorithms, contents).into_iter();
+        digests.zip(contents).map(|(digests, bytes)| Self { digests, crc: crc32fast::hash(bytes) })
+    }
 }
 
 /// A file on its way to a sink.

@@ -91,8 +91,10 @@ impl<'a> PackedMembers<'a> {
             .turns
             .wanted(members)
             .map(|contents| {
-                let pack = |content| self.pack_small(Content::Bytes(content), packing);
-                contents.into_iter().map(pack).collect::<Result<Vec<_>>>()
+                let copied = Copied::of_each(self.algorithms, &contents).zip(&contents);
+                copied
+                    .map(|(copied, bytes)| pack_bytes(bytes, copied, packing))
+                    .collect::<Result<Vec<_>>>()
             })
             .transpose()?;
         let members = || members.iter().map(|run| &run.member);
@@ -175,17 +177,15 @@ impl<'a> PackedMembers<'a> {
     }
 
     fn pack_small(&self, content: Content<'_>, packing: &mut Packing) -> Result<Packed> {
-        let Packing { packer, buffer, spool, .. } = packing;
-        let (copied, bytes) = match content {
-            Content::Bytes(bytes) => (Copied::of(self.algorithms, bytes), bytes),
-            content => {
-                buffer.clear();
-                (copy::append(content, self.algorithms, buffer)?, buffer.as_slice())
-            }
-        };
-        let start = spool.len();
-        let method = spool.append(|memory| packer.pack(bytes, memory))?;
-        Ok(Packed { copied, method, range: start..spool.len() })
+        if let Content::Bytes(bytes) = content {
+            return pack_bytes(bytes, Copied::of(self.algorithms, bytes), packing);
+        }
+        let mut buffer = std::mem::take(&mut packing.buffer);
+        buffer.clear();
+        let copied = copy::append(content, self.algorithms, &mut buffer)?;
+        let packed = pack_bytes(&buffer, copied, packing);
+        packing.buffer = buffer;
+        packed
     }
 
     /// Writes what has its places, neighbours in one go.
@@ -212,6 +212,13 @@ impl<'a> PackedMembers<'a> {
         }
         self.file.write_all_at(image, start)
     }
+}
+
+fn pack_bytes(bytes: &[u8], copied: Copied, packing: &mut Packing) -> Result<Packed> {
+    let Packing { packer, spool, .. } = packing;
+    let start = spool.len();
+    let method = spool.append(|memory| packer.pack(bytes, memory))?;
+    Ok(Packed { copied, method, range: start..spool.len() })
 }
 
 /// The places of members that follow one another from `at` on, and where the next one begins.

@@ -111,10 +111,12 @@ impl<'a> StoredMembers<'a> {
                 .map(|RunMember { member, .. }| end_of_tar(member, 0))
                 .collect::<Result<_>>()?,
         };
+        let contents: Vec<_> = members.iter().filter_map(|run| run.content).collect();
+        let mut copied = Copied::of_each(self.algorithms, &contents);
         let mut placed: Vec<Placed> = members
             .iter()
-            .map(|RunMember { member, content }| match content {
-                Some(bytes) => Placed::stored(member, 0, Copied::of(self.algorithms, bytes)),
+            .map(|RunMember { member, content }| match content.and_then(|_| copied.next()) {
+                Some(copied) => Placed::stored(member, 0, copied),
                 None => {
                     Placed { digests: Digests::default(), record: Record::stored(member, 0, 0) }
                 }

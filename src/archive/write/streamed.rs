@@ -100,16 +100,18 @@ impl<'a> StreamedMembers<'a> {
         Buffers { image, .. }: &mut Buffers,
     ) -> Result<Option<Vec<Placed>>> {
         image.clear();
-        let mut append = |RunMember { member, .. }: &RunMember<'_>, content: &[u8]| {
+        let mut append = |RunMember { member, .. }: &RunMember<'_>, content: &[u8], copied| {
             image.extend_from_slice(&tar_header(member)?);
             image.extend_from_slice(content);
             image.extend_from_slice(tar::padding(member.size));
-            Ok::<_, Error>(Placed::stored(member, 0, Copied::of(self.algorithms, content)))
+            Ok::<_, Error>(Placed::stored(member, 0, copied))
         };
-        let contents = self.turns.wanted(members).map(|contents| members.iter().zip(contents));
-        let prepared = contents
-            .map(|members| members.map(|(run, content)| append(run, content)).collect())
-            .transpose()?;
+        let prepare = |contents: Vec<&[u8]>| {
+            let copied = Copied::of_each(self.algorithms, &contents);
+            let members = members.iter().zip(&contents).zip(copied);
+            members.map(|((run, content), copied)| append(run, content, copied)).collect()
+        };
+        let prepared = self.turns.wanted(members).map(prepare).transpose()?;
         let written = self.turns.take_prepared(run, prepared, |at, placed: Vec<Placed>| {
             (at, self.stream().put(image).map(|()| placed))
         })?;
