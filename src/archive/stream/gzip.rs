@@ -20,12 +20,44 @@ pub(super) struct GzipEncoder<W> {
     /// With what makes a gzip member of it.
     framed: bool,
     block: Block,
-    /// Buffers whose block has been written, to be filled again.
-    spare: Vec<Vec<u8>>,
-    workers: Workers,
+    deflater: Deflater,
     checksum: crc32fast::Hasher,
     /// Length of the input so far, modulo 2^32, as the trailer has it.
     length: u32,
+}
+
+/// What compresses blocks, of one stream after the other.
+pub(super) struct Deflater {
+    workers: Workers,
+    /// Buffers of blocks that have been written, to be filled again.
+    spare: Vec<Buffers>,
+}
+
+/// What a block needs.
+#[derive(Default)]
+struct Buffers {
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl Deflater {
+    /// By so many threads, or by the calling one alone.
+    pub(super) fn new(level: u32, jobs: usize) -> Self {
+        // Level 1 of zlib-rs makes floating-point data larger.
+        let level = Compression::new(level.clamp(2, 9));
+        Self { workers: Workers::new(level, jobs), spare: Vec::new() }
+    }
+
+    /// An empty block that may refer to the end of what is before it.
+    fn block_behind(&mut self, before: &[u8]) -> Block {
+        let Buffers { mut input, output } = self.spare.pop().unwrap_or_default();
+        input.clear();
+        input.reserve_exact(WINDOW_LEN.saturating_add(BLOCK_LEN));
+        let window = before.len().min(WINDOW_LEN);
+        let from = before.len().saturating_sub(window);
+        input.extend_from_slice(before.get(from..).unwrap_or_default());
+        Block { bytes: input, window, last: false, output }
+    }
 }
 
 /// Input, after the bytes before it that it may refer to.
@@ -33,6 +65,8 @@ pub(super) struct Block {
     bytes: Vec<u8>,
     window: usize,
     last: bool,
+    /// What takes its compressed bytes.
+    output: Vec<u8>,
 }
 
 /// A block as it stands in the stream.
@@ -47,48 +81,35 @@ impl<W: Write> GzipEncoder<W> {
     pub(super) fn new(mut writer: W, level: u32, jobs: usize) -> io::Result<Self> {
         let strongest = if level >= 9 { 2 } else { 0 };
         writer.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, strongest, 255])?;
-        Ok(Self { framed: true, ..Self::bare(writer, level, jobs) })
+        Ok(Self { framed: true, ..Self::bare(writer, Deflater::new(level, jobs)) })
     }
 
     /// Deflate without a header and a trailer, as it stands in a zip.
-    pub(super) fn bare(writer: W, level: u32, jobs: usize) -> Self {
-        // Level 1 of zlib-rs makes floating-point data larger.
-        let level = Compression::new(level.clamp(2, 9));
-        Self {
-            writer,
-            framed: false,
-            block: Block { bytes: Vec::with_capacity(BLOCK_LEN), window: 0, last: false },
-            spare: Vec::new(),
-            workers: Workers::new(level, jobs),
-            checksum: crc32fast::Hasher::new(),
-            length: 0,
-        }
+    pub(super) fn bare(writer: W, mut deflater: Deflater) -> Self {
+        let block = deflater.block_behind(&[]);
+        let checksum = crc32fast::Hasher::new();
+        Self { writer, framed: false, block, deflater, checksum, length: 0 }
     }
 
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    pub(super) fn finish(mut self) -> io::Result<(W, Deflater)> {
         self.submit(true)?;
-        while let Some(compressed) = self.workers.wait()? {
+        while let Some(compressed) = self.deflater.workers.wait()? {
             self.append(compressed)?;
         }
         if self.framed {
             self.writer.write_all(&self.checksum.finalize().to_le_bytes())?;
             self.writer.write_all(&self.length.to_le_bytes())?;
         }
-        Ok(self.writer)
+        self.deflater.spare.push(Buffers { input: self.block.bytes, output: self.block.output });
+        Ok((self.writer, self.deflater))
     }
 
     /// Hands the block over and writes what has been finished meanwhile.
     fn submit(&mut self, last: bool) -> io::Result<()> {
-        let window = self.block.bytes.len().min(WINDOW_LEN);
-        let from = self.block.bytes.len().saturating_sub(window);
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.clear();
-        bytes.reserve(WINDOW_LEN.saturating_add(BLOCK_LEN));
-        bytes.extend_from_slice(self.block.bytes.get(from..).unwrap_or_default());
-        let next = Block { bytes, window, last: false };
+        let next = self.deflater.block_behind(&self.block.bytes);
         let block = Block { last, ..std::mem::replace(&mut self.block, next) };
-        self.workers.submit(block)?;
-        while let Some(compressed) = self.workers.take()? {
+        self.deflater.workers.submit(block)?;
+        while let Some(compressed) = self.deflater.workers.take()? {
             self.append(compressed)?;
         }
         Ok(())
@@ -98,8 +119,9 @@ impl<W: Write> GzipEncoder<W> {
         self.checksum.combine(&compressed.checksum);
         let length = u32::try_from(compressed.length).map_err(io::Error::other)?;
         self.length = self.length.wrapping_add(length);
-        self.spare.push(compressed.spent);
-        self.writer.write_all(&compressed.bytes)
+        self.writer.write_all(&compressed.bytes)?;
+        self.deflater.spare.push(Buffers { input: compressed.spent, output: compressed.bytes });
+        Ok(())
     }
 }
 
@@ -149,7 +171,9 @@ impl Compressor {
         let length = input.len();
         let flush = if block.last { FlushCompress::Finish } else { FlushCompress::Sync };
         // More than deflate ever adds, so that one call nearly always does.
-        let mut bytes = Vec::with_capacity(length.saturating_add(length >> 3).saturating_add(1024));
+        let mut bytes = block.output;
+        bytes.clear();
+        bytes.reserve(length.saturating_add(length >> 3).saturating_add(1024));
         loop {
             let before = self.state.total_in();
             let status = self.state.compress_vec(input, &mut bytes, flush)?;
@@ -217,7 +241,7 @@ mod tests {
             let level = Compression::new(level);
             let mut used = Compressor::new(level);
             for (bytes, window, last) in blocks {
-                let block = || Block { bytes: bytes.clone(), window, last };
+                let block = || Block { bytes: bytes.clone(), window, last, output: Vec::new() };
                 let again = used.compress(block()).unwrap();
                 prop_assert!(again.bytes == Compressor::new(level).compress(block()).unwrap().bytes);
             }

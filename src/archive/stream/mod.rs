@@ -10,8 +10,7 @@ mod workers;
 use std::ops::RangeInclusive;
 
 pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX};
-pub(crate) use self::encoder::Encoder;
-pub(crate) use self::gzip::BLOCK_LEN as DEFLATE_BLOCK;
+pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

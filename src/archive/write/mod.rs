@@ -1,7 +1,6 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
 mod copy;
-mod helpers;
 mod packed;
 mod packer;
 mod positional;
@@ -112,10 +111,6 @@ impl<'m> NewMembers<'_, '_, 'm> {
         let member = self.member;
         range.filter_map(move |index| Some((index, member(index)?)))
     }
-
-    fn all(&self) -> impl Iterator<Item = NewMember<'m>> {
-        self.of(0..self.count).map(|(_, member)| member)
-    }
 }
 
 /// Members, and what the directory of an archive says of each.
@@ -160,6 +155,7 @@ impl<'a> ArchiveWriter<'a> {
         target: &'a Path,
         jobs: usize,
     ) -> Result<Self> {
+        let jobs = jobs.min(most_jobs(container, compression));
         let stream = |kind, level| {
             let stream = TarStream::new(pending.file().try_clone()?, kind, level, jobs)?;
             Ok::<_, Error>(Format::Stream(Mutex::new(stream)))
@@ -187,6 +183,11 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
+    /// How many jobs write it.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs
+    }
+
     /// What writes members as they come from several jobs. [`Self::go_on_behind`] has to be called once all have
     /// their places.
     pub(crate) fn runs<'s>(&'s self, algorithms: &'s [Algorithm]) -> Runs<'s> {
@@ -196,13 +197,14 @@ impl<'a> ArchiveWriter<'a> {
             Format::Zip { compression: Compression::Stored, .. } => {
                 stored(positional::Headers::Zip)
             }
-            Format::Zip { compression, .. } => Runs::Packed(PackedMembers::new(
+            Format::Zip { compression, .. } => Runs::Packed(Box::new(PackedMembers::new(
                 file,
                 self.target,
                 *compression,
                 self.at,
                 algorithms,
-            )),
+                self.jobs,
+            ))),
             Format::Tar => stored(positional::Headers::Tar),
             Format::Stream(stream) => Runs::Streamed(StreamedMembers::new(stream, algorithms)),
         }
@@ -218,7 +220,7 @@ impl<'a> ArchiveWriter<'a> {
         let runs = self.runs(new.algorithms);
         let placed = match &runs {
             Runs::Stored(stored) => positional::write(stored, self.jobs, new)?,
-            Runs::Packed(packed) => packed.write(self.jobs, new)?,
+            Runs::Packed(packed) => packed.write(new)?,
             Runs::Streamed(streamed) => vec![streamed.stream().write(new)?],
         };
         self.at = runs.end();
@@ -237,7 +239,7 @@ impl<'a> ArchiveWriter<'a> {
             Runs::Stored(stored) => {
                 stored.write_later(member, self.at, content, Hashing::Here, buffers)?
             }
-            Runs::Packed(packed) => packed.write_alone(member, content, self.jobs)?,
+            Runs::Packed(packed) => packed.write_alone(member, content)?,
             Runs::Streamed(streamed) => {
                 streamed.stream().write_member(member, content, algorithms, &mut buffers.block)?
             }
@@ -272,6 +274,15 @@ impl<'a> ArchiveWriter<'a> {
                 stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
             }
         }
+    }
+}
+
+/// Most jobs for an archive, so that what they compress with stays within some tens of megabytes at usual levels.
+fn most_jobs(container: Container, compression: Compression) -> usize {
+    match (container, compression) {
+        (Container::TarGz, _) => 16,
+        (Container::Zip | Container::Tar, Compression::Stored) => usize::MAX,
+        _ => 8,
     }
 }
 

@@ -4,15 +4,17 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::super::zip::write::{self as zip, Record};
 use super::copy::{self, BLOCK, Copied};
-use super::helpers::Helpers;
-use super::packer::{self, Packer, Threads};
+use super::packer::{self, By, Packer};
 use super::runs::{Buffers, RunMember};
 use super::spool::Spool;
 use super::turns::Turns;
 use super::{Compression, Content, NewMember, NewMembers, Placed};
+use crate::archive::stream::Engine;
 use crate::archive::{MemberKind, Method};
 use crate::digest::{Algorithm, Hashing};
 use crate::error::{Error, Result};
@@ -20,7 +22,10 @@ use crate::fs::File;
 use crate::parallel;
 
 /// Members up to this size are packed in memory.
-const SMALL: u64 = 512 * 1024;
+const SMALL: u64 = 256 * 1024;
+/// From this size on a member is compressed by the threads of all jobs: who comes to another meanwhile leaves his core
+/// to them, and so does who waits for his turn.
+const SHARED: u64 = 4 * 1024 * 1024;
 /// Members that a job takes at a time, so that jobs seldom wait for each other.
 const BATCH: usize = 16;
 
@@ -31,11 +36,39 @@ pub(crate) struct PackedMembers<'a> {
     compression: Compression,
     turns: Turns,
     algorithms: &'a [Algorithm],
+    jobs: usize,
+    by_all: ByAll,
+}
+
+/// What compresses members by all threads, two at a time: the threads of one are idle at its end, and while it is
+/// read.
+#[derive(Default)]
+struct ByAll {
+    engines: [Mutex<Option<Engine>>; 2],
+    next: AtomicUsize,
+}
+
+impl ByAll {
+    /// One that nobody uses, once there is one.
+    fn engine(&self) -> Option<MutexGuard<'_, Option<Engine>>> {
+        let free = self.engines.iter().find_map(|engine| match engine.try_lock() {
+            Ok(free) => Some(free),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        free.or_else(|| {
+            let next = self.next.fetch_add(1, Ordering::Relaxed) % self.engines.len();
+            let engine = self.engines.get(next)?;
+            Some(engine.lock().unwrap_or_else(PoisonError::into_inner))
+        })
+    }
 }
 
 /// What one job packs with.
 pub(super) struct Packing {
     packer: Packer,
+    /// For large members, once there has been one.
+    engine: Option<Engine>,
     buffer: Vec<u8>,
     /// The packed bytes of the members that wait for their places.
     spool: Spool,
@@ -65,17 +98,24 @@ impl<'a> PackedMembers<'a> {
         compression: Compression,
         start: u64,
         algorithms: &'a [Algorithm],
+        jobs: usize,
     ) -> Self {
-        Self { file, target, compression, turns: Turns::new(start), algorithms }
+        let (turns, by_all) = (Turns::new(start), ByAll::default());
+        Self { file, target, compression, turns, algorithms, jobs, by_all }
     }
 
     pub(super) fn turns(&self) -> &Turns {
         &self.turns
     }
 
+    /// Threads that compress a large member, and jobs that pack those which are not small.
+    fn jobs_of_large(&self) -> usize {
+        self.jobs.min(packer::most_large(self.compression))
+    }
+
     fn packing(&self) -> Packing {
         let (packer, spool) = (Packer::new(self.compression), Spool::new(self.target));
-        Packing { packer, buffer: Vec::new(), spool, image: Vec::new() }
+        Packing { packer, engine: None, buffer: Vec::new(), spool, image: Vec::new() }
     }
 
     /// Writes a run, unless something of it or of one before is to come later.
@@ -108,25 +148,18 @@ impl<'a> PackedMembers<'a> {
     }
 
     /// Writes all members.
-    pub(super) fn write(
-        &self,
-        jobs: usize,
-        new: NewMembers<'_, '_, '_>,
-    ) -> Result<Vec<Vec<Placed>>> {
-        let helpers = Helpers::new(jobs, new.all().map(|member| member.size));
+    pub(super) fn write(&self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Vec<Placed>>> {
         let work = |packing: &mut Packing, range: Range<usize>| {
             let turn = range.start / BATCH;
             self.turns.in_turn(turn, || {
                 packing.spool.clear();
                 let members: Vec<_> = new.of(range).collect();
                 let pack = |(index, member): &(usize, NewMember<'_>)| {
-                    let lent = helpers.lend(member.size);
                     let content = match member.kind {
                         MemberKind::Directory => Content::Bytes(b""),
                         _ => (new.source)(*index)?,
                     };
-                    let threads = Threads::beside_others(lent.count());
-                    self.pack(content, member.size, threads, packing)
+                    self.pack(content, member.size, SHARED, packing)
                 };
                 let packed = members.iter().map(pack).collect::<Result<Vec<_>>>()?;
                 let members = || members.iter().map(|(_, member)| member);
@@ -136,7 +169,7 @@ impl<'a> PackedMembers<'a> {
                 Ok(placed)
             })
         };
-        parallel::map_ranges(jobs, new.count, BATCH, || self.packing(), work)
+        parallel::map_ranges(self.jobs_of_large(), new.count, BATCH, || self.packing(), work)
     }
 
     /// Writes one member, which all jobs pack together.
@@ -144,35 +177,44 @@ impl<'a> PackedMembers<'a> {
         &self,
         member: &NewMember<'_>,
         content: Content<'_>,
-        jobs: usize,
     ) -> Result<Placed> {
         let packing = &mut self.packing();
-        let packed = self.pack(content, member.size, Threads::alone(jobs), packing)?;
+        let packed = self.pack(content, member.size, SMALL, packing)?;
         let placed = packed.at(self.turns.at());
         self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), packing)?;
         Ok(placed)
     }
 
+    /// Packs a member, from the size `shared` on by all threads.
     fn pack(
         &self,
         content: Content<'_>,
         size: u64,
-        threads: Threads,
+        shared: u64,
         packing: &mut Packing,
     ) -> Result<Packed> {
         if size <= SMALL {
             return self.pack_small(content, packing);
         }
         let failed = || Error::io("compress for", self.target);
-        let Packing { buffer, spool, .. } = packing;
+        let Packing { engine, buffer, spool, .. } = packing;
+        let mut by_all = if size >= shared { self.by_all.engine() } else { None };
+        let (kept, by) = match &mut by_all {
+            Some(engine) => (&mut **engine, By::All(self.jobs_of_large())),
+            None => (engine, By::One),
+        };
+        let engine = match kept.take() {
+            Some(engine) => engine,
+            None => packer::engine(self.compression, by).map_err(failed())?,
+        };
         let start = spool.len();
-        let mut encoder =
-            packer::encoder(self.compression, size, threads, &mut *spool).map_err(failed())?;
+        let mut encoder = engine.begin(&mut *spool).map_err(failed())?;
         buffer.reserve(BLOCK);
         let copied = copy::copy(content, self.algorithms, Hashing::Beside, buffer, |block| {
             encoder.write_all(block).map_err(failed())
         })?;
-        encoder.finish().map_err(failed())?;
+        let (_, engine) = encoder.end().map_err(failed())?;
+        *kept = Some(engine);
         Ok(Packed { copied, method: packer::method(self.compression), range: start..spool.len() })
     }
 
@@ -201,11 +243,18 @@ impl<'a> PackedMembers<'a> {
         for ((member, packed), placed) in members.zip(packed).zip(placed) {
             zip::header(image, member, &placed.record);
             spool.each_block(packed.range.clone(), |block| {
-                image.extend_from_slice(block);
-                if image.len() >= BLOCK {
+                let is_long = block.len() >= BLOCK;
+                if !is_long {
+                    image.extend_from_slice(block);
+                }
+                if is_long || image.len() >= BLOCK {
                     self.file.write_all_at(image, start)?;
                     start = start.saturating_add(wide(image.len()));
                     image.clear();
+                }
+                if is_long {
+                    self.file.write_all_at(block, start)?;
+                    start = start.saturating_add(wide(block.len()));
                 }
                 Ok(())
             })?;

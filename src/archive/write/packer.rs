@@ -1,6 +1,6 @@
 //! The compressors of zip members: one that is kept for all small ones, and one for each large one.
 
-use std::io::{self, Write};
+use std::io;
 
 use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
@@ -8,26 +8,15 @@ use zstd::zstd_safe::compress_bound;
 
 use super::Compression;
 use crate::archive::Method;
-use crate::archive::stream::{DEFLATE_BLOCK, Encoder, StreamCompression};
+use crate::archive::stream::Engine;
 
-/// The threads that compress a large member.
+/// Who compresses a large member.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Threads {
-    count: usize,
-    /// From this size on a Zstandard member is compressed by threads of its own, be it one or several.
-    zstd_from: u64,
-}
-
-impl Threads {
-    /// Beside other members: one thread is done with less before the others would have waited for long.
-    pub(super) fn beside_others(count: usize) -> Self {
-        Self { count, zstd_from: 64 * 1024 * 1024 }
-    }
-
-    /// While there is nothing else to do.
-    pub(super) fn alone(count: usize) -> Self {
-        Self { count, zstd_from: 1024 * 1024 }
-    }
+pub(super) enum By {
+    /// The calling thread, while others have members of their own.
+    One,
+    /// So many threads, which have nothing else to do.
+    All(usize),
 }
 
 pub(super) fn method(compression: Compression) -> Method {
@@ -38,24 +27,28 @@ pub(super) fn method(compression: Compression) -> Method {
     }
 }
 
-/// A compressor of a large member. Its bytes depend on the compression, the size, the content, and whether the member
-/// is written beside others, and not on the number of threads.
-pub(super) fn encoder<W: Write>(
-    compression: Compression,
-    size: u64,
-    threads: Threads,
-    out: W,
-) -> io::Result<Encoder<W>> {
+/// Most threads that compress one large member, and most jobs that pack members which are not small: each has some
+/// megabytes.
+pub(super) fn most_large(compression: Compression) -> usize {
     match compression {
-        Compression::Stored => Encoder::new(out, StreamCompression::None, None, 1),
-        Compression::Deflate { level } => {
-            let blocks = usize::try_from(size).unwrap_or(usize::MAX).div_ceil(DEFLATE_BLOCK);
-            Ok(Encoder::deflate(out, level.unwrap_or(DEFLATE_LEVEL), threads.count.min(blocks)))
+        Compression::Stored | Compression::Deflate { .. } => 4,
+        Compression::Zstd { .. } => 3,
+    }
+}
+
+/// A compressor of large members. The bytes of each depend on the compression, the content, and whether it is
+/// compressed by one thread or by all, however many those are.
+pub(super) fn engine(compression: Compression, by: By) -> io::Result<Engine> {
+    match (compression, by) {
+        (Compression::Stored, _) => Ok(Engine::none()),
+        (Compression::Deflate { level }, By::One) => {
+            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), 1))
         }
-        Compression::Zstd { level } if size >= threads.zstd_from => {
-            Encoder::new(out, StreamCompression::Zstd, level, threads.count)
+        (Compression::Deflate { level }, By::All(count)) => {
+            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), count))
         }
-        Compression::Zstd { level } => Encoder::zstd_here(out, level.unwrap_or(ZSTD_LEVEL)),
+        (Compression::Zstd { level }, By::One) => Engine::zstd_here(level),
+        (Compression::Zstd { level }, By::All(count)) => Engine::zstd(level, count),
     }
 }
 
@@ -142,6 +135,8 @@ impl Packer {
 mod tests {
     use proptest::prelude::*;
 
+    use std::io::Write as _;
+
     use super::*;
 
     const COMPRESSIONS: [Compression; 4] = [
@@ -185,17 +180,25 @@ mod tests {
         #[test]
         fn the_number_of_threads_does_not_show_and_the_content_comes_back(
             content in content(),
+            before in content(),
             times in 1..12_usize,
-            size in prop::sample::select(vec![1, 2 << 20, 64 << 20]),
-            alone: bool,
+            alone in any::<bool>(),
         ) {
             let content = content.repeat(times);
             for compression in COMPRESSIONS {
-                let packed = [1, 3].map(|threads| {
-                    let threads = if alone { Threads::alone } else { Threads::beside_others }(threads);
-                    let mut encoder = encoder(compression, size, threads, Vec::new()).unwrap();
-                    encoder.write_all(&content).unwrap();
-                    encoder.finish().unwrap()
+                let pack = |engine: Engine, content: &[u8]| {
+                    let mut encoder = engine.begin(Vec::new()).unwrap();
+                    encoder.write_all(content).unwrap();
+                    encoder.end().unwrap()
+                };
+                // Neither do the number of threads and what was packed before.
+                let packed = [(1, ""), (3, "used")].map(|(threads, used)| {
+                    let by = if alone { By::One } else { By::All(threads) };
+                    let mut fresh = engine(compression, by).unwrap();
+                    if !used.is_empty() {
+                        (_, fresh) = pack(fresh, &before);
+                    }
+                    pack(fresh, &content).0
                 });
                 prop_assert_eq!(&packed[0], &packed[1]);
                 let mut back = Vec::new();

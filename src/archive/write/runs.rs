@@ -11,7 +11,7 @@ use crate::error::Result;
 /// in their order.
 pub(crate) enum Runs<'a> {
     Stored(StoredMembers<'a>),
-    Packed(PackedMembers<'a>),
+    Packed(Box<PackedMembers<'a>>),
     Streamed(StreamedMembers<'a>),
 }
 

@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::fs::{self, File};
 
 /// Bytes that stay in memory before they go to a scratch file.
-const MAX_IN_MEMORY: usize = 1024 * 1024;
+const MAX_IN_MEMORY: usize = 512 * 1024;
+/// What may come behind them before they go: a small member, or a block.
+const ROOM: usize = MAX_IN_MEMORY + 320 * 1024;
 
 /// What one job has packed, one member behind the other: the last of it in memory, and what does not fit there in
 /// a nameless file beside the archive.
@@ -40,6 +42,8 @@ impl Spool {
         &mut self,
         append: impl FnOnce(&mut Vec<u8>) -> io::Result<T>,
     ) -> Result<T> {
+        // To let it grow would leave holes of every size it had.
+        self.memory.reserve_exact(ROOM.saturating_sub(self.memory.len()));
         let appended = append(&mut self.memory).map_err(Error::io("compress for", &self.target))?;
         self.spill()?;
         Ok(appended)
@@ -88,6 +92,7 @@ impl Spool {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.memory.reserve_exact(ROOM.saturating_sub(self.memory.len()));
         self.memory.extend_from_slice(bytes);
         self.spill()?;
         Ok(bytes.len())

@@ -165,6 +165,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     members.mark_implied(&mut names.entries);
     let mut writer =
         ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
+    let jobs = writer.jobs();
     // What is made of the descriptions of all arrays is known too late to be written in its order, and
     // for what is going to be refused it is not worth to write anything.
     let survey = if options.describe || count_errors(&names.findings) > 0 {
