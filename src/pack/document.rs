@@ -488,3 +488,60 @@ pub(crate) fn as_coordinate(ndarray: Ndarray) -> DimCoord {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ra::ElementType;
+
+    /// A group of so many coordinates and arrays.
+    fn group((coordinates, arrays): (usize, usize)) -> Parts<'static> {
+        let described = |number: usize| {
+            let header = Header::new(ElementType::FLOAT32, vec![3]).unwrap();
+            describe(&format!("n{number}"), &header, Encoding::Raw)
+        };
+        Parts {
+            attributes: Vec::new(),
+            dimcoords: (0..coordinates)
+                .map(|number| Part::model(as_coordinate(described(number))))
+                .collect(),
+            ndarrays: (0..arrays).map(|number| Part::model(described(number))).collect(),
+        }
+    }
+
+    fn text(document: &PackDocument<'_>, jobs: usize) -> String {
+        let mut text = String::new();
+        let Ok(()) = document.each_block(jobs, |block| {
+            text.push_str(block);
+            Ok::<_, Infallible>(())
+        });
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_is_the_same_however_it_is_cut(
+            counts in prop::collection::vec((0..4_usize, 0..9_usize), 0..7),
+            step in 1..12_usize,
+            jobs in 1..4_usize,
+        ) {
+            let groups: Vec<_> = counts
+                .iter()
+                .enumerate()
+                .map(|(number, counts)| (format!("/g{number}"), group(*counts)))
+                .collect();
+            let ends = ends_of_blocks(&groups, step);
+            let mut document = PackDocument { groups, ends };
+            let cut = text(&document, jobs);
+            prop_assert_eq!(document.len(jobs), u64::try_from(cut.len()).unwrap());
+            let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
+            prop_assert!(document.ends.len() > parts / (step + 1));
+            document.ends = vec![Place { group: counts.len(), parts: 0 }];
+            prop_assert_eq!(&cut, &text(&document, 1));
+            prop_assert_eq!(cut.matches("float32").count(), parts);
+            prop_assert_eq!(cut.matches("/g").count(), counts.len());
+        }
+    }
+}

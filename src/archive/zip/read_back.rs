@@ -162,3 +162,74 @@ impl Seek for Windows<'_> {
         Ok(self.position)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::write::{self, Record, ZipLayout};
+    use super::*;
+    use crate::archive::{MemberKind, NewMember, Records};
+    use crate::fs::PendingFile;
+
+    const COUNT: usize = 5000;
+
+    fn named(number: usize) -> NewMember<'static> {
+        NewMember {
+            path: format!("{number:05}").into(),
+            kind: MemberKind::File,
+            size: 0,
+            modified: 0,
+            align_at: None,
+        }
+    }
+
+    fn record(number: usize) -> Record {
+        // Each header has the same length.
+        let at = write::end_of_stored(&named(number), 0).saturating_mul(wide(number));
+        Record::stored(&named(number), at, 0)
+    }
+
+    fn wide(number: usize) -> u64 {
+        u64::try_from(number).unwrap()
+    }
+
+    fn records(range: Range<usize>) -> Records<'static, 'static> {
+        Box::new(range.map(|number| (named(number), record(number))))
+    }
+
+    #[test]
+    fn every_part_is_read_and_whatever_is_wrong_in_any_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let pending = PendingFile::create(&directory.path().join("x.zip"), true).unwrap();
+        let file = pending.file();
+        let mut headers = Vec::new();
+        for number in 0..COUNT {
+            write::header(&mut headers, &named(number), &record(number));
+        }
+        file.write_all_at(&headers, 0).unwrap();
+        let all = AllRecords { count: COUNT, of: &records };
+        let at = wide(headers.len());
+        for jobs in [1, 2, 7] {
+            let written = ZipLayout::default().finish(file, at, all, jobs).unwrap();
+            pending.set_len(written.end).unwrap();
+            assert_eq!(written.blocks.len(), 6);
+            check(file, &written, all, jobs).unwrap();
+            let record_len = (written.blocks[0].end - at) / 1024;
+            // The name of a member in its header, its name in the directory, the number of members.
+            for number in [0, 1023, 1024, 4999].map(wide) {
+                for place in [
+                    at / wide(COUNT) * number + 30,
+                    at + record_len * number + 46,
+                    written.end - 12,
+                ] {
+                    let mut byte = [0];
+                    assert_eq!(file.read_at(&mut byte, place).unwrap(), 1);
+                    file.write_all_at(&[byte[0] ^ 1], place).unwrap();
+                    let error = check(file, &written, all, jobs).unwrap_err().to_string();
+                    assert!(error.contains("read back"), "{error}");
+                    file.write_all_at(&byte, place).unwrap();
+                }
+            }
+            check(file, &written, all, jobs).unwrap();
+        }
+    }
+}
