@@ -50,7 +50,7 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
 }
 
 /// Parts whose text is made at once.
-const STEP: usize = 256;
+const STEP: usize = 64;
 
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
 /// is made block by block: of hundreds of thousands of arrays it is long.

@@ -4,23 +4,25 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Pieces for each job that may wait to be taken.
+/// Most threads: one takes what all make, and cannot keep up with many.
+const MOST_JOBS: usize = 4;
+/// Pieces more than there are jobs that may be under way.
 const AHEAD: usize = 2;
 
-/// Makes pieces `0..count` on `jobs` threads and gives them to `take` in their order, on this one, until that fails.
+/// Makes pieces `0..count` on `jobs` threads, or on a few, and gives them to `take` in their order, on this one, until that fails.
 ///
-/// Few pieces wait at a time, whatever their number.
+/// Six pieces are there at a time at most, whatever their number.
 pub(crate) fn in_order<T: Send, E>(
     jobs: usize,
     count: usize,
     make: impl Fn(usize) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let jobs = jobs.min(count);
+    let jobs = jobs.min(count).min(MOST_JOBS);
     if jobs <= 1 {
         return (0..count).try_for_each(|piece| take(make(piece)));
     }
-    let queue = Queue::new(count, jobs.saturating_mul(AHEAD));
+    let queue = Queue::new(count, jobs.saturating_add(AHEAD));
     thread::scope(|scope| {
         let closing = Closing(&queue);
         for _ in 1..jobs {
@@ -163,7 +165,7 @@ mod tests {
                 let take = |piece| {
                     taken.push(piece);
                     let ahead = begun.load(Ordering::SeqCst) - taken.len();
-                    assert!(ahead <= jobs * AHEAD, "{ahead} of {jobs}");
+                    assert!(ahead <= jobs + AHEAD, "{ahead} of {jobs}");
                     Ok::<_, ()>(())
                 };
                 in_order(jobs, count, make, take).unwrap();
@@ -182,7 +184,7 @@ mod tests {
             };
             let take = |piece| if piece == 20 { Err("enough") } else { Ok(()) };
             assert_eq!(in_order(jobs, 10_000, make, take), Err("enough"));
-            assert!(begun.load(Ordering::SeqCst) <= 21 + jobs * (AHEAD + 1));
+            assert!(begun.load(Ordering::SeqCst) <= 21 + jobs + AHEAD);
         }
     }
 

@@ -248,6 +248,38 @@ fn made_descriptions_are_compressed_in_the_order_of_their_names() {
     }
 }
 
+/// Each is compressed by several threads, two at a time, between small ones.
+#[test]
+fn large_members_are_compressed_to_the_same_bytes_whatever_the_jobs() {
+    let mut experiment = Experiment::new();
+    for group in 0..5_usize {
+        let content: Vec<u8> = (0..4_400_000 + group * 100_000)
+            .map(|at| u8::try_from((at * (at + group) / 1000) % 60).unwrap())
+            .collect();
+        experiment = experiment.file(&format!("g{group}/large"), &content);
+        experiment = experiment.file(&format!("g{group}/middling"), &content[..500_000]);
+        for number in 0..20 {
+            experiment = experiment.file(&format!("g{group}/{number}"), format!("{number}"));
+        }
+    }
+    let source = read_tree(experiment.path());
+    for compression in ["deflate", "zstd", "zstd:10"] {
+        let mut first = None;
+        for jobs in ["1", "2", "5"] {
+            let scratch = TempDir::new().unwrap();
+            let options = ["--compression", compression, "--jobs", jobs];
+            let archive = pack(&experiment, scratch.path(), "x.zip", &options);
+            let files = read_tree(scratch.path());
+            assert!(*first.get_or_insert_with(|| files.clone()) == files, "{compression} {jobs}");
+            let into = TempDir::new().unwrap();
+            extract(&archive, into.path(), &[]).exits(0);
+            let mut tree = read_tree(into.path());
+            tree.retain(|name, _| name != "manifest.yaml" && name != "manifest-sha256.txt");
+            assert!(tree == source, "{compression} {jobs}");
+        }
+    }
+}
+
 /// What stands behind many members is made and read back in steps, and large members of a compressed zip.
 #[test]
 fn the_end_of_an_archive_is_the_same_whatever_the_jobs() {

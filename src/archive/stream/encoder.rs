@@ -68,7 +68,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When there is no such level, or a thread cannot be started.
+    /// When there is no such level, or the compressor cannot be made; that a thread cannot be started shows when
+    /// the first bytes are written.
     pub(crate) fn zstd(level: Option<i32>, jobs: usize) -> io::Result<Self> {
         Self::zstd_by_threads(level, jobs, SMALL_ZSTD_JOB)
     }
@@ -167,7 +168,11 @@ impl<W: Write> Encoder<W> {
 
 impl StreamCompression {
     /// The level, or the default one.
-    fn checked_level(self, level: Option<i32>) -> io::Result<i32> {
+    ///
+    /// # Errors
+    ///
+    /// When there is no such level.
+    pub(crate) fn checked_level(self, level: Option<i32>) -> io::Result<i32> {
         let level = level.unwrap_or(self.default_level());
         let levels = self.levels();
         if levels.contains(&level) {

@@ -1,6 +1,7 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
 mod copy;
+mod engines;
 mod packed;
 mod packer;
 mod positional;
@@ -76,8 +77,8 @@ pub(crate) enum Content<'a> {
 /// Gives a content piece by piece.
 pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// The records of members, as often as they are asked for: a directory of hundreds of thousands would take as
-/// much room as what is known of its members.
+/// The records of members, to be asked for more than once: a directory of hundreds of thousands would take as much
+/// room as what is known of its members.
 #[derive(Clone, Copy)]
 pub(crate) struct AllRecords<'a, 'm> {
     /// Numbers of members; not each needs to be one.
@@ -156,6 +157,8 @@ impl<'a> ArchiveWriter<'a> {
         jobs: usize,
     ) -> Result<Self> {
         let jobs = jobs.min(most_jobs(container, compression));
+        packer::check_level(compression)
+            .map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
         let stream = |kind, level| {
             let stream = TarStream::new(pending.file().try_clone()?, kind, level, jobs)?;
             Ok::<_, Error>(Format::Stream(Mutex::new(stream)))
@@ -183,7 +186,7 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
-    /// How many jobs write it.
+    /// How many jobs may write runs: fewer than were asked for where many would hold too much.
     pub(crate) fn jobs(&self) -> usize {
         self.jobs
     }

@@ -4,17 +4,15 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::super::zip::write::{self as zip, Record};
 use super::copy::{self, BLOCK, Copied};
-use super::packer::{self, By, Packer};
+use super::engines::Engines;
+use super::packer::{self, By, Limits, Packer};
 use super::runs::{Buffers, RunMember};
 use super::spool::Spool;
 use super::turns::Turns;
 use super::{Compression, Content, NewMember, NewMembers, Placed};
-use crate::archive::stream::Engine;
 use crate::archive::{MemberKind, Method};
 use crate::digest::{Algorithm, Hashing};
 use crate::error::{Error, Result};
@@ -23,8 +21,7 @@ use crate::parallel;
 
 /// Members up to this size are packed in memory.
 const SMALL: u64 = 256 * 1024;
-/// From this size on a member is compressed by the threads of all jobs: who comes to another meanwhile leaves his core
-/// to them, and so does who waits for his turn.
+/// From this size on a member is compressed by several threads: they have the cores of those who wait for their turn.
 const SHARED: u64 = 4 * 1024 * 1024;
 /// Members that a job takes at a time, so that jobs seldom wait for each other.
 const BATCH: usize = 16;
@@ -37,38 +34,15 @@ pub(crate) struct PackedMembers<'a> {
     turns: Turns,
     algorithms: &'a [Algorithm],
     jobs: usize,
-    by_all: ByAll,
-}
-
-/// What compresses members by all threads, two at a time: the threads of one are idle at its end, and while it is
-/// read.
-#[derive(Default)]
-struct ByAll {
-    engines: [Mutex<Option<Engine>>; 2],
-    next: AtomicUsize,
-}
-
-impl ByAll {
-    /// One that nobody uses, once there is one.
-    fn engine(&self) -> Option<MutexGuard<'_, Option<Engine>>> {
-        let free = self.engines.iter().find_map(|engine| match engine.try_lock() {
-            Ok(free) => Some(free),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        });
-        free.or_else(|| {
-            let next = self.next.fetch_add(1, Ordering::Relaxed) % self.engines.len();
-            let engine = self.engines.get(next)?;
-            Some(engine.lock().unwrap_or_else(PoisonError::into_inner))
-        })
-    }
+    /// What compresses those that one thread compresses.
+    by_one: Engines,
+    /// What compresses those that several do: the threads of one are idle at its end, and while it is read.
+    by_several: Engines,
 }
 
 /// What one job packs with.
 pub(super) struct Packing {
     packer: Packer,
-    /// For large members, once there has been one.
-    engine: Option<Engine>,
     buffer: Vec<u8>,
     /// The packed bytes of the members that wait for their places.
     spool: Spool,
@@ -100,22 +74,26 @@ impl<'a> PackedMembers<'a> {
         algorithms: &'a [Algorithm],
         jobs: usize,
     ) -> Self {
-        let (turns, by_all) = (Turns::new(start), ByAll::default());
-        Self { file, target, compression, turns, algorithms, jobs, by_all }
+        let limits = Limits::of(compression);
+        Self {
+            file,
+            target,
+            compression,
+            turns: Turns::new(start),
+            algorithms,
+            jobs,
+            by_one: Engines::new(limits.by_one),
+            by_several: Engines::new(limits.by_several),
+        }
     }
 
     pub(super) fn turns(&self) -> &Turns {
         &self.turns
     }
 
-    /// Threads that compress a large member, and jobs that pack those which are not small.
-    fn jobs_of_large(&self) -> usize {
-        self.jobs.min(packer::most_large(self.compression))
-    }
-
     fn packing(&self) -> Packing {
         let (packer, spool) = (Packer::new(self.compression), Spool::new(self.target));
-        Packing { packer, engine: None, buffer: Vec::new(), spool, image: Vec::new() }
+        Packing { packer, buffer: Vec::new(), spool, image: Vec::new() }
     }
 
     /// Writes a run, unless something of it or of one before is to come later.
@@ -169,7 +147,7 @@ impl<'a> PackedMembers<'a> {
                 Ok(placed)
             })
         };
-        parallel::map_ranges(self.jobs_of_large(), new.count, BATCH, || self.packing(), work)
+        parallel::map_ranges(self.jobs, new.count, BATCH, || self.packing(), work)
     }
 
     /// Writes one member, which all jobs pack together.
@@ -185,7 +163,7 @@ impl<'a> PackedMembers<'a> {
         Ok(placed)
     }
 
-    /// Packs a member, from the size `shared` on by all threads.
+    /// Packs a member, from the size `shared` on by several threads.
     fn pack(
         &self,
         content: Content<'_>,
@@ -197,16 +175,15 @@ impl<'a> PackedMembers<'a> {
             return self.pack_small(content, packing);
         }
         let failed = || Error::io("compress for", self.target);
-        let Packing { engine, buffer, spool, .. } = packing;
-        let mut by_all = if size >= shared { self.by_all.engine() } else { None };
-        let (kept, by) = match &mut by_all {
-            Some(engine) => (&mut **engine, By::All(self.jobs_of_large())),
-            None => (engine, By::One),
+        let Packing { buffer, spool, .. } = packing;
+        let (engines, by) = if size >= shared {
+            let threads = self.jobs.min(Limits::of(self.compression).threads);
+            (&self.by_several, By::Several(threads))
+        } else {
+            (&self.by_one, By::One)
         };
-        let engine = match kept.take() {
-            Some(engine) => engine,
-            None => packer::engine(self.compression, by).map_err(failed())?,
-        };
+        let (engine, leave) =
+            engines.take(|| packer::engine(self.compression, by)).map_err(failed())?;
         let start = spool.len();
         let mut encoder = engine.begin(&mut *spool).map_err(failed())?;
         buffer.reserve(BLOCK);
@@ -214,7 +191,7 @@ impl<'a> PackedMembers<'a> {
             encoder.write_all(block).map_err(failed())
         })?;
         let (_, engine) = encoder.end().map_err(failed())?;
-        *kept = Some(engine);
+        leave.give_back(engine);
         Ok(Packed { copied, method: packer::method(self.compression), range: start..spool.len() })
     }
 

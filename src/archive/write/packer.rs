@@ -1,4 +1,4 @@
-//! The compressors of zip members: one that is kept for all small ones, and one for each large one.
+//! The compressors of zip members: of small ones, and of large ones.
 
 use std::io;
 
@@ -8,15 +8,15 @@ use zstd::zstd_safe::compress_bound;
 
 use super::Compression;
 use crate::archive::Method;
-use crate::archive::stream::Engine;
+use crate::archive::stream::{Engine, StreamCompression};
 
 /// Who compresses a large member.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
-    /// The calling thread, while others have members of their own.
+    /// The calling thread.
     One,
-    /// So many threads, which have nothing else to do.
-    All(usize),
+    /// So many threads besides the calling one.
+    Several(usize),
 }
 
 pub(super) fn method(compression: Compression) -> Method {
@@ -27,28 +27,54 @@ pub(super) fn method(compression: Compression) -> Method {
     }
 }
 
-/// Most threads that compress one large member, and most jobs that pack members which are not small: each has some
-/// megabytes.
-pub(super) fn most_large(compression: Compression) -> usize {
+/// How many large members are compressed at a time, so that all compressors together have some tens of megabytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// By one thread each.
+    pub(super) by_one: usize,
+    /// By several threads each.
+    pub(super) by_several: usize,
+    /// Those threads.
+    pub(super) threads: usize,
+}
+
+impl Limits {
+    pub(super) fn of(compression: Compression) -> Self {
+        /// From this level on a compressor of Zstandard has tens of megabytes by itself.
+        const STRONG: i32 = 10;
+        match compression {
+            Compression::Stored | Compression::Deflate { .. } => {
+                Self { by_one: 8, by_several: 2, threads: 4 }
+            }
+            Compression::Zstd { level } if level.unwrap_or(ZSTD_LEVEL) >= STRONG => {
+                Self { by_one: 2, by_several: 1, threads: 2 }
+            }
+            Compression::Zstd { .. } => Self { by_one: 3, by_several: 2, threads: 3 },
+        }
+    }
+}
+
+/// Whether the compression has such a level: to be known before anything is packed.
+pub(super) fn check_level(compression: Compression) -> io::Result<()> {
     match compression {
-        Compression::Stored | Compression::Deflate { .. } => 4,
-        Compression::Zstd { .. } => 3,
+        Compression::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
+        Compression::Stored | Compression::Deflate { .. } => Ok(()),
     }
 }
 
 /// A compressor of large members. The bytes of each depend on the compression, the content, and whether it is
-/// compressed by one thread or by all, however many those are.
+/// compressed by one thread or by several, however many those are.
 pub(super) fn engine(compression: Compression, by: By) -> io::Result<Engine> {
     match (compression, by) {
         (Compression::Stored, _) => Ok(Engine::none()),
         (Compression::Deflate { level }, By::One) => {
             Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), 1))
         }
-        (Compression::Deflate { level }, By::All(count)) => {
+        (Compression::Deflate { level }, By::Several(count)) => {
             Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), count))
         }
         (Compression::Zstd { level }, By::One) => Engine::zstd_here(level),
-        (Compression::Zstd { level }, By::All(count)) => Engine::zstd(level, count),
+        (Compression::Zstd { level }, By::Several(count)) => Engine::zstd(level, count),
     }
 }
 
@@ -181,8 +207,9 @@ mod tests {
         fn the_number_of_threads_does_not_show_and_the_content_comes_back(
             content in content(),
             before in content(),
+            times_before in 1..20_usize,
             times in 1..12_usize,
-            alone in any::<bool>(),
+            by_one in any::<bool>(),
         ) {
             let content = content.repeat(times);
             for compression in COMPRESSIONS {
@@ -193,10 +220,10 @@ mod tests {
                 };
                 // Neither do the number of threads and what was packed before.
                 let packed = [(1, ""), (3, "used")].map(|(threads, used)| {
-                    let by = if alone { By::One } else { By::All(threads) };
+                    let by = if by_one { By::One } else { By::Several(threads) };
                     let mut fresh = engine(compression, by).unwrap();
                     if !used.is_empty() {
-                        (_, fresh) = pack(fresh, &before);
+                        (_, fresh) = pack(fresh, &before.repeat(times_before));
                     }
                     pack(fresh, &content).0
                 });

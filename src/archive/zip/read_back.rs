@@ -12,7 +12,7 @@ use super::super::data::moved;
 use super::super::write::AllRecords;
 use super::directory;
 use super::record::write_end;
-use super::write::Written;
+use super::write::{FEW, Written};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel;
@@ -24,7 +24,8 @@ const WINDOW: usize = 16 * 1024;
 const PARTS_EACH: usize = 4;
 
 /// Compares every member, as the other implementation reads it from the file, with what was meant:
-/// name, sizes, checksum, offset; and that its local header says the same as the directory.
+/// name, sizes, checksum, offset; and that its local header says the same as the directory, which has to lie in the file
+/// byte for byte.
 ///
 /// Several jobs read a part of the directory each.
 pub(in crate::archive) fn check(
@@ -34,6 +35,7 @@ pub(in crate::archive) fn check(
     jobs: usize,
 ) -> Result<()> {
     let blocks = written.blocks.len();
+    let jobs = if blocks > FEW { jobs } else { 1 };
     let parts = if jobs > 1 { jobs.saturating_mul(PARTS_EACH) } else { 1 };
     let check = |(): &mut (), part| check_part(file, written, records, part);
     parallel::map_ranges(jobs, blocks, blocks.div_ceil(parts), || (), check)?;
@@ -64,14 +66,14 @@ fn check_part(
         let blocks = written.blocks.get(part).unwrap_or_default();
         blocks.iter().map(|block| block.entries).fold(0, u64::saturating_add)
     };
+    let end_of = |count: usize| {
+        let block = count.checked_sub(1).and_then(|last| written.blocks.get(last));
+        block.map_or(written.directory_at, |block| block.end)
+    };
     // The first part is seen in the archive as it is.
     let (windows, entries) = if part.start == 0 {
         (Windows::new(file, written.end, Vec::new()), entries_of(0..written.blocks.len()))
     } else {
-        let end_of = |count: usize| {
-            let block = count.checked_sub(1).and_then(|last| written.blocks.get(last));
-            block.map_or(written.directory_at, |block| block.end)
-        };
         let (start, end) = (end_of(part.start), end_of(part.end));
         let entries = entries_of(part.clone());
         let mut last = Vec::new();
@@ -86,8 +88,16 @@ fn check_part(
     }
     let mut archive = archive.enforce_header_consistency(true);
     let read = archive.files().map_err(refused)?;
-    for block in part {
-        for meant in directory::headers(&written.block(block, records), written.directory_at) {
+    let mut in_file = Vec::new();
+    for number in part {
+        let block = written.block(number, records);
+        // A reader that takes one part for all of it does not see whether the next one follows.
+        in_file.resize(block.len(), 0);
+        file.read_exact_at(&mut in_file, end_of(number))?;
+        if in_file != block {
+            return Err(failed("the directory is not as it was written".to_owned()));
+        }
+        for meant in directory::headers(&block, written.directory_at) {
             let meant = meant.map_err(|finding| failed(finding.to_string()))?;
             let name = || String::from_utf8_lossy(meant.name).into_owned();
             let entry = match read.next() {
@@ -214,11 +224,13 @@ mod tests {
             assert_eq!(written.blocks.len(), 6);
             check(file, &written, all, jobs).unwrap();
             let record_len = (written.blocks[0].end - at) / 1024;
-            // The name of a member in its header, its name in the directory, the number of members.
+            // The name of a member in its header, its name in the directory and the length of its comment, the number of
+            // members.
             for number in [0, 1023, 1024, 4999].map(wide) {
                 for place in [
                     at / wide(COUNT) * number + 30,
                     at + record_len * number + 46,
+                    at + record_len * number + 32,
                     written.end - 12,
                 ] {
                     let mut byte = [0];

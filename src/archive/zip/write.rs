@@ -32,6 +32,9 @@ impl Record {
 /// Members of which the directory is made at once.
 const STEP: usize = 1024;
 
+/// Blocks that one job is done with before another would have begun.
+pub(super) const FEW: usize = 3;
+
 /// The end of the directory: the members that are written behind those of the payload.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct ZipLayout {
@@ -76,6 +79,7 @@ impl ZipLayout {
         jobs: usize,
     ) -> Result<Written> {
         let count = records.count.div_ceil(STEP).saturating_add(1);
+        let jobs = if count > FEW { jobs } else { 1 };
         let (mut blocks, mut end, mut entries) = (Vec::with_capacity(count), at, 0_u64);
         let make = |number| self.block(number, records);
         parallel::in_order(jobs, count, make, |(block, of_block)| {

@@ -43,7 +43,7 @@ impl Generated<'_, '_> {
         algorithms.map(|algorithm| self.add_payload_manifest(lists, *algorithm)).collect()
     }
 
-    /// Adds one of them line by line: it would take more room than what it is made of. The one by SHA-256
+    /// Adds one of them block by block: it would take more room than what it is made of. The one by SHA-256
     /// goes beside the archive as well.
     fn add_payload_manifest(
         &mut self,

@@ -165,7 +165,6 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     members.mark_implied(&mut names.entries);
     let mut writer =
         ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
-    let jobs = writer.jobs();
     // What is made of the descriptions of all arrays is known too late to be written in its order, and
     // for what is going to be refused it is not worth to write anything.
     let survey = if options.describe || count_errors(&names.findings) > 0 {
@@ -177,7 +176,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     } else {
         options.progress.expect_files(names.entries.len());
         let runs = writer.runs(&algorithms);
-        let survey = gather(source, names, &runs, members, follow, jobs)?;
+        let survey = gather(source, names, &runs, members, follow, writer.jobs())?;
         let end = runs.end();
         writer.go_on_behind(end);
         survey
