@@ -147,7 +147,8 @@ impl<'a> PackedMembers<'a> {
                 Ok(placed)
             })
         };
-        parallel::map_ranges(self.jobs, new.count, BATCH, || self.packing(), work)
+        let jobs = self.jobs.min(Limits::of(self.compression).jobs);
+        parallel::map_ranges(jobs, new.count, BATCH, || self.packing(), work)
     }
 
     /// Writes one member, which all jobs pack together.

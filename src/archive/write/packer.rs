@@ -30,6 +30,8 @@ pub(super) fn method(compression: Compression) -> Method {
 /// How many large members are compressed at a time, so that all compressors together have some tens of megabytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
+    /// Jobs that pack members of which some may be large.
+    pub(super) jobs: usize,
     /// By one thread each.
     pub(super) by_one: usize,
     /// By several threads each.
@@ -44,12 +46,12 @@ impl Limits {
         const STRONG: i32 = 10;
         match compression {
             Compression::Stored | Compression::Deflate { .. } => {
-                Self { by_one: 8, by_several: 2, threads: 4 }
+                Self { jobs: 8, by_one: 8, by_several: 2, threads: 4 }
             }
             Compression::Zstd { level } if level.unwrap_or(ZSTD_LEVEL) >= STRONG => {
-                Self { by_one: 2, by_several: 1, threads: 2 }
+                Self { jobs: 4, by_one: 2, by_several: 1, threads: 2 }
             }
-            Compression::Zstd { .. } => Self { by_one: 3, by_several: 2, threads: 3 },
+            Compression::Zstd { .. } => Self { jobs: 5, by_one: 3, by_several: 2, threads: 2 },
         }
     }
 }
