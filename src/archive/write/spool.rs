@@ -92,10 +92,11 @@ impl Spool {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.memory.reserve_exact(ROOM.saturating_sub(self.memory.len()));
-        self.memory.extend_from_slice(bytes);
-        self.spill()?;
-        Ok(bytes.len())
+        let extend = |memory: &mut Vec<u8>| {
+            memory.extend_from_slice(bytes);
+            Ok(bytes.len())
+        };
+        Ok(self.append(extend)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -20,9 +20,6 @@ use crate::parallel;
 /// Bytes that are read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
 
-/// Parts of the directory for each job: a job may be interrupted.
-const PARTS_EACH: usize = 4;
-
 /// Compares every member, as the other implementation reads it from the file, with what was meant:
 /// name, sizes, checksum, offset; and that its local header says the same as the directory, which has to lie in the file
 /// byte for byte.
@@ -36,7 +33,7 @@ pub(in crate::archive) fn check(
 ) -> Result<()> {
     let blocks = written.blocks.len();
     let jobs = if blocks > FEW { jobs } else { 1 };
-    let parts = if jobs > 1 { jobs.saturating_mul(PARTS_EACH) } else { 1 };
+    let parts = usize::try_from(parallel::parts_for(jobs)).unwrap_or(usize::MAX);
     let check = |(): &mut (), part| check_part(file, written, records, part);
     parallel::map_ranges(jobs, blocks, blocks.div_ceil(parts), || (), check)?;
     Ok(())
