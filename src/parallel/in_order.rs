@@ -4,22 +4,40 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Most threads: one takes what all make, and cannot keep up with many.
-const MOST_JOBS: usize = 4;
+/// Most threads for pieces that take hardly longer to make than to take: one takes what all make.
+const FEW: usize = 4;
 /// Pieces more than there are jobs that may be under way.
 const AHEAD: usize = 2;
 
-/// Makes pieces `0..count` on `jobs` threads, or on a few, and gives them to `take` in their order, on this one, until that fails.
+/// Makes pieces `0..count` on a few threads, and gives them to `take` in their order, on this one, until that fails.
 ///
 /// Six pieces are there at a time at most, whatever their number.
 pub(crate) fn in_order<T: Send, E>(
     jobs: usize,
     count: usize,
     make: impl Fn(usize) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    in_order_with(jobs.min(FEW), count, || (), |(), piece| make(piece), take)
+}
+
+/// The same on `jobs` threads, of which every one makes a `state` and keeps it. At a time, two pieces more than there
+/// are threads are there at most.
+pub(crate) fn in_order_with<S, T: Send, E>(
+    jobs: usize,
+    count: usize,
+    state: impl Fn() -> S + Sync,
+    make: impl Fn(&mut S, usize) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let jobs = jobs.min(count).min(MOST_JOBS);
+    let jobs = jobs.min(count);
+    let making = || {
+        let mut state = state();
+        let make = &make;
+        move |piece| make(&mut state, piece)
+    };
     if jobs <= 1 {
+        let mut make = making();
         return (0..count).try_for_each(|piece| take(make(piece)));
     }
     let queue = Queue::new(count, jobs.saturating_add(AHEAD));
@@ -28,7 +46,8 @@ pub(crate) fn in_order<T: Send, E>(
         for _ in 1..jobs {
             let help = || {
                 let closing = Closing(&queue);
-                while queue.make_next(&make) {}
+                let mut make = making();
+                while queue.make_next(&mut make) {}
                 std::mem::forget(closing);
             };
             // A system that has no more threads to give slows the work down, and does not stop it.
@@ -36,7 +55,8 @@ pub(crate) fn in_order<T: Send, E>(
                 break;
             }
         }
-        while let Some(piece) = queue.take(&make) {
+        let mut make = making();
+        while let Some(piece) = queue.take(&mut make) {
             take(piece)?;
         }
         // Wakes those that wait, however this ends.
@@ -104,7 +124,7 @@ impl<T> Queue<T> {
     }
 
     /// Makes a piece, once there is room for it, and says whether there may be more to make.
-    fn make_next(&self, make: impl Fn(usize) -> T) -> bool {
+    fn make_next(&self, make: impl FnOnce(usize) -> T) -> bool {
         let mut state = self.lock();
         loop {
             if state.closed || state.taken.saturating_add(state.pieces.len()) >= self.count {
@@ -120,7 +140,7 @@ impl<T> Queue<T> {
     }
 
     /// The next piece in order, unless all have been taken. As long as it is not there, others are made.
-    fn take(&self, make: impl Fn(usize) -> T) -> Option<T> {
+    fn take(&self, mut make: impl FnMut(usize) -> T) -> Option<T> {
         let mut state = self.lock();
         loop {
             // One that is not going to come: its maker has panicked, which the scope hands on.

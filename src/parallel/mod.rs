@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-pub(crate) use self::in_order::in_order;
+pub(crate) use self::in_order::{in_order, in_order_with};
 pub(crate) use self::turns::{Hand, Turn, turns};
 
 /// How many jobs to run when the caller does not say: one for each core.

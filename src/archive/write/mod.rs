@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use self::copy::Copied;
 use self::packed::PackedMembers;
 pub(crate) use self::positional::{LaterFile, StoredMembers};
-pub(crate) use self::runs::{Buffers, RunMember, Runs};
+pub(crate) use self::runs::{Buffers, RunMember, Runs, WriteInOrder};
 use self::streamed::{StreamedMembers, TarStream};
 use super::stream::StreamCompression;
 use super::tar::{self, EntryKind, NewEntry};
@@ -284,6 +284,7 @@ impl<'a> ArchiveWriter<'a> {
 fn most_jobs(container: Container, compression: Compression) -> usize {
     match (container, compression) {
         (Container::TarGz, _) => 16,
+        (Container::TarZst, _) => 5,
         (Container::Zip | Container::Tar, Compression::Stored) => usize::MAX,
         _ => 8,
     }

@@ -4,12 +4,13 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::zip::write::{self as zip, Record};
 use super::copy::{self, BLOCK, Copied};
 use super::engines::Engines;
 use super::packer::{self, By, Limits, Packer};
-use super::runs::{Buffers, RunMember};
+use super::runs::{Buffers, RunMember, WriteInOrder, contents};
 use super::spool::Spool;
 use super::turns::Turns;
 use super::{Compression, Content, NewMember, NewMembers, Placed};
@@ -38,15 +39,23 @@ pub(crate) struct PackedMembers<'a> {
     by_one: Engines,
     /// What compresses those that several do: the threads of one are idle at its end, and while it is read.
     by_several: Engines,
+    /// Those of runs that have been written.
+    spools: Mutex<Vec<Spool>>,
 }
 
 /// What one job packs with.
-pub(super) struct Packing {
+struct Packing {
     packer: Packer,
     buffer: Vec<u8>,
     /// The packed bytes of the members that wait for their places.
     spool: Spool,
     image: Vec<u8>,
+}
+
+/// A run whose packed bytes wait for their places.
+pub(crate) struct PackedRun {
+    members: Vec<Packed>,
+    spool: Spool,
 }
 
 /// A member whose packed bytes wait for their place.
@@ -62,6 +71,38 @@ impl Packed {
         let Copied { digests, crc } = self.copied.clone();
         let packed_size = self.range.end.saturating_sub(self.range.start);
         Placed { digests, record: Record { at, crc, packed_size, method: self.method } }
+    }
+}
+
+impl WriteInOrder for PackedMembers<'_> {
+    type Run = PackedRun;
+
+    fn prepare(
+        &self,
+        run: &[RunMember<'_>],
+        Buffers { packer, .. }: &mut Buffers,
+    ) -> Result<Option<PackedRun>> {
+        let Some(contents) = contents(run) else { return Ok(None) };
+        let packer = packer.get_or_insert_with(|| Packer::new(self.compression));
+        let mut spool = self.spools().pop().unwrap_or_else(|| Spool::new(self.target));
+        let copied = Copied::of_each(self.algorithms, &contents).zip(&contents);
+        let members = copied
+            .map(|(copied, bytes)| pack_bytes(bytes, copied, packer, &mut spool))
+            .collect::<Result<_>>()?;
+        Ok(Some(PackedRun { members, spool }))
+    }
+
+    fn write(
+        &self,
+        members: &[NewMember<'_>],
+        PackedRun { members: packed, mut spool }: PackedRun,
+        Buffers { image, .. }: &mut Buffers,
+    ) -> Result<Vec<Placed>> {
+        let placed = self.turns.go_on(|at| place(at, members.iter(), &packed));
+        self.put(members.iter(), &packed, &placed, &spool, image)?;
+        spool.clear();
+        self.spools().push(spool);
+        Ok(placed)
     }
 }
 
@@ -84,45 +125,22 @@ impl<'a> PackedMembers<'a> {
             jobs,
             by_one: Engines::new(limits.by_one),
             by_several: Engines::new(limits.by_several),
+            spools: Mutex::default(),
         }
     }
 
-    pub(super) fn turns(&self) -> &Turns {
-        &self.turns
+    /// Where the next member begins.
+    pub(super) fn end(&self) -> u64 {
+        self.turns.at()
+    }
+
+    fn spools(&self) -> MutexGuard<'_, Vec<Spool>> {
+        self.spools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn packing(&self) -> Packing {
         let (packer, spool) = (Packer::new(self.compression), Spool::new(self.target));
         Packing { packer, buffer: Vec::new(), spool, image: Vec::new() }
-    }
-
-    /// Writes a run, unless something of it or of one before is to come later.
-    pub(super) fn write_run(
-        &self,
-        run: usize,
-        members: &[RunMember<'_>],
-        Buffers { packing, .. }: &mut Buffers,
-    ) -> Result<Option<Vec<Placed>>> {
-        let packing = packing.get_or_insert_with(|| self.packing());
-        packing.spool.clear();
-        let packed = self
-            .turns
-            .wanted(members)
-            .map(|contents| {
-                let copied = Copied::of_each(self.algorithms, &contents).zip(&contents);
-                copied
-                    .map(|(copied, bytes)| pack_bytes(bytes, copied, packing))
-                    .collect::<Result<Vec<_>>>()
-            })
-            .transpose()?;
-        let members = || members.iter().map(|run| &run.member);
-        let placed = self.turns.take_prepared(run, packed, |at, packed| {
-            let (at, placed) = place(at, members(), &packed);
-            (at, (packed, placed))
-        })?;
-        let Some((packed, placed)) = placed else { return Ok(None) };
-        self.put(members(), &packed, &placed, packing)?;
-        Ok(Some(placed))
     }
 
     /// Writes all members.
@@ -143,7 +161,8 @@ impl<'a> PackedMembers<'a> {
                 let members = || members.iter().map(|(_, member)| member);
                 // Only the offsets are found in turn; the bytes are written side by side.
                 let placed = self.turns.take(turn, |at| place(at, members(), &packed))?;
-                self.put(members(), &packed, &placed, packing)?;
+                let Packing { spool, image, .. } = packing;
+                self.put(members(), &packed, &placed, spool, image)?;
                 Ok(placed)
             })
         };
@@ -160,7 +179,8 @@ impl<'a> PackedMembers<'a> {
         let packing = &mut self.packing();
         let packed = self.pack(content, member.size, SMALL, packing)?;
         let placed = packed.at(self.turns.at());
-        self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), packing)?;
+        let Packing { spool, image, .. } = packing;
+        self.put([member].into_iter(), &[packed], std::slice::from_ref(&placed), spool, image)?;
         Ok(placed)
     }
 
@@ -197,15 +217,13 @@ impl<'a> PackedMembers<'a> {
     }
 
     fn pack_small(&self, content: Content<'_>, packing: &mut Packing) -> Result<Packed> {
+        let Packing { packer, buffer, spool, .. } = packing;
         if let Content::Bytes(bytes) = content {
-            return pack_bytes(bytes, Copied::of(self.algorithms, bytes), packing);
+            return pack_bytes(bytes, Copied::of(self.algorithms, bytes), packer, spool);
         }
-        let mut buffer = std::mem::take(&mut packing.buffer);
         buffer.clear();
-        let copied = copy::append(content, self.algorithms, &mut buffer)?;
-        let packed = pack_bytes(&buffer, copied, packing);
-        packing.buffer = buffer;
-        packed
+        let copied = copy::append(content, self.algorithms, buffer)?;
+        pack_bytes(buffer, copied, packer, spool)
     }
 
     /// Writes what has its places, neighbours in one go.
@@ -214,7 +232,8 @@ impl<'a> PackedMembers<'a> {
         members: impl Iterator<Item = &'m NewMember<'m>>,
         packed: &[Packed],
         placed: &[Placed],
-        Packing { spool, image, .. }: &mut Packing,
+        spool: &Spool,
+        image: &mut Vec<u8>,
     ) -> Result<()> {
         image.clear();
         let mut start = placed.first().map_or(0, |first| first.record.at);
@@ -241,8 +260,12 @@ impl<'a> PackedMembers<'a> {
     }
 }
 
-fn pack_bytes(bytes: &[u8], copied: Copied, packing: &mut Packing) -> Result<Packed> {
-    let Packing { packer, spool, .. } = packing;
+fn pack_bytes(
+    bytes: &[u8],
+    copied: Copied,
+    packer: &mut Packer,
+    spool: &mut Spool,
+) -> Result<Packed> {
     let start = spool.len();
     let method = spool.append(|memory| packer.pack(bytes, memory))?;
     Ok(Packed { copied, method, range: start..spool.len() })

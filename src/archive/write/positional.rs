@@ -92,12 +92,20 @@ impl<'a> StoredMembers<'a> {
         size > SMALL
     }
 
-    pub(super) fn turns(&self) -> &Turns {
-        &self.turns
+    /// Where the next member begins.
+    pub(super) fn end(&self) -> u64 {
+        self.turns.at()
     }
 
-    /// Gives the members of a run their places, and writes those whose content is there. Each run has a turn.
-    pub(super) fn write_run(
+    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once. Runs are numbered from 0
+    /// without a gap, and begun in their order.
+    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.turns.in_turn(run, work)
+    }
+
+    /// Gives the members of a run their places, once everything before it has its own, and writes those whose
+    /// content is there.
+    pub(crate) fn write_run(
         &self,
         run: usize,
         members: &[RunMember<'_>],
@@ -235,7 +243,7 @@ pub(super) fn write(
 ) -> Result<Vec<Vec<Placed>>> {
     let work = |buffers: &mut Buffers, range: std::ops::Range<usize>| {
         let run = range.start / RUN;
-        stored.turns.in_turn(run, || {
+        stored.in_turn(run, || {
             let mut members = Vec::with_capacity(range.len());
             for (index, member) in new.of(range.clone()) {
                 let content = match member.kind {
@@ -312,7 +320,7 @@ mod tests {
                         .map(|index| RunMember { member: member(*index), content: content(*index) })
                         .collect();
                     let placed =
-                        stored.turns.in_turn(run, || stored.write_run(run, &members, &mut buffers));
+                        stored.in_turn(run, || stored.write_run(run, &members, &mut buffers));
                     let placed = placed.unwrap();
                     later.extend(indexes.iter().copied().zip(placed).zip(members).filter_map(
                         |((index, placed), run)| {

@@ -1,18 +1,36 @@
-//! Runs of small neighbours, written in their order as they come from several jobs.
+//! Runs of small neighbours, as they come from several jobs.
 
-use super::packed::{PackedMembers, Packing};
+use super::packed::PackedMembers;
+use super::packer::Packer;
 use super::positional::StoredMembers;
 use super::streamed::StreamedMembers;
-use super::turns::Turns;
 use super::{NewMember, Placed};
 use crate::error::Result;
 
-/// Writes runs, each once everything before it has its place. Runs are numbered from 0 without a gap, and begun
-/// in their order.
+/// Writes runs of members.
 pub(crate) enum Runs<'a> {
+    /// Their lengths say where they lie, so that every job writes its own.
     Stored(StoredMembers<'a>),
     Packed(Box<PackedMembers<'a>>),
     Streamed(StreamedMembers<'a>),
+}
+
+/// What writes runs whose lengths are known once they are packed: any job prepares them, and they are written one
+/// after the other.
+pub(crate) trait WriteInOrder: Sync {
+    /// A run that is hashed and packed.
+    type Run: Send;
+
+    /// Prepares a run, unless a content of it is to come later.
+    fn prepare(&self, run: &[RunMember<'_>], buffers: &mut Buffers) -> Result<Option<Self::Run>>;
+
+    /// Writes a run of members behind those that were written before.
+    fn write(
+        &self,
+        members: &[NewMember<'_>],
+        run: Self::Run,
+        buffers: &mut Buffers,
+    ) -> Result<Vec<Placed>>;
 }
 
 /// A member of a run, and its content unless that comes later.
@@ -29,7 +47,12 @@ pub(crate) struct Buffers {
     pub(super) block: Vec<u8>,
     /// For files that are copied side by side.
     pub(super) spare: Vec<Vec<u8>>,
-    pub(super) packing: Option<Packing>,
+    pub(super) packer: Option<Packer>,
+}
+
+/// The contents of a run, if all are there.
+pub(super) fn contents<'r>(run: &'r [RunMember<'_>]) -> Option<Vec<&'r [u8]>> {
+    run.iter().map(|run| run.content).collect()
 }
 
 impl<'a> Runs<'a> {
@@ -41,43 +64,12 @@ impl<'a> Runs<'a> {
         }
     }
 
-    fn turns(&self) -> &Turns {
-        match self {
-            Self::Stored(stored) => stored.turns(),
-            Self::Packed(packed) => packed.turns(),
-            Self::Streamed(streamed) => streamed.turns(),
-        }
-    }
-
-    /// Does all of the work on run number `run`, which calls [`Self::write_run`] once.
-    pub(crate) fn in_turn<T>(&self, run: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.turns().in_turn(run, work)
-    }
-
-    /// Whether no further run will be written, as far as is known here.
-    pub(crate) fn are_closed(&self) -> bool {
-        self.turns().are_closed()
-    }
-
-    /// Gives the members of a run their places, and writes those whose content is there.
-    ///
-    /// Members that are not stored as they are need the lengths of all before them. Where a content is to come
-    /// later, neither that run nor any behind it is written, and `None` is given.
-    pub(crate) fn write_run(
-        &self,
-        run: usize,
-        members: &[RunMember<'_>],
-        buffers: &mut Buffers,
-    ) -> Result<Option<Vec<Placed>>> {
-        match self {
-            Self::Stored(stored) => stored.write_run(run, members, buffers).map(Some),
-            Self::Packed(packed) => packed.write_run(run, members, buffers),
-            Self::Streamed(streamed) => streamed.write_run(run, members, buffers),
-        }
-    }
-
     /// Where the next member begins, when all runs have been written; a stream knows itself.
     pub(crate) fn end(&self) -> u64 {
-        self.turns().at()
+        match self {
+            Self::Stored(stored) => stored.end(),
+            Self::Packed(packed) => packed.end(),
+            Self::Streamed(_) => 0,
+        }
     }
 }

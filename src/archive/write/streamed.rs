@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::copy::{self, Copied};
-use super::runs::{Buffers, RunMember};
-use super::turns::Turns;
+use super::runs::{Buffers, RunMember, WriteInOrder, contents};
 use super::{Content, NewMember, NewMembers, Placed, tar_header};
 use crate::archive::stream::{Encoder, StreamCompression};
 use crate::archive::{MemberKind, tar};
@@ -74,17 +73,20 @@ impl TarStream {
 /// Writes members of the stream from several jobs.
 pub(crate) struct StreamedMembers<'a> {
     stream: &'a Mutex<TarStream>,
-    turns: Turns,
     algorithms: &'a [Algorithm],
+    /// Those of runs that have been written.
+    images: Mutex<Vec<Vec<u8>>>,
+}
+
+/// A run as it stands in the tar.
+pub(crate) struct StreamedRun {
+    placed: Vec<Placed>,
+    image: Vec<u8>,
 }
 
 impl<'a> StreamedMembers<'a> {
     pub(super) fn new(stream: &'a Mutex<TarStream>, algorithms: &'a [Algorithm]) -> Self {
-        Self { stream, turns: Turns::new(0), algorithms }
-    }
-
-    pub(super) fn turns(&self) -> &Turns {
-        &self.turns
+        Self { stream, algorithms, images: Mutex::default() }
     }
 
     /// The stream, for as long as it is held.
@@ -92,30 +94,39 @@ impl<'a> StreamedMembers<'a> {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a run, unless something of it or of one before is to come later.
-    pub(super) fn write_run(
+    fn images(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WriteInOrder for StreamedMembers<'_> {
+    type Run = StreamedRun;
+
+    fn prepare(&self, run: &[RunMember<'_>], _: &mut Buffers) -> Result<Option<StreamedRun>> {
+        let Some(contents) = contents(run) else { return Ok(None) };
+        let mut image = self.images().pop().unwrap_or_default();
+        let copied = Copied::of_each(self.algorithms, &contents);
+        let append =
+            |((RunMember { member, .. }, content), copied): ((&RunMember<'_>, &&[u8]), _)| {
+                image.extend_from_slice(&tar_header(member)?);
+                image.extend_from_slice(content);
+                image.extend_from_slice(tar::padding(member.size));
+                Ok(Placed::stored(member, 0, copied))
+            };
+        let placed = run.iter().zip(&contents).zip(copied).map(append).collect::<Result<_>>()?;
+        Ok(Some(StreamedRun { placed, image }))
+    }
+
+    fn write(
         &self,
-        run: usize,
-        members: &[RunMember<'_>],
-        Buffers { image, .. }: &mut Buffers,
-    ) -> Result<Option<Vec<Placed>>> {
+        _: &[NewMember<'_>],
+        StreamedRun { placed, mut image }: StreamedRun,
+        _: &mut Buffers,
+    ) -> Result<Vec<Placed>> {
+        self.stream().put(&image)?;
         image.clear();
-        let mut append = |RunMember { member, .. }: &RunMember<'_>, content: &[u8], copied| {
-            image.extend_from_slice(&tar_header(member)?);
-            image.extend_from_slice(content);
-            image.extend_from_slice(tar::padding(member.size));
-            Ok::<_, Error>(Placed::stored(member, 0, copied))
-        };
-        let prepare = |contents: Vec<&[u8]>| {
-            let copied = Copied::of_each(self.algorithms, &contents);
-            let members = members.iter().zip(&contents).zip(copied);
-            members.map(|((run, content), copied)| append(run, content, copied)).collect()
-        };
-        let prepared = self.turns.wanted(members).map(prepare).transpose()?;
-        let written = self.turns.take_prepared(run, prepared, |at, placed: Vec<Placed>| {
-            (at, self.stream().put(image).map(|()| placed))
-        })?;
-        written.transpose()
+        self.images().push(image);
+        Ok(placed)
     }
 }
 

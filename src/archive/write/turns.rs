@@ -1,9 +1,7 @@
 //! The order in which jobs take their places in an archive, whichever of them is faster.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::runs::RunMember;
 use crate::error::{Error, Result};
 
 /// Lets the jobs take their places in the archive one after the other.
@@ -11,8 +9,6 @@ use crate::error::{Error, Result};
 pub(super) struct Turns {
     state: Mutex<Turn>,
     passed: Condvar,
-    /// Whether a turn was let pass.
-    closed: AtomicBool,
 }
 
 /// Gives a turn up when it is dropped, so that nobody waits for a job that failed, by a panic too.
@@ -38,7 +34,7 @@ struct Turn {
 impl Turns {
     pub(super) fn new(at: u64) -> Self {
         let state = Mutex::new(Turn { next: 0, at, failed: usize::MAX });
-        Self { state, passed: Condvar::new(), closed: AtomicBool::new(false) }
+        Self { state, passed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn> {
@@ -62,36 +58,12 @@ impl Turns {
         Ok(result)
     }
 
-    /// Whether a turn was let pass, as far as is known here.
-    pub(super) fn are_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// The contents of a run, if all are there and no turn was let pass.
-    pub(super) fn wanted<'r>(&self, run: &'r [RunMember<'_>]) -> Option<Vec<&'r [u8]>> {
-        if self.are_closed() {
-            return None;
-        }
-        run.iter().map(|run| run.content).collect()
-    }
-
-    /// Takes a turn for what was prepared. Where nothing was, the turn passes, and so do all that follow.
-    pub(super) fn take_prepared<P, T>(
-        &self,
-        turn: usize,
-        prepared: Option<P>,
-        place: impl FnOnce(u64, P) -> (u64, T),
-    ) -> Result<Option<T>> {
-        self.take(turn, |at| match prepared.filter(|_| !self.are_closed()) {
-            Some(prepared) => {
-                let (at, result) = place(at, prepared);
-                (at, Some(result))
-            }
-            None => {
-                self.closed.store(true, Ordering::Relaxed);
-                (at, None)
-            }
-        })
+    /// The same for who has all turns.
+    pub(super) fn go_on<T>(&self, place: impl FnOnce(u64) -> (u64, T)) -> T {
+        let mut state = self.lock();
+        let (at, result) = place(state.at);
+        state.at = at;
+        result
     }
 
     /// Does the work of which taking turn number `turn` is a part.
@@ -170,17 +142,5 @@ mod tests {
             assert!(panicked.is_err());
             assert!(matches!(waiting.join().unwrap(), Err(Error::Interrupted)));
         });
-    }
-
-    #[test]
-    fn what_was_prepared_behind_a_turn_that_passed_is_not_placed() {
-        let turns = Turns::new(0);
-        let take = |turn, prepared| turns.take_prepared(turn, prepared, |at, ()| (at + 1, ()));
-        assert!(take(0, Some(())).unwrap().is_some());
-        assert!(!turns.are_closed());
-        assert!(take(1, None).unwrap().is_none());
-        assert!(turns.are_closed());
-        assert!(take(2, Some(())).unwrap().is_none());
-        assert_eq!(turns.at(), 1);
     }
 }
