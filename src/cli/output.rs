@@ -204,12 +204,10 @@ impl Output {
 
     /// Tells what is wrong. A closed standard error has nobody to tell.
     pub(crate) fn message(&self, text: &str) {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
-        let mut err = self.err.lock();
-        let _ = err.write_all(text.as_bytes());
-        if !text.ends_with('\n') {
-            let _ = err.write_all(b"\n");
-        }
+        // In one go, so that nothing of another program comes between.
+        let _ = self.err.lock().write_all([text, end].concat().as_bytes());
     }
 }
 

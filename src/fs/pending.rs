@@ -326,6 +326,12 @@ impl PendingFile {
         self.file.inner.set_len(len).map_err(Error::io("write", &self.target))
     }
 
+    /// Temporary files beside this one that an interrupted run left, where it has such a name itself. One without a
+    /// name leaves none, and to look for others takes the longer the more there is in the directory.
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
+        if self.temporary().is_some() { leftovers(&self.target) } else { Vec::new() }
+    }
+
     /// Writes everything to the disk before the file gets its name.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.inner.sync_all().map_err(Error::io("write", &self.target))

@@ -45,6 +45,22 @@ fn a_member_of_a_bag_is_called_as_in_the_source_or_as_listed() {
 }
 
 #[test]
+fn what_a_run_that_was_to_replace_a_file_left_is_named() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let out = scratch.path().join("time.ra");
+    let leftover = scratch.path().join(".time.ra.abc.ra-pack-unfinished");
+    for name in [&out, &leftover] {
+        fs::write(name, "half").unwrap();
+    }
+    let out = out.to_str().unwrap();
+    get(&archive, "time.ra", &["-o", out, "--force"])
+        .exits(0)
+        .says(&[".time.ra.abc.ra-pack-unfinished` was left by an interrupted run"]);
+    assert!(leftover.exists());
+}
+
+#[test]
 fn a_member_that_is_not_there_is_answered_with_one_that_is() {
     let scratch = TempDir::new().unwrap();
     for ending in [".zip", ".tar", ".tar.gz"] {

@@ -13,7 +13,7 @@ use super::apart::check_apart;
 use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
-use crate::fs::{self, PendingFile};
+use crate::fs::PendingFile;
 use crate::progress::Progress;
 use crate::ra::{AnyArray, parse_slice};
 
@@ -109,8 +109,8 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     report.bytes = out.count;
     drop(out);
     pending.sync()?;
+    report.leftovers = pending.leftovers();
     pending.persist()?;
-    report.leftovers = fs::leftovers(output);
     Ok(report)
 }
 
