@@ -18,7 +18,6 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Output {
     out: io::Stdout,
-    err: io::Stderr,
     quiet: bool,
     color_out: bool,
     color_err: bool,
@@ -48,7 +47,7 @@ impl Output {
             When::Auto => is_drawn().then(|| Meter::new(false)),
             When::Never => None,
         };
-        Self { out, err, quiet, color_out, color_err, meter, closed: Cell::new(false) }
+        Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false) }
     }
 
     /// Shows what is told to it, if anybody wants to see that.
@@ -206,8 +205,7 @@ impl Output {
     pub(crate) fn message(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
-        // In one go, so that nothing of another program comes between.
-        let _ = self.err.lock().write_all([text, end].concat().as_bytes());
+        to_stderr(&[text, end].concat());
     }
 }
 

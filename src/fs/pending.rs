@@ -174,24 +174,24 @@ impl Temporary {
         }
     }
 
-    /// Gives `file` its name, in the place of what has it or not.
+    /// Gives `file` its name, in the place of what has it or not; whether it had a temporary one before.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(unused_variables, reason = "only a file without a name is named by itself")
     )]
-    fn persist(self, file: &File, target: &Path, replace: bool) -> io::Result<()> {
+    fn persist(self, file: &File, target: &Path, replace: bool) -> io::Result<bool> {
         match self {
-            Self::Named(path) if replace => Ok(path.persist(target)?),
-            Self::Named(path) => Ok(path.persist_noclobber(target)?),
+            Self::Named(path) if replace => path.persist(target)?,
+            Self::Named(path) => path.persist_noclobber(target)?,
             #[cfg(unix)]
             Self::In(temporary) => {
                 let last = target.file_name().unwrap_or_default();
-                if replace { temporary.replace(last) } else { temporary.keep(last) }
+                if replace { temporary.replace(last) } else { temporary.keep(last) }?;
             }
             #[cfg(target_os = "linux")]
             Self::Unnamed(unnamed) => {
                 match unnamed.link(&file.inner, target.file_name().unwrap_or_default()) {
-                    Ok(true) => return Ok(()),
+                    Ok(true) => return Ok(false),
                     Err(error) if !replace || error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(error);
                     }
@@ -203,9 +203,10 @@ impl Temporary {
                 io::Seek::rewind(&mut &file.inner)?;
                 io::copy(&mut &file.inner, &mut &copy.file.inner)?;
                 copy.sync()?;
-                Ok(copy.persist()?)
+                copy.persist()?;
             }
         }
+        Ok(true)
     }
 }
 
@@ -326,20 +327,19 @@ impl PendingFile {
         self.file.inner.set_len(len).map_err(Error::io("write", &self.target))
     }
 
-    /// Temporary files beside this one that an interrupted run left, where it has such a name itself. One without a
-    /// name leaves none, and to look for others takes the longer the more there is in the directory.
-    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
-        if self.temporary().is_some() { leftovers(&self.target) } else { Vec::new() }
-    }
-
     /// Writes everything to the disk before the file gets its name.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.inner.sync_all().map_err(Error::io("write", &self.target))
     }
 
     /// Gives the file its name, in one step.
-    pub(crate) fn persist(mut self) -> Result<()> {
-        let Some(temporary) = self.temporary.take() else { return Ok(()) };
+    pub(crate) fn persist(self) -> Result<()> {
+        self.give_name().map(|_| ())
+    }
+
+    /// The same; whether it had a temporary name before.
+    pub(crate) fn give_name(mut self) -> Result<bool> {
+        let Some(temporary) = self.temporary.take() else { return Ok(false) };
         let name = temporary.path().map(Path::to_owned);
         let result = temporary.persist(&self.file, &self.target, self.replace);
         if let Some(name) = name {

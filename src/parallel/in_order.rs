@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Most threads for pieces that take hardly longer to make than to take: one takes what all make.
+/// Most threads for pieces that take hardly longer to make than to take: one thread takes what all of them make.
 const FEW: usize = 4;
 /// Pieces more than there are jobs that may be under way.
 const AHEAD: usize = 2;
 
 /// Makes pieces `0..count` on a few threads, and gives them to `take` in their order, on this one, until that fails.
 ///
-/// Six pieces are there at a time at most, whatever their number.
+/// Seven pieces exist at a time at most, whatever their number.
 pub(crate) fn in_order<T: Send, E>(
     jobs: usize,
     count: usize,
@@ -21,8 +21,8 @@ pub(crate) fn in_order<T: Send, E>(
     in_order_with(jobs.min(FEW), count, || (), |(), piece| make(piece), take)
 }
 
-/// The same on `jobs` threads, of which every one makes a `state` and keeps it. At a time, two pieces more than there
-/// are threads are there at most.
+/// The same on `jobs` threads, of which every one makes a `state` and keeps it. At most three more pieces than
+/// threads exist at a time, one of them in the hands of `take`.
 pub(crate) fn in_order_with<S, T: Send, E>(
     jobs: usize,
     count: usize,
@@ -185,7 +185,7 @@ mod tests {
                 let take = |piece| {
                     taken.push(piece);
                     let ahead = begun.load(Ordering::SeqCst) - taken.len();
-                    assert!(ahead <= jobs + AHEAD, "{ahead} of {jobs}");
+                    assert!(ahead <= jobs.min(FEW) + AHEAD, "{ahead} of {jobs}");
                     Ok::<_, ()>(())
                 };
                 in_order(jobs, count, make, take).unwrap();
@@ -204,7 +204,7 @@ mod tests {
             };
             let take = |piece| if piece == 20 { Err("enough") } else { Ok(()) };
             assert_eq!(in_order(jobs, 10_000, make, take), Err("enough"));
-            assert!(begun.load(Ordering::SeqCst) <= 21 + jobs + AHEAD);
+            assert!(begun.load(Ordering::SeqCst) <= 21 + jobs.min(FEW) + AHEAD);
         }
     }
 
@@ -225,6 +225,51 @@ mod tests {
             }
             let taking = || in_order(jobs, 100, |piece| piece, take);
             assert!(catch_unwind(AssertUnwindSafe(taking)).is_err());
+        }
+    }
+
+    #[test]
+    fn every_thread_keeps_one_state() {
+        for (jobs, count) in [(1, 50), (2, 50), (7, 500), (50, 7), (7, 0)] {
+            let states = AtomicUsize::new(0);
+            let state = || {
+                states.fetch_add(1, Ordering::SeqCst);
+                0
+            };
+            let make = |made: &mut usize, piece| {
+                *made += 1;
+                (piece, *made)
+            };
+            let (mut taken, mut firsts) = (Vec::new(), 0);
+            let take = |(piece, of_thread)| {
+                taken.push(piece);
+                firsts += usize::from(of_thread == 1);
+                Ok::<_, ()>(())
+            };
+            in_order_with(jobs, count, state, make, take).unwrap();
+            assert_eq!(taken, (0..count).collect::<Vec<_>>());
+            // Each begins to count once.
+            let states = states.into_inner();
+            assert!(
+                firsts <= states && states <= jobs.min(count).max(1),
+                "{firsts} {states} {jobs}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_made_keeps_nobody_waiting() {
+        for jobs in [1, 2, 7] {
+            let states = AtomicUsize::new(0);
+            let state = || {
+                assert_ne!(states.fetch_add(1, Ordering::SeqCst), jobs - 1, "the last one");
+            };
+            let slowly = |(): &mut (), piece| {
+                thread::sleep(std::time::Duration::from_millis(1));
+                piece
+            };
+            let making = || in_order_with(jobs, 300, state, slowly, |_| Ok::<_, ()>(()));
+            assert!(catch_unwind(AssertUnwindSafe(making)).is_err());
         }
     }
 }

@@ -6,8 +6,10 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::bytes::{Part, part, tar, with_manifest, zip};
-use crate::experiment::{Element, Experiment, FLOAT64, INT16, UINT8, le, raw_array, read_tree};
-use crate::run::{ENDINGS, Ran, names_in, pack, ra};
+use crate::experiment::{
+    Element, Experiment, FLOAT64, INT16, UINT8, le, ra_pack, raw_array, read_tree,
+};
+use crate::run::{ENDINGS, Ran, names_in, pack, ra, run_as};
 
 fn get(archive: &Path, member: &str, options: &[&str]) -> Ran {
     ra("get", &[archive, member.as_ref()], options)
@@ -47,17 +49,24 @@ fn a_member_of_a_bag_is_called_as_in_the_source_or_as_listed() {
 #[test]
 fn what_a_run_that_was_to_replace_a_file_left_is_named() {
     let scratch = TempDir::new().unwrap();
-    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
-    let out = scratch.path().join("time.ra");
+    pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let leftover = scratch.path().join(".time.ra.abc.ra-pack-unfinished");
-    for name in [&out, &leftover] {
-        fs::write(name, "half").unwrap();
+    for name in ["time.ra", ".time.ra.abc.ra-pack-unfinished"] {
+        fs::write(scratch.path().join(name), "half").unwrap();
     }
-    let out = out.to_str().unwrap();
-    get(&archive, "time.ra", &["-o", out, "--force"])
-        .exits(0)
-        .says(&[".time.ra.abc.ra-pack-unfinished` was left by an interrupted run"]);
-    assert!(leftover.exists());
+    // Its own file has a temporary name too, and is none of them.
+    for out in [Path::new("time.ra"), &scratch.path().join("time.ra")] {
+        let replace = || {
+            let mut command = ra_pack();
+            command.current_dir(scratch.path()).args(["get", "x.zip", "time.ra", "--force", "-o"]);
+            let ran = run_as(command.arg(out)).exits(0);
+            ran.said().matches("was left by an interrupted run").count()
+        };
+        assert_eq!(replace(), 1);
+        fs::rename(&leftover, scratch.path().join("moved")).unwrap();
+        assert_eq!(replace(), 0);
+        fs::rename(scratch.path().join("moved"), &leftover).unwrap();
+    }
 }
 
 #[test]

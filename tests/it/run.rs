@@ -82,7 +82,12 @@ pub(crate) fn unhelpful(report: &Value) -> Vec<Value> {
 
 /// Runs the binary.
 pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
-    let output = ra_pack().args(arguments).output().unwrap();
+    run_as(ra_pack().args(arguments))
+}
+
+/// Runs a command that the binary has a part in.
+pub(crate) fn run_as(command: &mut assert_cmd::Command) -> Ran {
+    let output = command.output().unwrap();
     Ran {
         code: output.status.code(),
         out: output.stdout,

@@ -186,9 +186,14 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, target, jobs, at: 0, format })
     }
 
-    /// How many jobs may write runs: fewer than were asked for where many would hold too much.
-    pub(crate) fn jobs(&self) -> usize {
-        self.jobs
+    /// How many jobs may prepare runs: fewer than were asked for where many would hold too much.
+    pub(crate) fn preparing_jobs(&self) -> usize {
+        /// Enough for as many as compress a stream: to read and hash takes a fraction of that time.
+        const FOR_STREAM: usize = 4;
+        match self.format {
+            Format::Stream(_) => self.jobs.min(FOR_STREAM),
+            Format::Zip { .. } | Format::Tar => self.jobs,
+        }
     }
 
     /// What writes members as they come from several jobs. [`Self::go_on_behind`] has to be called once all have

@@ -39,7 +39,7 @@ pub(crate) struct PackedMembers<'a> {
     by_one: Engines,
     /// What compresses those that several do: the threads of one are idle at its end, and while it is read.
     by_several: Engines,
-    /// Those of runs that have been written.
+    /// Empty ones, to be used again.
     spools: Mutex<Vec<Spool>>,
 }
 
@@ -92,12 +92,13 @@ impl WriteInOrder for PackedMembers<'_> {
         Ok(Some(PackedRun { members, spool }))
     }
 
-    fn write(
+    fn write_prepared<'m>(
         &self,
-        members: &[NewMember<'_>],
+        members: impl Iterator<Item = NewMember<'m>>,
         PackedRun { members: packed, mut spool }: PackedRun,
         Buffers { image, .. }: &mut Buffers,
     ) -> Result<Vec<Placed>> {
+        let members: Vec<_> = members.collect();
         let placed = self.turns.go_on(|at| place(at, members.iter(), &packed));
         self.put(members.iter(), &packed, &placed, &spool, image)?;
         spool.clear();
@@ -288,4 +289,40 @@ fn place<'m>(
 
 fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_was_packed_in_is_empty_for_the_next() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a");
+        let pending = crate::fs::PendingFile::create(&target, true).unwrap();
+        let algorithms = [Algorithm::Sha256];
+        let compression = Compression::Zstd { level: None };
+        let packed = PackedMembers::new(pending.file(), &target, compression, 0, &algorithms, 2);
+        // More than stays in memory, and less.
+        let contents = [vec![1; 700_000], vec![2; 10], Vec::new()];
+        let noise: Vec<u8> = (0..700_000_u32)
+            .map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()[0])
+            .collect();
+        let member = |size| NewMember {
+            path: "m".into(),
+            kind: MemberKind::File,
+            size,
+            modified: 0,
+            align_at: None,
+        };
+        let mut buffers = Buffers::default();
+        for content in contents.iter().chain([&noise]) {
+            let new = || member(wide(content.len()));
+            let run = [RunMember { member: new(), content: Some(content) }];
+            let run = packed.prepare(&run, &mut buffers).unwrap().unwrap();
+            packed.write_prepared([new()].into_iter(), run, &mut buffers).unwrap();
+            let lengths: Vec<_> = packed.spools().iter().map(Spool::len).collect();
+            assert_eq!(lengths, [0]);
+        }
+    }
 }

@@ -15,19 +15,19 @@ pub(crate) enum Runs<'a> {
     Streamed(StreamedMembers<'a>),
 }
 
-/// What writes runs whose lengths are known once they are packed: any job prepares them, and they are written one
-/// after the other.
+/// What writes runs of which nobody knows where they lie until all before them are packed: any job prepares them, and
+/// they are written one after the other.
 pub(crate) trait WriteInOrder: Sync {
     /// A run that is hashed and packed.
     type Run: Send;
 
-    /// Prepares a run, unless a content of it is to come later.
+    /// Hashes and packs a run, unless a content of it is to come later.
     fn prepare(&self, run: &[RunMember<'_>], buffers: &mut Buffers) -> Result<Option<Self::Run>>;
 
-    /// Writes a run of members behind those that were written before.
-    fn write(
+    /// Writes a run, and gives the places of its members, behind those that were written before.
+    fn write_prepared<'m>(
         &self,
-        members: &[NewMember<'_>],
+        members: impl Iterator<Item = NewMember<'m>>,
         run: Self::Run,
         buffers: &mut Buffers,
     ) -> Result<Vec<Placed>>;
@@ -40,7 +40,7 @@ pub(crate) struct RunMember<'a> {
     pub(crate) content: Option<&'a [u8]>,
 }
 
-/// What one job writes with.
+/// What one job prepares and writes with, as far as it needs it.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(super) image: Vec<u8>,

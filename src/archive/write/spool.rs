@@ -13,7 +13,7 @@ const MAX_IN_MEMORY: usize = 512 * 1024;
 /// What may come behind them before they go: a small member, or a block.
 const ROOM: usize = MAX_IN_MEMORY + 320 * 1024;
 
-/// What one job has packed, one member behind the other: the last of it in memory, and what does not fit there in
+/// What was packed for one run, one member behind the other: the last of it in memory, and what does not fit there in
 /// a nameless file beside the archive.
 pub(super) struct Spool {
     target: Box<Path>,

@@ -12,6 +12,9 @@ use crate::digest::{Algorithm, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::File;
 
+/// What a run takes unless its names are very long: 1 MiB of contents, and 64 KiB of headers and padding.
+const USUAL: usize = (1024 + 64) * 1024;
+
 /// A tar on its way through a compressor.
 pub(super) struct TarStream {
     encoder: Encoder<Appending>,
@@ -70,11 +73,11 @@ impl TarStream {
     }
 }
 
-/// Writes members of the stream from several jobs.
+/// Writes members of the stream, which several jobs prepare.
 pub(crate) struct StreamedMembers<'a> {
     stream: &'a Mutex<TarStream>,
     algorithms: &'a [Algorithm],
-    /// Those of runs that have been written.
+    /// Empty ones, to be used again.
     images: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -105,6 +108,8 @@ impl WriteInOrder for StreamedMembers<'_> {
     fn prepare(&self, run: &[RunMember<'_>], _: &mut Buffers) -> Result<Option<StreamedRun>> {
         let Some(contents) = contents(run) else { return Ok(None) };
         let mut image = self.images().pop().unwrap_or_default();
+        // To let it grow would leave holes of every size it had.
+        image.reserve_exact(USUAL);
         let copied = Copied::of_each(self.algorithms, &contents);
         let append =
             |((RunMember { member, .. }, content), copied): ((&RunMember<'_>, &&[u8]), _)| {
@@ -117,9 +122,9 @@ impl WriteInOrder for StreamedMembers<'_> {
         Ok(Some(StreamedRun { placed, image }))
     }
 
-    fn write(
+    fn write_prepared<'m>(
         &self,
-        _: &[NewMember<'_>],
+        _: impl Iterator<Item = NewMember<'m>>,
         StreamedRun { placed, mut image }: StreamedRun,
         _: &mut Buffers,
     ) -> Result<Vec<Placed>> {

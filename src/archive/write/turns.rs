@@ -58,7 +58,7 @@ impl Turns {
         Ok(result)
     }
 
-    /// The same for who has all turns.
+    /// Moves the offset on without a turn, for a single thread that writes everything.
     pub(super) fn go_on<T>(&self, place: impl FnOnce(u64) -> (u64, T)) -> T {
         let mut state = self.lock();
         let (at, result) = place(state.at);

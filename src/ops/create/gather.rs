@@ -2,14 +2,18 @@
 //! opening a small file takes longer than reading it, and what is checked is then what is packed.
 //!
 //! Large files get their places only, where members are stored as they are. Their bytes are copied once everything
-//! is known to be right. Where members are compressed, everything from the first large file on is only looked at.
+//! is known to be right. Where members are compressed, everything from the run with the first large file on is only
+//! looked at.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::members::{Members, is_aside};
-use crate::archive::{Buffers, MemberKind, Placed, RunMember, Runs, StoredMembers, WriteInOrder};
+use super::members::{Members, check_name, is_aside};
+use crate::archive::{
+    Buffers, MemberKind, NewMember, Placed, RunMember, Runs, StoredMembers, WriteInOrder,
+};
 use crate::error::{Error, Result};
 use crate::fs::{Below, Stamp};
 use crate::ops::survey::{
@@ -17,6 +21,8 @@ use crate::ops::survey::{
 };
 use crate::pack::{Alike, Content};
 use crate::parallel;
+use crate::progress::Progress;
+use crate::ra::Header;
 
 /// Bytes of small files that one job holds.
 const ROOM: usize = 1024 * 1024;
@@ -49,16 +55,9 @@ pub(super) fn gather(
     jobs: usize,
 ) -> Result<Survey> {
     let Names { mut entries, findings } = names;
-    let job = || Job {
-        below: Below::new(source, follow),
-        members,
-        block: vec![0; BLOCK],
-        room: vec![0; ROOM],
-        buffers: Buffers::default(),
-        alike: Alike::default(),
-    };
+    let job = || Job::new(source, follow, &members.options.progress);
     let looked = match runs {
-        Runs::Stored(stored) => write_at_places(&mut entries, stored, job, jobs)?,
+        Runs::Stored(stored) => write_at_places(&mut entries, stored, members, job, jobs)?,
         Runs::Packed(packed) => write_in_order(&mut entries, &**packed, members, job, jobs)?,
         Runs::Streamed(streamed) => write_in_order(&mut entries, streamed, members, job, jobs)?,
     };
@@ -69,23 +68,24 @@ pub(super) fn gather(
 fn write_at_places<'j>(
     entries: &mut [SourceEntry],
     stored: &StoredMembers<'_>,
+    members: Members<'_>,
     job: impl Fn() -> Job<'j> + Sync,
     jobs: usize,
 ) -> Result<Vec<Vec<Content>>> {
     let Limits { step, small } = Limits::STORED;
     parallel::fill(jobs, entries, step, job, |job, start, entries| {
-        let run = start / step;
-        stored.in_turn(run, || {
+        let number = start / step;
+        stored.in_turn(number, || {
             let looked = job.look(entries, small)?;
-            let members = looked.members(job.members, &job.room)?;
-            let placed = stored.write_run(run, &members, &mut job.buffers)?;
-            drop(members);
-            Ok(looked.mark(Some(placed)))
+            let run = looked.run(members, &job.room)?;
+            let placed = stored.write_run(number, &run, &mut job.buffers)?;
+            drop(run);
+            looked.mark(Some(placed))
         })
     })
 }
 
-/// Packs members by all jobs and writes them here, up to the first one that is not small.
+/// Packs members by all jobs and writes them here, up to the first run in which one is not small.
 fn write_in_order<'j, W: WriteInOrder>(
     entries: &mut [SourceEntry],
     writer: &W,
@@ -95,45 +95,50 @@ fn write_in_order<'j, W: WriteInOrder>(
 ) -> Result<Vec<Vec<Content>>> {
     let Limits { step, small } = Limits::COMPRESSED;
     let runs: Vec<_> = entries.chunks_mut(step).map(|run| Mutex::new(Some(run))).collect();
-    // The first run that is not written, as far as is known.
+    // The first run that cannot be written, as far as is known: what lies behind it need not be prepared.
     let end = AtomicUsize::new(usize::MAX);
+    let is_behind = |number| end.load(Ordering::Relaxed) < number;
     let prepare = |job: &mut Job<'_>, number: usize| {
-        let run = runs.get(number);
-        let run = run.and_then(|run| run.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let is_wanted = end.load(Ordering::Relaxed) > number;
+        let run = runs.get(number).map(|run| run.lock().unwrap_or_else(PoisonError::into_inner));
+        let run = run.and_then(|mut run| run.take()).ok_or(Error::Interrupted)?;
         // What is not going to be written now need not be read whole.
-        let looked = job.look(run.unwrap_or_default(), if is_wanted { small } else { 0 })?;
-        let members = looked.members(members, &job.room)?;
-        let prepared = if is_wanted { writer.prepare(&members, &mut job.buffers)? } else { None };
+        let looked = job.look(run, if is_behind(number) { 0 } else { small })?;
+        if is_behind(number) {
+            return Ok((looked, None));
+        }
+        let run = looked.run(members, &job.room)?;
+        let prepared = writer.prepare(&run, &mut job.buffers)?;
+        drop(run);
         if prepared.is_none() {
             end.fetch_min(number, Ordering::Relaxed);
         }
-        drop(members);
         Ok((looked, prepared))
     };
     let mut buffers = Buffers::default();
     let mut contents = Vec::with_capacity(runs.len());
-    let write = |made: Result<(Looked<'_>, Option<W::Run>)>| {
+    let mut is_over = false;
+    let take = |made: Result<(Looked<'_>, Option<W::Run>)>| {
         let (looked, prepared) = made?;
-        // Behind one that is not written, what has been prepared is packed later.
-        let is_wanted = end.load(Ordering::Relaxed) > contents.len();
-        let write = |run| {
-            let members = looked.members(members, &[])?;
-            let members: Vec<_> = members.into_iter().map(|run| run.member).collect();
-            writer.write(&members, run, &mut buffers)
+        is_over |= prepared.is_none();
+        // What was prepared behind that run is packed again later.
+        let placed = match prepared.filter(|_| !is_over) {
+            Some(run) => {
+                let members = looked.members(members).map(|(member, _)| member);
+                Some(writer.write_prepared(members, run, &mut buffers)?)
+            }
+            None => None,
         };
-        let placed = prepared.filter(|_| is_wanted).map(write).transpose()?;
-        contents.push(looked.mark(placed));
+        contents.push(looked.mark(placed)?);
         Ok::<_, Error>(())
     };
-    parallel::in_order_with(jobs, runs.len(), job, prepare, write)?;
+    parallel::in_order_with(jobs, runs.len(), job, prepare, take)?;
     Ok(contents)
 }
 
 /// What one job works with.
 struct Job<'j> {
     below: Below,
-    members: Members<'j>,
+    progress: &'j Progress,
     /// The beginning of a file that is not held.
     block: Vec<u8>,
     /// The files of one run.
@@ -142,25 +147,35 @@ struct Job<'j> {
     alike: Alike,
 }
 
-/// A file that was looked at: how far its bytes reach in the room of the job, if they are there.
+/// A file that was looked at, and where its bytes lie in the room of the job, if they are there.
 struct Seen {
     stamp: Stamp,
-    end: Option<usize>,
+    place: Option<Range<usize>>,
 }
 
 /// A run of entries that were looked at.
 struct Looked<'e> {
     entries: &'e mut [SourceEntry],
-    /// None of what nobody needs to look at.
+    /// `None` for an entry that is not looked at.
     seen: Vec<Option<Seen>>,
     contents: Vec<Content>,
 }
 
-impl Job<'_> {
+impl<'j> Job<'j> {
+    fn new(source: &Path, follow: bool, progress: &'j Progress) -> Self {
+        Self {
+            below: Below::new(source, follow),
+            progress,
+            block: vec![0; BLOCK],
+            room: vec![0; ROOM],
+            buffers: Buffers::default(),
+            alike: Alike::default(),
+        }
+    }
+
     /// Looks at a run of entries, and reads files up to the length `small` into the room.
     fn look<'e>(&mut self, entries: &'e mut [SourceEntry], small: u64) -> Result<Looked<'e>> {
-        let Self { below, members, block, room, alike, .. } = self;
-        let progress = &members.options.progress;
+        let Self { below, progress, block, room, alike, .. } = self;
         let mut filled = 0;
         let mut seen = Vec::with_capacity(entries.len());
         let mut contents = Vec::with_capacity(entries.len());
@@ -176,16 +191,16 @@ impl Job<'_> {
             let is_held = stamp.len() <= small && !is_aside(path.as_str());
             let end = usize::try_from(stamp.len()).ok().and_then(|len| len.checked_add(filled));
             let end = end.filter(|end| is_held && *end <= room.len());
-            let what = match end {
-                Some(end) => {
-                    let content = room.get_mut(filled..end);
-                    let (what, _) = read_whole(&mut file, path, &stamp, content, alike)?;
-                    filled = end;
-                    what
+            let place = end.map(|end| filled..end);
+            let what = match &place {
+                Some(place) => {
+                    let content = room.get_mut(place.clone());
+                    filled = place.end;
+                    read_whole(&mut file, path, &stamp, content, alike)?.0
                 }
                 None => read_beginning(&mut file, path, &stamp, block, alike)?,
             };
-            seen.push(Some(Seen { stamp, end }));
+            seen.push(Some(Seen { stamp, place }));
             contents.push(what);
         }
         progress.done(entries.len());
@@ -194,38 +209,43 @@ impl Job<'_> {
 }
 
 impl Looked<'_> {
-    /// The members of the archive among them, with the contents that lie in `room`.
-    fn members<'r>(&'r self, members: Members<'r>, room: &'r [u8]) -> Result<Vec<RunMember<'r>>> {
-        let mut start = 0;
-        let mut run = Vec::with_capacity(self.entries.len());
-        for ((entry, seen), what) in self.entries.iter().zip(&self.seen).zip(&self.contents) {
-            let content = match seen {
-                Some(Seen { end: Some(end), .. }) => {
-                    let content = room.get(start..*end);
-                    start = *end;
-                    content
-                }
-                Some(_) => None,
-                None => Some(&b""[..]),
-            };
-            if is_member(entry) {
-                let header_len = header_of(what).map(crate::ra::Header::header_len);
-                let stamp = seen.as_ref().map(|seen| &seen.stamp);
-                let member = members.member(&entry.path, stamp, header_len)?;
-                run.push(RunMember { member, content });
-            }
-        }
-        Ok(run)
+    /// The members of the archive among them.
+    fn members<'r>(
+        &'r self,
+        members: Members<'r>,
+    ) -> impl Iterator<Item = (NewMember<'r>, Option<&'r Seen>)> {
+        let looked = self.entries.iter().zip(&self.seen).zip(&self.contents);
+        looked.filter(|((entry, _), _)| is_member(entry)).map(move |((entry, seen), what)| {
+            let header_len = header_of(what).map(Header::header_len);
+            let seen = seen.as_ref();
+            (members.member(&entry.path, seen.map(|seen| &seen.stamp), header_len), seen)
+        })
     }
 
-    /// Says in the entries how far they are, and gives what they are. Where members were written, each has a place.
-    fn mark(self, placed: Option<Vec<Placed>>) -> Vec<Content> {
-        let is_written = placed.is_some();
-        let mut placed = placed.into_iter().flatten();
+    /// The same with their contents, as far as these lie in `room`.
+    fn run<'r>(&'r self, members: Members<'r>, room: &'r [u8]) -> Result<Vec<RunMember<'r>>> {
+        let run = self.members(members).map(|(member, seen)| {
+            check_name(&member)?;
+            let content = match seen {
+                Some(Seen { place, .. }) => place.clone().and_then(|place| room.get(place)),
+                None => Some(&b""[..]),
+            };
+            Ok(RunMember { member, content })
+        });
+        run.collect()
+    }
+
+    /// Says in the entries how far they are, and gives what they are. There is a place for each member, unless the
+    /// run was not written.
+    fn mark(self, placed: Option<Vec<Placed>>) -> Result<Vec<Content>> {
+        let mut placed = placed.map(Vec::into_iter);
         for (entry, seen) in self.entries.iter_mut().zip(self.seen) {
-            let place = if is_written && is_member(entry) { placed.next() } else { None };
+            let place = match placed.as_mut().filter(|_| is_member(entry)) {
+                Some(placed) => Some(placed.next().ok_or(Error::Interrupted)?),
+                None => None,
+            };
             entry.state = match (seen, place) {
-                (Some(Seen { stamp, end: None }), Some(placed)) => {
+                (Some(Seen { stamp, place: None }), Some(placed)) => {
                     State::Reserved(stamp, placed.record.at)
                 }
                 (Some(Seen { stamp, .. }), Some(placed)) => {
@@ -236,7 +256,7 @@ impl Looked<'_> {
                 (None, None) => continue,
             };
         }
-        self.contents
+        Ok(self.contents)
     }
 }
 
@@ -245,5 +265,71 @@ fn is_member(SourceEntry { path, state, .. }: &SourceEntry) -> bool {
         State::Unseen => !is_aside(path.as_str()),
         State::Directory => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ops::create::CreateOptions;
+    use crate::pack::Placement;
+    use crate::path::MemberPath;
+
+    /// Has the first run turn out not to be writable once three behind it are prepared.
+    #[derive(Default)]
+    struct Late {
+        prepared: AtomicUsize,
+        written: AtomicUsize,
+    }
+
+    impl WriteInOrder for Late {
+        type Run = ();
+
+        fn prepare(&self, run: &[RunMember<'_>], _: &mut Buffers) -> Result<Option<()>> {
+            if run.first().is_none_or(|first| first.member.path != "000") {
+                self.prepared.fetch_add(1, Ordering::SeqCst);
+                return Ok(Some(()));
+            }
+            for _ in 0..10_000 {
+                if self.prepared.load(Ordering::SeqCst) == 3 {
+                    return Ok(None);
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            panic!("nobody goes on while a run is being prepared");
+        }
+
+        fn write_prepared<'m>(
+            &self,
+            _: impl Iterator<Item = NewMember<'m>>,
+            (): (),
+            _: &mut Buffers,
+        ) -> Result<Vec<Placed>> {
+            self.written.fetch_add(1, Ordering::SeqCst);
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn what_was_prepared_behind_a_run_that_is_not_written_is_not_written() {
+        let source = tempfile::tempdir().unwrap();
+        let step = Limits::COMPRESSED.step;
+        let names = (0..step * 6).map(|number| format!("{number:03}"));
+        let entry = |name: String| {
+            std::fs::write(source.path().join(&name), &name).unwrap();
+            let path = MemberPath::new(name).unwrap();
+            SourceEntry { path, header_len: None, state: State::Unseen }
+        };
+        let mut entries: Vec<_> = names.map(entry).collect();
+        let (placement, options) = (Placement::plain(), CreateOptions::default());
+        let members = Members { placement: &placement, options: &options };
+        let job = || Job::new(source.path(), false, &options.progress);
+        let writer = Late::default();
+        let contents = write_in_order(&mut entries, &writer, members, job, 2).unwrap();
+        assert_eq!(writer.written.into_inner(), 0);
+        assert_eq!(contents.iter().map(Vec::len).collect::<Vec<_>>(), [step; 6]);
+        assert!(entries.iter().all(|entry| matches!(entry.state, State::Seen(_))));
     }
 }

@@ -66,12 +66,10 @@ impl Members<'_> {
         path: &'p MemberPath,
         stamp: Option<&Stamp>,
         header_len: Option<u64>,
-    ) -> Result<NewMember<'p>> {
+    ) -> NewMember<'p> {
         let kind = if stamp.is_some() { MemberKind::File } else { MemberKind::Directory };
         let (size, modified) = stamp.map_or((0, 0), |stamp| (stamp.len(), stamp.modified()));
-        let member = self.placed(path, kind, size, modified, header_len);
-        check_name(&member)?;
-        Ok(member)
+        self.placed(path, kind, size, modified, header_len)
     }
 
     /// The directory that a bag has, even when there is nothing in it.

@@ -176,7 +176,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     } else {
         options.progress.expect_files(names.entries.len());
         let runs = writer.runs(&algorithms);
-        let survey = gather(source, names, &runs, members, follow, writer.jobs())?;
+        let survey = gather(source, names, &runs, members, follow, writer.preparing_jobs())?;
         let end = runs.end();
         writer.go_on_behind(end);
         survey

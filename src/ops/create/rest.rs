@@ -1,5 +1,5 @@
-//! What was not written as it passed: everything behind the first large file of a compressed archive, or all of it
-//! where descriptions are made.
+//! What was not written as it passed: everything from the run with the first large file of a compressed archive on, or
+//! all of it where descriptions are made.
 
 use super::members::check_name;
 use super::plan::Plan;

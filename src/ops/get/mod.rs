@@ -13,7 +13,7 @@ use super::apart::check_apart;
 use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
-use crate::fs::PendingFile;
+use crate::fs::{self, PendingFile};
 use crate::progress::Progress;
 use crate::ra::{AnyArray, parse_slice};
 
@@ -78,7 +78,7 @@ pub struct GetReport {
     pub verified: bool,
     /// What the array says and the output does not, one sentence each.
     pub losses: Vec<String>,
-    /// Files beside the output that an interrupted run left.
+    /// Files beside the output that an interrupted run left; looked for where this one needed a temporary name too.
     pub leftovers: Vec<PathBuf>,
 }
 
@@ -109,8 +109,10 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     report.bytes = out.count;
     drop(out);
     pending.sync()?;
-    report.leftovers = pending.leftovers();
-    pending.persist()?;
+    // One without a name leaves nothing, and the look takes the longer the more there is in the directory.
+    if pending.give_name()? {
+        report.leftovers = fs::leftovers(output);
+    }
     Ok(report)
 }
 
