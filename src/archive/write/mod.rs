@@ -188,7 +188,8 @@ impl<'a> ArchiveWriter<'a> {
 
     /// How many jobs may prepare runs: fewer than were asked for where many would hold too much.
     pub(crate) fn preparing_jobs(&self) -> usize {
-        /// Enough for as many as compress a stream: to read and hash takes a fraction of that time.
+        /// Each has a MiB or two in hand beside those that compress. Where files are very small, more would be
+        /// faster.
         const FOR_STREAM: usize = 4;
         match self.format {
             Format::Stream(_) => self.jobs.min(FOR_STREAM),

@@ -304,10 +304,14 @@ mod tests {
         let compression = Compression::Zstd { level: None };
         let packed = PackedMembers::new(pending.file(), &target, compression, 0, &algorithms, 2);
         // More than stays in memory, and less.
-        let contents = [vec![1; 700_000], vec![2; 10], Vec::new()];
-        let noise: Vec<u8> = (0..700_000_u32)
-            .map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()[0])
-            .collect();
+        let mut state = 1_u64;
+        let noise = (0..700_000).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[0]
+        });
+        let contents = [noise.collect(), vec![2; 10], Vec::new(), vec![1; 700_000]];
         let member = |size| NewMember {
             path: "m".into(),
             kind: MemberKind::File,
@@ -316,10 +320,11 @@ mod tests {
             align_at: None,
         };
         let mut buffers = Buffers::default();
-        for content in contents.iter().chain([&noise]) {
+        for (number, content) in contents.iter().enumerate() {
             let new = || member(wide(content.len()));
             let run = [RunMember { member: new(), content: Some(content) }];
             let run = packed.prepare(&run, &mut buffers).unwrap().unwrap();
+            assert_eq!(run.spool.has_spilled(), number == 0);
             packed.write_prepared([new()].into_iter(), run, &mut buffers).unwrap();
             let lengths: Vec<_> = packed.spools().iter().map(Spool::len).collect();
             assert_eq!(lengths, [0]);

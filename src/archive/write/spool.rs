@@ -13,7 +13,7 @@ const MAX_IN_MEMORY: usize = 512 * 1024;
 /// What may come behind them before they go: a small member, or a block.
 const ROOM: usize = MAX_IN_MEMORY + 320 * 1024;
 
-/// What was packed for one run, one member behind the other: the last of it in memory, and what does not fit there in
+/// What was packed of several members, one behind the other: the last of it in memory, and what does not fit there in
 /// a nameless file beside the archive.
 pub(super) struct Spool {
     target: Box<Path>,
@@ -35,6 +35,11 @@ impl Spool {
 
     pub(super) fn len(&self) -> u64 {
         self.spilled.saturating_add(wide(self.memory.len()))
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_spilled(&self) -> bool {
+        self.spilled > 0
     }
 
     /// Lets `append` put a small member behind the others.

@@ -104,12 +104,11 @@ fn write_in_order<'j, W: WriteInOrder>(
         // What is not going to be written now need not be read whole.
         let looked = job.look(run, if is_behind(number) { 0 } else { small })?;
         if is_behind(number) {
-            return Ok((looked, None));
+            return Ok((looked, Ok(None)));
         }
-        let run = looked.run(members, &job.room)?;
-        let prepared = writer.prepare(&run, &mut job.buffers)?;
-        drop(run);
-        if prepared.is_none() {
+        let run = looked.run(members, &job.room);
+        let prepared = run.and_then(|run| writer.prepare(&run, &mut job.buffers));
+        if matches!(prepared, Ok(None)) {
             end.fetch_min(number, Ordering::Relaxed);
         }
         Ok((looked, prepared))
@@ -117,17 +116,16 @@ fn write_in_order<'j, W: WriteInOrder>(
     let mut buffers = Buffers::default();
     let mut contents = Vec::with_capacity(runs.len());
     let mut is_over = false;
-    let take = |made: Result<(Looked<'_>, Option<W::Run>)>| {
+    let take = |made: Result<(Looked<'_>, Result<Option<W::Run>>)>| {
         let (looked, prepared) = made?;
-        is_over |= prepared.is_none();
-        // What was prepared behind that run is packed again later.
-        let placed = match prepared.filter(|_| !is_over) {
-            Some(run) => {
-                let members = looked.members(members).map(|(member, _)| member);
-                Some(writer.write_prepared(members, run, &mut buffers)?)
-            }
-            None => None,
+        // What was prepared behind that run is packed again later, and what went wrong with it may go well then.
+        let prepared = if is_over { None } else { prepared? };
+        is_over = prepared.is_none();
+        let write = |run| {
+            let members = looked.members(members).map(|(member, _)| member);
+            writer.write_prepared(members, run, &mut buffers)
         };
+        let placed = prepared.map(write).transpose()?;
         contents.push(looked.mark(placed)?);
         Ok::<_, Error>(())
     };

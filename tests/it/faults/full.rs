@@ -38,13 +38,15 @@ fn a_full_disk_leaves_no_archive_and_nothing_else() {
         ran.exits(2).says(&["No space left"]);
         assert_eq!(names_in(disk.path()), [""; 0]);
     }
-    // So have those who go on packing while another writes what is ready.
+    // Nor is there room for small files, of which some jobs pack while another writes.
     let mut small = Experiment::new();
     for index in 0..1000 {
         small = small.file(&format!("{index}.bin"), noise(index, 5000));
     }
-    for (name, method) in [("x.zip", "deflate"), ("x.zip", "zstd"), ("x.tar.zst", "stored")] {
-        for jobs in ["1", "4"] {
+    for (name, method) in
+        [("x.zip", "deflate"), ("x.zip", "zstd"), ("x.tar.gz", "stored"), ("x.tar.zst", "stored")]
+    {
+        for jobs in ["1", "4", "16"] {
             let options = ["--compression", method, "--jobs", jobs];
             let ran = create(small.path(), &disk.path().join(name), &options).exits(2);
             ran.says(&[name, "No space left"]);
