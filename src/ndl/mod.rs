@@ -30,7 +30,7 @@
 
 mod datatype;
 mod diagnostic;
-mod explain;
+mod explanation;
 mod form;
 pub(crate) mod grouped;
 mod index;
@@ -53,7 +53,7 @@ mod tests;
 
 pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
-pub use self::explain::{Example, Explanation};
+pub use self::explanation::{Example, Explanation};
 pub use self::index::{Entity, Index};
 pub(crate) use self::load::is_surely_small;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
