@@ -496,7 +496,7 @@ impl Read for ZipData<'_> {
             && let Some(count) = stretch.read_directly(out)
         {
             let count = count?;
-            self.checksum.update(out.get(..count).unwrap_or_default());
+            self.checksum.update(out.split_at(count).0);
             self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
             return Ok(count);
         }

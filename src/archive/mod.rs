@@ -27,7 +27,7 @@ pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
     AllRecords, ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers,
-    Pieces, Placed, Records, RunMember, Runs, StoredMembers, WriteInOrder,
+    Pieces, Placed, Records, RunMember, Runs, Sampled, StoredMembers, WriteInOrder,
 };
 
 use self::data::Stretch;

@@ -6,6 +6,7 @@ mod sha256;
 mod table;
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use sha2::Digest as _;
@@ -22,6 +23,21 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     match algorithms {
         [Algorithm::Sha256] => sha256::at_once(),
         _ => &[],
+    }
+}
+
+/// The SHA-256 of all that a reader gives, by the crate sha2 from beginning to end: what everything else is held
+/// against.
+pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
+    let mut hasher = sha2::Sha256::new();
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        match content.read(&mut block) {
+            Ok(0) => return Ok(Digest::Sha256(hasher.finalize().into())),
+            Ok(count) => hasher.update(block.split_at(count).0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -142,7 +158,7 @@ impl Digest {
         for (pair, byte) in hex.iter_mut().zip(bytes) {
             *pair = [hex_digit(byte >> 4), hex_digit(byte & 15)];
         }
-        text.extend_from_slice(hex.get(..bytes.len()).unwrap_or_default().as_flattened());
+        text.extend_from_slice(hex.split_at(bytes.len()).0.as_flattened());
     }
 }
 
@@ -325,12 +341,14 @@ impl Digests {
 
     /// The digests of several contents, which where [`at_once`] says so takes less time than one after the other.
     pub(crate) fn of_each(algorithms: &[Algorithm], contents: &[&[u8]]) -> Vec<Self> {
-        match algorithms {
+        let digests: Vec<_> = match algorithms {
             [Algorithm::Sha256] => {
                 Sha256::of_each(contents).into_iter().map(Self::Sha256).collect()
             }
             _ => contents.iter().map(|bytes| Self::of(algorithms, bytes)).collect(),
-        }
+        };
+        assert_eq!(digests.len(), contents.len(), "one digest for each content");
+        digests
     }
 
     fn iter(&self) -> impl Iterator<Item = Digest> {

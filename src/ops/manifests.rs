@@ -31,7 +31,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
         if count == 0 {
             return Ok(hasher.finish());
         }
-        hasher.update(buffer.get(..count).unwrap_or_default());
+        hasher.update(buffer.split_at(count).0);
         at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
     }
 }

@@ -160,7 +160,7 @@ fn revise(
 /// Writes the new header and everything that follows the old one.
 fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Header) -> Result<()> {
     fs::rewrite(path, |_, pending| {
-        let header = new.encode_with_flags();
+        let header = new.encode();
         pending.write_all_at(&header, 0)?;
         let (mut from, mut to) = (old.header_len(), new.header_len());
         let mut block = vec![0; BLOCK];

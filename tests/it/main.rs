@@ -14,6 +14,7 @@ mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod diff; // `ra-pack diff`: two arrays, element by element
 mod diff_packs; // `ra-pack diff`: two packs
+mod digests; // what hashlib gives is what manifests have
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
@@ -33,6 +34,7 @@ mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 #[cfg(unix)] // names, links
 mod manifest; // `ra-pack manifest`: made, written and checked by itself
+mod orders; // one order of indices for all ways of reading
 mod page; // support: blocks of a page, and a place to run them
 mod pages; // every block of every page is run, every link leads somewhere
 mod plot; // `ra-pack plot`: pictures that others read, the same each time

@@ -10,6 +10,7 @@ mod fault;
 mod header;
 mod pax;
 mod read;
+mod read_back;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod write;
 pub(crate) use self::entry::{TarEntry, TarKind};
 pub(crate) use self::fault::{TarFault, TarFaultKind};
 pub(crate) use self::read::TarReader;
+pub(crate) use self::read_back::each_entry;
 pub(crate) use self::source::{Seeking, Skip, Streaming};
 pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding, padding_after};
 

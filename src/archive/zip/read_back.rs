@@ -10,6 +10,7 @@ use zip::unstable::read::ZipIterable;
 
 use super::super::data::moved;
 use super::super::write::AllRecords;
+use super::super::write::read_back::failed;
 use super::directory;
 use super::record::write_end;
 use super::write::{FEW, Written};
@@ -45,13 +46,7 @@ fn check_part(
     records: AllRecords<'_, '_>,
     part: Range<usize>,
 ) -> Result<()> {
-    let failed = |what: String| Error::Io {
-        action: "read back",
-        path: file.path().to_owned(),
-        source: io::Error::other(format!(
-            "{what}; nothing was kept. The disk or the memory of this machine may be failing"
-        )),
-    };
+    let failed = |what: String| failed(file, what);
     // What the system says has to be said as it is, not as a fault of what was written.
     let refused = |error: ZipError| match error {
         ZipError::Io(error) => {

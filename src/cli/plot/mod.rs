@@ -126,7 +126,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
         return Err(unsupported("--log needs a --range above 0").into());
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member)?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let (columns, rows) = output.size();
     let (width, height) = match form {
         Some(_) => args.size,

@@ -14,6 +14,7 @@ use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::bag::write as bag;
+use crate::ops::copy::only;
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::survey::{Kept, SourceEntry, State, Survey};
@@ -226,7 +227,9 @@ impl<'a> Plan<'a> {
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
         packed.members = packed.members.saturating_add(generated.files);
         let records = |range| payload.records(range);
-        generated.writer.finish(AllRecords { count: payload.entries.len(), of: &records })?;
+        let sample = payload.sample(generated.writer.is_stream());
+        let records = AllRecords { count: payload.entries.len(), of: &records };
+        generated.writer.finish(records, &sample)?;
         packed.findings = std::mem::take(&mut self.findings);
         Ok(packed)
     }
@@ -254,7 +257,7 @@ impl<'a> Plan<'a> {
             .files()
             .filter_map(|(name, _, digests)| {
                 let name = self.members.placement.payload(&name)?.to_owned();
-                Some((name, digests.by(Algorithm::Sha256)?))
+                Some((name, only(digests, Algorithm::Sha256)))
             })
             .collect();
         for entry in manifest.entries() {
