@@ -448,7 +448,7 @@ codes! {
 
     /// An array without a description.
     Undescribed = "DESC001" Error,
-    /// More than one description for one array.
+    /// More than one description for one array or coordinate, and they contradict each other.
     DescribedTwice = "DESC002" Error,
     /// A description in which no array can be meant.
     NoArrayDescribed = "DESC003" Error,
@@ -468,6 +468,10 @@ codes! {
     MissingArray = "DESC010" Warning,
     /// The pack's own document is not a description.
     BadPackDocument = "DESC012" Error,
+    /// The pack's own document does not describe every array.
+    PartialDocument = "DESC013" Warning,
+    /// An inline value is not what the array holds.
+    ValueMismatch = "DESC014" Error,
 
     /// The declaration of a bag is at fault.
     BadBag = "BAG001" Error,

@@ -82,7 +82,7 @@ impl Code {
             Self::UnusualEncoding => "read the array with the library and write it again",
 
             Self::Undescribed => "`ra-pack describe --write DIR` writes what the headers say",
-            Self::DescribedTwice => "keep one of the two",
+            Self::DescribedTwice => "keep one of the two, or make both say the same",
             Self::NoArrayDescribed => "give the entry of the array the array's name",
             Self::ShapeMismatch | Self::TypeMismatch | Self::StorageMismatch => {
                 "correct the description, or the array if that is what is wrong"
@@ -92,6 +92,8 @@ impl Code {
             Self::LooseDescription => "write the description in the expected way",
             Self::MissingArray => "add the array's file, or remove its entry",
             Self::BadPackDocument => "rename the file if it is meant for something else",
+            Self::PartialDocument => "`ra-pack create` adds what the document lacks",
+            Self::ValueMismatch => "correct the value, or leave it out: the array has it",
 
             Self::BadBag => "write `bagit.txt` again as the two lines that RFC 8493 gives",
             Self::BadTagFile | Self::BadFetchList => {

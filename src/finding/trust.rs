@@ -81,7 +81,9 @@ impl Code {
             | Self::CoordinateLength
             | Self::LooseDescription
             | Self::MissingArray
-            | Self::BadPackDocument => false,
+            | Self::BadPackDocument
+            | Self::PartialDocument
+            | Self::ValueMismatch => false,
 
             Self::BadBag
             | Self::BadTagFile

@@ -28,6 +28,7 @@
 //! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
 //!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
 
+mod complete;
 mod datatype;
 mod diagnostic;
 mod explain;
@@ -51,6 +52,7 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::complete::complete;
 pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
 pub use self::explain::{Example, Explanation};
@@ -62,6 +64,7 @@ pub use self::model::{
 };
 pub use self::plain::PlainDescription;
 pub use self::source::{Position, SourceMap, Span, Step};
+pub(crate) use self::suggest::nearest;
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{Place, Sink};

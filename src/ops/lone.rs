@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::inline;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
@@ -196,6 +197,18 @@ impl Lone {
             self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
         }
         findings
+    }
+
+    /// Elements that the subject repeats and its array does not hold.
+    pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
+        let mut findings = inline::below(&self.root, &self.contents)?;
+        let stem = self.subject.without_extension();
+        let is_own = |member: &str| {
+            self.is_pack_document()
+                || member.rsplit_once('.').is_some_and(|(member, _)| member == stem)
+        };
+        findings.retain(|finding| finding.member.as_deref().is_some_and(is_own));
+        Ok(findings)
     }
 
     /// Documents that were read on account of the subject itself.

@@ -1,5 +1,5 @@
-//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read
-//! and no digest computed.
+//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read but of
+//! arrays whose elements a description repeats, and no digest computed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::glance::{Glance, glance};
+use super::inline;
 use super::lone;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
@@ -128,9 +129,10 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let Glance { mut contents, findings, .. } = glance(&archive, jobs)?;
+    let Glance { mut contents, findings, placement, .. } = glance(&archive, jobs)?;
     report.findings = findings;
     report.findings.extend(contents.findings_sparingly());
+    report.findings.extend(inline::in_archive(&archive, &placement, &contents, jobs)?);
     for (path, facts) in contents.unattached() {
         let base = pack::group_of(path);
         contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
@@ -162,6 +164,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     report.findings = lone.findings();
+    report.findings.extend(lone.inline_findings()?);
     if options.strict {
         report.findings.extend(lone.extension_words());
     }

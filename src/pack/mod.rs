@@ -8,6 +8,7 @@
 //! | `manifest.yaml` | the description of the whole pack |
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
+mod agree;
 pub mod bag;
 mod by_path;
 mod check;
@@ -18,6 +19,7 @@ mod describe;
 mod document;
 mod element;
 mod facts;
+mod inline;
 mod inspect;
 mod known;
 mod layout;
@@ -41,6 +43,7 @@ pub(crate) use self::document::{
     PackDocument, as_coordinate, as_ndarray, is_generated, pack_document,
 };
 pub(crate) use self::facts::DescriptionFacts;
+pub(crate) use self::inline::Inlined;
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
 pub(crate) use self::known::{Alike, AlikeOfJobs};
 pub(crate) use self::layout::{BAG_DECLARATION, Placement};

@@ -87,12 +87,11 @@ impl Contents {
         let below = format!("{}/", path.trim_matches('/'));
         let after = self.arrays.first_from(&below);
         let in_directory = after.is_some_and(|(array, _)| array.as_str().starts_with(&below));
-        let in_document =
-            self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some());
-        self.is_array_at(path) || in_directory || in_document
+        self.is_array_at(path) || in_directory || self.is_in_pack_document(path)
     }
 
-    fn is_array_at(&self, path: &str) -> bool {
+    /// Whether there is an array at a path of the pack.
+    pub(super) fn is_array_at(&self, path: &str) -> bool {
         let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
         self.arrays.contains(&file)
     }

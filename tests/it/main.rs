@@ -4,6 +4,7 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
+mod agreement; // what a pack says twice is the same both times
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
 mod convert; // `ra-pack convert`: every form into every other

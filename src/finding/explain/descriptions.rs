@@ -12,9 +12,11 @@ pub(super) const UNDESCRIBED: Explanation = sketch(
 
 pub(super) const DESCRIBED_TWICE: Explanation = sketch(
     "ra-pack",
-    "With `X.yaml` and `X.yml` beside one array nobody knows which holds.",
-    "a.ra\na.yaml\na.yml\n",
-    "a.ra\na.yaml\n",
+    "What is said twice is the same both times: by `X.yaml` beside `X.ra` and by `manifest.yaml`, and by \
+     two documents that define one coordinate. With `X.yaml` and `X.yml` beside one array nobody knows \
+     which holds.",
+    "a.yaml: units: K; manifest.yaml: units: degree_Celsius\n",
+    "a.yaml: units: K; manifest.yaml: units: K\n",
 );
 
 pub(super) const NO_ARRAY_DESCRIBED: Explanation = sketch(
@@ -77,8 +79,8 @@ pub(super) const LOOSE_DESCRIPTION: Explanation = sketch(
 
 pub(super) const MISSING_ARRAY: Explanation = sketch(
     "ra-pack",
-    "The directory's own `manifest.yaml` describes an array without a value, and its file is \
-     not there.",
+    "The directory's own `manifest.yaml`, or a document beside another array, describes an array without \
+     a value, and its file is not there.",
     "manifest.yaml: /run1, ndarray a; no run1/a.ra\n",
     "manifest.yaml: /run1, ndarray a; run1/a.ra\n",
 );
@@ -89,4 +91,20 @@ pub(super) const BAD_PACK_DOCUMENT: Explanation = sketch(
      One that is something else needs another name.",
     "manifest.yaml: files: [a, b]\n",
     "files.yaml: files: [a, b]\n",
+);
+
+pub(super) const PARTIAL_DOCUMENT: Explanation = sketch(
+    "ra-pack",
+    "The `manifest.yaml` of a pack describes every array, so that one small file tells what is there. It \
+     is an error when ra-pack made it, because then it held them all.",
+    "a.ra, b.ra; manifest.yaml: ndarray a\n",
+    "a.ra, b.ra; manifest.yaml: ndarrays a and b\n",
+);
+
+pub(super) const VALUE_MISMATCH: Explanation = sketch(
+    "ra-pack",
+    "A reader may take the elements of an array from the `value` of its description, so they are those of \
+     the `.ra`: integers exactly, floats when read as the type of the elements.",
+    "depth.ra: 3, 4, 6; value: [3, 4, 5]\n",
+    "depth.ra: 3, 4, 6; value: [3, 4, 6]\n",
 );

@@ -99,6 +99,8 @@ impl Code {
             Self::LooseDescription => descriptions::LOOSE_DESCRIPTION,
             Self::MissingArray => descriptions::MISSING_ARRAY,
             Self::BadPackDocument => descriptions::BAD_PACK_DOCUMENT,
+            Self::PartialDocument => descriptions::PARTIAL_DOCUMENT,
+            Self::ValueMismatch => descriptions::VALUE_MISMATCH,
             Self::BadBag => bags::BAD_BAG,
             Self::BadTagFile => bags::BAD_TAG_FILE,
             Self::UnknownTagEncoding => bags::UNKNOWN_TAG_ENCODING,

@@ -201,7 +201,9 @@ pub(super) const EXTENSION: Explanation = explanation(
     OURS,
     "`float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128`, `uint128` and \
      `storage.order` are extensions of ra-pack. They are accepted, since RawArray has such \
-     elements; strict checking refuses them, for documents that other tools must read.",
+     elements; strict checking refuses them, for documents that other tools must read. The \
+     language has no word for `storage.order`: `ra-pack convert --order column a.ra b.ra` writes \
+     the array so that nothing has to be said. Without `--strict` it may stay as it is.",
     "\
 ndarrays:
   z:

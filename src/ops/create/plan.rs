@@ -16,8 +16,8 @@ use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::bag::write as bag;
 use crate::ops::copy::only;
 use crate::ops::describe::describe_missing;
-use crate::ops::manifests;
 use crate::ops::survey::{Kept, SourceEntry, State, Survey};
+use crate::ops::{inline, manifests};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
@@ -38,6 +38,8 @@ pub(super) struct Plan<'a> {
     described: Vec<String>,
     /// A hand-written description of the pack.
     pack_document: Option<SourceEntry>,
+    /// The same with what it lacks.
+    completed: Option<String>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
     pub(super) algorithms: &'a [Algorithm],
@@ -106,6 +108,9 @@ impl<'a> Plan<'a> {
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
         contents.forget_repetition(jobs);
+        findings.extend(contents.forget_own_document());
+        // What is made anew needs nothing of what is there.
+        let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
         let (of_names, of_contents) = parallel::join(
             jobs,
             || {
@@ -119,7 +124,13 @@ impl<'a> Plan<'a> {
             || contents.findings_by(jobs),
         );
         findings.extend(of_contents);
+        findings.extend(inline::below(source, &contents)?);
         findings.extend(of_names);
+        let completed = contents.complete_document().transpose();
+        let completed = completed.unwrap_or_else(|finding| {
+            findings.push(finding);
+            None
+        });
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -137,6 +148,7 @@ impl<'a> Plan<'a> {
             kept,
             described,
             pack_document,
+            completed,
             manifest,
             algorithms,
             info,
@@ -176,7 +188,10 @@ impl<'a> Plan<'a> {
             Layout::BagIt => NameEncoding::Percent,
         };
         let text = match (&self.pack_document, document) {
-            (Some(entry), _) => PackText::Whole(self.read(entry)?),
+            (Some(entry), _) => {
+                let text = self.read(entry)?;
+                PackText::Whole(self.completed.take().map_or(text, String::into_bytes))
+            }
             (None, Some(document)) => PackText::Whole(document.into_bytes()),
             (None, None) => PackText::Made(PackDocument::new(&contents, None)),
         };

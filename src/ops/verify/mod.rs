@@ -23,6 +23,7 @@ use self::proof::Proof;
 use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
+use super::inline;
 use super::intact::Intact;
 use super::manifests::{self, MAX_MANIFEST};
 use super::present::Present;
@@ -137,7 +138,12 @@ impl<'a> Verification<'a> {
             || {
                 self.read_documents(&placement, &documents, &mut contents)?;
                 contents.forget_repetition(self.jobs);
-                let findings = contents.findings_by(self.jobs);
+                let mut findings = contents.findings_by(self.jobs);
+                findings.extend(contents.document_of_all(&findings));
+                if !self.options.fast {
+                    let (archive, jobs) = (self.archive, self.jobs);
+                    findings.extend(inline::in_archive(archive, &placement, &contents, jobs)?);
+                }
                 Ok::<_, Error>((contents, findings))
             },
         );
