@@ -33,12 +33,7 @@ impl Below {
         let whole = self.root.join(path.as_str());
         #[cfg(unix)]
         if let Some(handles) = &mut self.handles {
-            return match handles.open(&self.root, path) {
-                Ok(inner) => {
-                    Ok(File { inner, path: whole, watch: crate::progress::Progress::default() })
-                }
-                Err(error) => Err(crate::error::Error::io("open", whole)(error)),
-            };
+            return File::ordinary(handles.open(&self.root, path), whole);
         }
         File::open(whole)
     }
@@ -55,6 +50,7 @@ mod handles {
     use rustix::fs::{Mode, OFlags, open, openat};
     use rustix::io::retry_on_intr;
 
+    use super::super::file::WITHOUT_WAITING;
     use crate::path::MemberPath;
 
     #[derive(Debug, Default)]
@@ -66,7 +62,7 @@ mod handles {
 
     impl Handles {
         pub(super) fn open(&mut self, root: &Path, path: &MemberPath) -> io::Result<std::fs::File> {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let flags = WITHOUT_WAITING | OFlags::NOFOLLOW;
             let directory = self.directory(root, path.parent())?;
             let name = path.file_name();
             Ok(retry_on_intr(|| openat(directory, name, flags, Mode::empty()))?.into())

@@ -222,7 +222,7 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
 
 /// Reads the header of an array or the text of a description.
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
-    let file = File::open_regular(path)?;
+    let file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
     let mut buffer = vec![0; BLOCK];
     let mut at = 0;
