@@ -131,4 +131,18 @@ mod tests {
             assert!(Below::new(root.path(), true).open(&path).is_ok(), "{name}");
         }
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_took_the_place_of_a_file_is_an_error_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let pipe = root.path().join("x");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let path = MemberPath::new("x").unwrap();
+        let opened = [true, false].map(|follow| Below::new(root.path(), follow).open(&path));
+        for refused in opened.into_iter().chain([File::open(&pipe)]) {
+            let error = std::io::Error::from(refused.unwrap_err()).to_string();
+            assert!(error.contains("cannot open"), "{error}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
 };
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 64 * 1024;
@@ -52,8 +52,8 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
         widest = Some(lone);
     }
     widest.ok_or_else(|| {
-        let root = root.unwrap_or(Path::new(".")).display();
-        Error::Unsupported(format!("`{}` does not lie below `{root}`", path.display()))
+        let root = escape_path(root.unwrap_or(Path::new(".")));
+        Error::Unsupported(format!("`{}` does not lie below `{root}`", escape_path(path)))
     })
 }
 

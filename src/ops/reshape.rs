@@ -10,7 +10,7 @@ use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, Stamp, Turn};
 use crate::ndl::Order;
 use crate::pack::{Contents, Described, Update, Updated, shape_of};
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape_path};
 use crate::progress::Progress;
 use crate::ra::{Encoding, Header};
 
@@ -55,7 +55,7 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let stamp = file.stamp()?;
     let lone::Lone { root, subject, contents, .. } = lone::gather(&place, None)?;
     let Some((subject, facts)) = contents.arrays.entry(subject.as_str()) else {
-        return Err(Error::Unsupported(format!("`{}` is no array (.ra)", path.display())));
+        return Err(Error::Unsupported(format!("`{}` is no array (.ra)", escape_path(path))));
     };
     let header = match &facts.header {
         Ok(header) => header,
@@ -114,8 +114,8 @@ fn described_place(path: &Path) -> Result<PathBuf> {
         return Err(Error::Unsupported(format!(
             "`{}` is a link to `{}`, but is described where the link lies; reshape the array itself, and then \
              see to that description",
-            escape(&path.to_string_lossy()),
-            escape(&place.to_string_lossy())
+            escape_path(path),
+            escape_path(&place)
         )));
     }
     Ok(place)

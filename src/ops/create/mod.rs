@@ -30,7 +30,7 @@ use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{Layout, Placement};
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 use crate::progress::Progress;
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
@@ -137,7 +137,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let container = container(archive, options)?;
     let (algorithms, info) = (bag::algorithms(options)?, bag::info(options)?);
     if !fs::is_directory(source)? {
-        return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
+        return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
     }
     let companions = Companions::new(archive);
     if options.sign_with.is_some() && options.no_external_manifest {
@@ -247,7 +247,7 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
         None | Some(Container::Directory) => Err(Error::Unsupported(format!(
             "`{}` does not say which kind of archive to make; let it end in .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
-            archive.display()
+            escape_path(archive)
         ))),
         Some(container) => Ok(container),
     }
