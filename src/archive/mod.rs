@@ -233,7 +233,7 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::open(path, progress)));
         }
-        let file = File::open_regular(path)?.watched(progress);
+        let file = File::open(path)?.watched(progress);
         let mut start = [0; 512];
         let filled = file.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();
@@ -263,7 +263,7 @@ impl Archive {
             return Ok(true);
         }
         let mut start = [0; 512];
-        let filled = File::open_regular(path)?.read_at(&mut start, 0)?;
+        let filled = File::open(path)?.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();
         let compression = stream::StreamCompression::detect(start);
         Ok(compression != stream::StreamCompression::None

@@ -1,10 +1,11 @@
 //! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
 
 use std::error::Error as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Finding, Place, escape};
+use ra_pack::{Error, Excerpt, Finding, Place, escape};
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -12,12 +13,15 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     let title = level.primary_title(clean(&finding.message)).id(finding.code.id());
     let path = place_name(target, finding);
     let mut group = match &finding.excerpt {
-        Some(excerpt) => title.element(
-            Snippet::source(excerpt.text.as_str())
-                .line_start(excerpt.first_line)
-                .path(path)
-                .annotation(AnnotationKind::Primary.span(excerpt.span.clone())),
-        ),
+        Some(excerpt) => {
+            let (text, span) = clean_excerpt(excerpt);
+            title.element(
+                Snippet::source(text)
+                    .line_start(excerpt.first_line)
+                    .path(path)
+                    .annotation(AnnotationKind::Primary.span(span)),
+            )
+        }
         None => Group::with_title(title).element(Origin::path(path)),
     };
     if let Some(expected) = &finding.expected {
@@ -77,6 +81,18 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
+/// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
+fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
+    let Range { start, end } = excerpt.span;
+    let part = |range: Range<usize>| {
+        let part = excerpt.text.get(range).unwrap_or_default();
+        part.split('\t').map(clean).collect::<Vec<_>>().join("\t")
+    };
+    let (before, pointed) = (part(0..start), part(start..end));
+    let span = before.len()..before.len().saturating_add(pointed.len());
+    (before + &pointed + &part(end..excerpt.text.len()), span)
+}
+
 /// A temporary file that nobody will complete.
 pub(crate) fn leftover(path: &Path) -> String {
     let path = escape(&path.to_string_lossy()).to_string();
@@ -85,10 +101,13 @@ pub(crate) fn leftover(path: &Path) -> String {
 
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
-    let mut text = format!("ra-pack: {error}\n");
+    let lines = |error: &dyn std::error::Error| {
+        error.to_string().lines().map(clean).collect::<Vec<_>>().join("\n")
+    };
+    let mut text = format!("ra-pack: {}\n", lines(error));
     let mut source = error.source();
     while let Some(cause) = source {
-        let line = cause.to_string();
+        let line = lines(cause);
         if !text.contains(&line) {
             text.push_str("  caused by: ");
             text.push_str(&line);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{ExtractOptions, Patterns};
+use ra_pack::{ExtractOptions, Patterns, escape_path};
 
 use super::args::{Common, size};
 use super::files::FilesFrom;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
             "unpacked {} ({}) into {}, {} agree with the manifest",
             counted(report.members, "file"),
             human_bytes(report.bytes),
-            args.directory.display(),
+            escape_path(&args.directory),
             report.verified,
         ));
     }

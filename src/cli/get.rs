@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use ra_pack::{ArrayFormat, GetOptions};
+use ra_pack::{ArrayFormat, GetOptions, escape_path};
 
 use super::args::size;
 use super::output::{Output, human_bytes};
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
         } else {
             "not held against a manifest"
         };
-        output.note(&format!("wrote {} ({}, {how})", path.display(), human_bytes(report.bytes)));
+        output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
     } else if !report.verified && !args.no_check {
         output.note("ra-pack: no manifest vouches for this member");
     }

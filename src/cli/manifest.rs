@@ -89,7 +89,7 @@ pub(super) fn run(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
     } else if let Some(path) = &made.output {
         output.note(&format!("wrote {} ({})", escape(&path.to_string_lossy()), size(&made)));
     } else {
-        output.pieces(|out| out.write_all(&made.text()))?;
+        output.file(&made.text())?;
     }
     Ok(Ending::Clean)
 }

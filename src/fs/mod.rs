@@ -13,6 +13,7 @@ mod target;
 mod target_by_path;
 #[cfg(unix)]
 mod temporary;
+mod turn;
 #[cfg(target_os = "linux")]
 mod unnamed;
 mod walk;
@@ -22,17 +23,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::below::Below;
-pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited};
+pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited, read_once};
 pub(crate) use self::map::Map;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
-pub use self::pending::{before_unfinished, remove_unfinished, write_new};
+pub use self::pending::{before_unfinished, remove_unfinished_and_exit, write_new};
 pub(crate) use self::pending_directory::PendingDirectory;
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]
 pub(crate) use self::target_by_path::{Target, TargetWriter};
+pub(crate) use self::turn::Turn;
 pub(crate) use self::walk::{Kind, Walked, entries, walk};
 
 use self::walk::member_path;

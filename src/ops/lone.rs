@@ -16,7 +16,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
 };
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 64 * 1024;
@@ -53,8 +53,8 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
         widest = Some(lone);
     }
     widest.ok_or_else(|| {
-        let root = root.unwrap_or(Path::new(".")).display();
-        Error::Unsupported(format!("`{}` does not lie below `{root}`", path.display()))
+        let root = escape_path(root.unwrap_or(Path::new(".")));
+        Error::Unsupported(format!("`{}` does not lie below `{root}`", escape_path(path)))
     })
 }
 
@@ -235,7 +235,7 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
 
 /// Reads the header of an array or the text of a description.
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
-    let file = File::open_regular(path)?;
+    let file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
     let mut buffer = vec![0; BLOCK];
     let mut at = 0;

@@ -16,7 +16,7 @@ use crate::archive::{Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs;
+use crate::fs::{self, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::parallel;
@@ -184,6 +184,7 @@ pub fn write_manifest(
         )));
     }
     let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
+    let _turn = Turn::beside(&path, &options.progress);
     let stale = free(&path, options)?;
     made.leftovers = fs::leftovers(&path);
     options.progress.stage("finishing", 0, 0);

@@ -10,10 +10,11 @@ use super::lone::{self, Lone};
 use super::survey::{Survey, survey_all};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
-use crate::fs;
+use crate::fs::{self, Turn};
 use crate::pack::{Contents, Described, Update, Updated};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// What was changed, and what could not be.
 #[derive(Debug, Clone, Serialize)]
@@ -116,6 +117,7 @@ fn update(
                 let Some((_, described)) = arrays.first() else { continue };
                 let document = root.join(member);
                 let old = described.facts.text();
+                let _turn = Turn::beside(&document, &Progress::default());
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
                 report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
                     document: document.clone(),

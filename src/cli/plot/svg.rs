@@ -107,18 +107,15 @@ fn color([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A text in XML, which has no form for most control characters.
+/// A text in XML, which has no form for most control characters, and shows none that reorder text.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in ra_pack::escape(text).to_string().chars() {
         match letter {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            letter if letter.is_control() || matches!(letter, '\u{FFFE}' | '\u{FFFF}') => {
-                escaped.push('\u{FFFD}');
-            }
             letter => escaped.push(letter),
         }
     }
@@ -140,7 +137,7 @@ mod tests {
 
     #[test]
     fn names_do_not_become_markup() {
-        assert_eq!(escape("<a href=\"x\">&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&amp;\u{FFFD}");
+        assert_eq!(escape("<a href=\"x\">&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&amp;\\u{1b}");
         assert_eq!(
             (place(1.0), place(-0.256), place(10.0)),
             ("1".into(), "-0.26".into(), "10".into())

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{Finding, VerifyOptions, count_errors};
+use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
 use self::page::{Made, Options};
@@ -168,7 +168,7 @@ fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) 
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",
-            args.output.display(),
+            escape_path(&args.output),
             human_bytes(bytes),
             counted(made.arrays, "array"),
         ));

@@ -8,7 +8,7 @@ use super::super::verify::{VerifyOptions, verify};
 use super::CreateOptions;
 use crate::error::{Error, Result};
 use crate::finding::count_errors;
-use crate::fs::{self, PendingFile};
+use crate::fs::{self, PendingFile, Turn};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
 use crate::progress::Progress;
 
@@ -43,8 +43,6 @@ pub(super) struct Outputs {
     pub(super) archive: PendingFile,
     pub(super) manifest: Option<PendingFile>,
     pub(super) digest: Option<PendingFile>,
-    /// Signatures of the manifest that is replaced.
-    pub(super) stale: Vec<PathBuf>,
 }
 
 impl Outputs {
@@ -69,14 +67,14 @@ impl Outputs {
             )));
         }
         let archive = begin(&companions.archive)?;
-        let stale = signatures::of(&companions.manifest);
-        if let Some(path) = stale.first().filter(|_| !options.force) {
-            return Err(Error::AlreadyExists { path: path.clone() });
+        let mut stale = signatures::of(&companions.manifest).into_iter();
+        if let Some(path) = stale.next().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path });
         }
         let manifest =
             (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
-        Ok(Self { archive, manifest, digest, stale })
+        Ok(Self { archive, manifest, digest })
     }
 
     /// The temporary names, which may lie in the source.
@@ -112,21 +110,32 @@ impl Outputs {
     /// not hold one archive against what was written for another and call it damaged. So what lies
     /// beside the old archive goes first, then the archive takes its name, and what vouches for it
     /// comes last: an archive with nothing beside it is proved by the manifest in it.
-    pub(super) fn persist(self, companions: &Companions, replace: bool) -> Result<()> {
+    ///
+    /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
+    /// is complete.
+    pub(super) fn persist(
+        self,
+        companions: &Companions,
+        replace: bool,
+        progress: &Progress,
+    ) -> Result<Turn> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             file.sync()?;
         }
-        for signature in &self.stale {
-            fs::remove(signature)?;
-        }
+        let turn = Turn::beside(&companions.archive, progress);
         if replace {
+            // Another run may have signed its own meanwhile.
+            for signature in signatures::of(&companions.manifest) {
+                fs::remove(&signature)?;
+            }
             fs::remove(&companions.digest)?;
             fs::remove(&companions.manifest)?;
         }
         for file in files.into_iter().flatten() {
             file.persist()?;
         }
-        fs::sync_directory(&companions.archive)
+        fs::sync_directory(&companions.archive)?;
+        Ok(turn)
     }
 }

@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
             return Err(Error::Unsupported(format!(
                 "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
                  packed",
-                source.display()
+                crate::path::escape_path(source)
             )));
         }
         let manifest = take(&pack::manifest_name(Algorithm::Sha256));

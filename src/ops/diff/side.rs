@@ -44,7 +44,7 @@ enum Data {
 impl Side {
     /// The array in a file.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
-        let blob = Blob::whole(File::open_regular(path)?.watched(progress))?;
+        let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = lone::description_beside(path)?;
         Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))

@@ -18,7 +18,7 @@ use super::select::Patterns;
 use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
-use crate::fs;
+use crate::fs::{self, Turn};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -86,6 +86,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     fs::create_root(target)?;
+    // Runs that replace files would leave a mixture of two packs.
+    let _turn = Turn::take(target, !options.force, &options.progress);
     if !options.force {
         plan.refuse_existing(target)?;
     }

@@ -172,7 +172,7 @@ impl Pack {
         let Some(file) = pack.archive.file() else {
             return Err(Error::Unsupported(format!(
                 "`{}` is a directory, which cannot be mapped as a whole",
-                path.as_ref().display()
+                crate::path::escape_path(path.as_ref())
             )));
         };
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.

@@ -31,6 +31,7 @@ use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
+use crate::fs;
 use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::parallel;
 
@@ -239,7 +240,10 @@ impl<'a> Verification<'a> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = ro_crate(placement, names);
-        let outside = Outside { archive: self.archive, options: self.options };
+        let named = self.options.manifest.as_deref();
+        let piped = named.map(|path| fs::read_once(path, MAX_MANIFEST)).transpose()?.flatten();
+        let piped = piped.as_deref();
+        let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));
         report.signatures = outside.signatures(of_pack);
         outside.check_archive_digest(findings)?;

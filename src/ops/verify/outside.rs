@@ -1,13 +1,14 @@
 //! What lies beside an archive and speaks of it: the manifest, its signatures, the digest of the archive.
 
-use std::path::PathBuf;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
 
 use super::super::manifests::{self, beside};
 use super::super::signatures;
 use super::VerifyOptions;
 use crate::archive::{Archive, Container};
 use crate::digest::Algorithm;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
@@ -18,6 +19,8 @@ use crate::pack::{self, ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
 pub(super) struct Outside<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
+    /// The manifest that the caller named, when it came through a pipe.
+    pub(super) piped: Option<&'a [u8]>,
 }
 
 impl Outside<'_> {
@@ -34,6 +37,18 @@ impl Outside<'_> {
             .and_then(pack::manifest_algorithm)
             .unwrap_or(Algorithm::Sha256);
         Some((path, algorithm))
+    }
+
+    /// Whether the manifest outside, which is at `path`, holds what `is_it` sees in it.
+    pub(super) fn is_manifest_of(
+        &self,
+        path: &Path,
+        is_it: impl FnOnce(&mut dyn BufRead) -> io::Result<bool>,
+    ) -> Result<bool> {
+        match self.piped {
+            Some(mut text) => is_it(&mut text).map_err(Error::io("read", path)),
+            None => fs::is_file_of(path, is_it),
+        }
     }
 
     fn manifest_path(&self) -> PathBuf {

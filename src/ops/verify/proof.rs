@@ -157,11 +157,17 @@ impl Proof<'_> {
         // Byte for byte the manifest inside, it says nothing more.
         if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
             && let Some(text) = self.texts.get(pack::manifest_name(algorithm).as_str())
-            && fs::holds(&path, text)?
+            && match self.outside.piped {
+                Some(piped) => piped == *text,
+                None => fs::holds(&path, text)?,
+            }
         {
             return Ok(None);
         }
-        let text = fs::read_limited(&path, MAX_MANIFEST)?;
+        let text = match self.outside.piped {
+            Some(piped) => piped.to_vec(),
+            None => fs::read_limited(&path, MAX_MANIFEST)?,
+        };
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {

@@ -12,7 +12,11 @@ mod doors;
 mod manifests;
 mod members;
 mod names;
+#[cfg(unix)]
+mod pipes;
 mod tars;
+#[cfg(unix)] // names that no other system takes
+mod terminal;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -327,18 +331,6 @@ fn the_headers_of_a_member_agree_unless_they_are_changed() {
     let Header { method, crc, size, .. } = entry.local;
     assert_eq!((method, crc, size), (STORED, 0x3524_41c2, 3));
     assert_eq!(entry.local.name, entry.central.name);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_pipe_is_refused_instead_of_waited_for() {
-    let directory = TempDir::new().unwrap();
-    let pipe = directory.path().join("pipe.zip");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for command in ["verify", "list"] {
-        let output = bounded(&[command, "pipe.zip"], directory.path());
-        assert_eq!(output.status.code(), Some(2), "{command}: {output:?}");
-    }
 }
 
 /// The archive lies in the directory that is packed, and so do its unfinished forms.

@@ -68,7 +68,10 @@ const ROOMS: &[(&[Mark], &[&str])] = &[
     (&[Import("terminal_size")], &["cli/output"]),
     (&[Macro("print"), Macro("println"), Import("std::io::stdout")], &["cli/output"]),
     (&[Macro("eprint"), Macro("eprintln"), Import("std::io::stderr")], &["cli/output"]),
-    (&[Word("ExitCode"), Import("std::process::exit")], &[BINARY_ROOT]),
+    (&[Word("ExitCode")], &[BINARY_ROOT]),
+    (&[Import("std::process::exit")], &["fs/pending"]),
+    // A path is printed by `escape_path`.
+    (&[Method("display")], &[]),
     // Ways around the two tables.
     (&[Attribute("path"), Macro("include"), Import("std::process::abort")], &[]),
 ];
