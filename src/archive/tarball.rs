@@ -375,12 +375,20 @@ fn finding(fault: &TarFault) -> Finding {
         Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
             Code::HeadersDisagree
         }
-        Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
+        Kind::Magic { .. }
+        | Kind::Size(_)
+        | Kind::LesserNumber { .. }
+        | Kind::AfterNul { .. }
+        | Kind::UnusedBytes { .. }
+        | Kind::LinkNameOfFile
+        | Kind::OneNameOfDirectory
+        | Kind::FileNamedAsDirectory => Code::BadTarHeader,
         Kind::OldExtension { .. }
         | Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }
         | Kind::Pax(_)
+        | Kind::LesserRecord(_)
         | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
     };
     let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);

@@ -1,23 +1,75 @@
 //! One header block of a tar, read strictly: where readers would differ, it is refused.
 
+use std::ops::Range;
+
 use super::fault::{TarFaultKind, printable};
-use super::{BLOCK, is_zero};
+use super::{BLOCK, TIME_END, is_zero};
 
 /// The fields of a header block that a reader of packs needs.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) typeflag: u8,
-    /// Whether it is older than ustar.
-    pub(super) is_old: bool,
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
     pub(super) mode: u32,
     pub(super) mtime: u64,
+    /// The first field that some readers cannot read, although nothing depends on it here.
+    pub(super) odd: Option<TarFaultKind>,
 }
 
-/// Where magic and version stand.
-const MAGIC: std::ops::Range<usize> = 257..265;
+/// Where magic and version are.
+const MAGIC: Range<usize> = 257..265;
+
+/// A field that holds text, by what it is called.
+type Text = (&'static str, Range<usize>);
+
+/// The texts of every header, those that came with the names of owners, and the one that is only ustar's.
+const TEXTS: [Text; 5] = [
+    ("name", 0..100),
+    ("link name", 157..257),
+    ("user name", 265..297),
+    ("group name", 297..329),
+    ("prefix", 345..500),
+];
+
+/// The numbers that decide nothing here.
+const NUMBERS: [(&str, Range<usize>); 6] = [
+    ("mode", 100..108),
+    ("user", 108..116),
+    ("group", 116..124),
+    ("time", 136..148),
+    ("device", 329..337),
+    ("device", 337..345),
+];
+
+/// The form of a header, by its magic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Old,
+    Gnu,
+    Ustar,
+}
+
+impl Form {
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            b"ustar\x0000" => Some(Self::Ustar),
+            b"ustar  \0" => Some(Self::Gnu),
+            _ => is_zero(magic).then_some(Self::Old),
+        }
+    }
+
+    /// How many of [`TEXTS`] it has, and the bytes that it does not use. Readers give those a meaning of
+    /// their own: a prefix, the map of a sparse file, the size of one.
+    fn layout(self) -> (usize, &'static [Range<usize>]) {
+        match self {
+            Self::Old => (2, &[265..329, 345..512]),
+            Self::Gnu => (4, &[345..512]),
+            Self::Ustar => (5, &[500..512]),
+        }
+    }
+}
 
 impl Header {
     /// Reads `block`, which is not all zeros.
@@ -25,25 +77,38 @@ impl Header {
         let header = tar::Header::from_byte_slice(block);
         let fields = header.as_old();
         check_sum(block, &fields.cksum)?;
-        let magic = block.get(MAGIC).unwrap_or_default();
-        if header.as_ustar().is_none() && header.as_gnu().is_none() && !is_zero(magic) {
+        let bytes = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
+        let magic = bytes(&MAGIC);
+        let Some(form) = Form::of(magic) else {
             return Err(TarFaultKind::Magic { found: printable(magic) });
-        }
+        };
         let [typeflag] = fields.linkflag;
-        let is_old = is_zero(magic);
         // Which came with ustar and GNU: to readers that go by the magic it is a member.
-        if is_old && is_extension(typeflag) {
+        if form == Form::Old && is_extension(typeflag) {
             return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
         }
+        let (texts, unused) = form.layout();
+        for (field, range) in TEXTS.iter().take(texts) {
+            let after = bytes(range).iter().skip_while(|byte| **byte != 0);
+            if after.copied().any(|byte| byte != 0) {
+                return Err(TarFaultKind::AfterNul { field });
+            }
+        }
+        if let Some(range) = unused.iter().find(|range| !is_zero(bytes(range))) {
+            return Err(TarFaultKind::UnusedBytes { first: range.start, after: range.end });
+        }
+        let odd = NUMBERS.iter().find_map(|(field, range)| {
+            let reason = check_lesser(bytes(range)).err()?;
+            Some(TarFaultKind::LesserNumber { field, reason })
+        });
         Ok(Self {
             typeflag,
-            is_old,
             name: header.path_bytes().into_owned(),
             link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
             size: number(&fields.size).map_err(TarFaultKind::Size)?,
-            // Neither decides which bytes are whose, so a strange value is not worth the archive.
             mode: number(&fields.mode).ok().and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0),
             mtime: number(&fields.mtime).unwrap_or(0),
+            odd,
         })
     }
 }
@@ -57,7 +122,8 @@ pub(super) fn is_extension(typeflag: u8) -> bool {
 fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, &byte| sum.saturating_add(byte.into()));
     let expected = sum(block).saturating_sub(sum(field)).saturating_add(sum(b"        "));
-    if number(field) == Ok(expected) {
+    // Octal alone: not every reader takes a binary one.
+    if octal(field) == Ok(expected) {
         return Ok(());
     }
     Err(TarFaultKind::Checksum { expected, found: printable(field) })
@@ -70,7 +136,7 @@ pub(crate) enum NumberFault {
     NotOctal(String),
     #[error("is negative")]
     Negative,
-    #[error("is larger than any file")]
+    #[error("is too large")]
     TooLarge,
 }
 
@@ -85,6 +151,19 @@ fn number(field: &[u8]) -> Result<u64, NumberFault> {
         Some((first, _)) if first & 0xc0 == 0xc0 => Err(NumberFault::Negative),
         Some((first, _)) if first & 0x80 != 0 => Err(NumberFault::TooLarge),
         _ => octal(field),
+    }
+}
+
+/// Checks that every reader can read a number that decides nothing here. Owners and devices go from 0 to 2^32 - 1, times
+/// may be before 1970, and a field of NULs is 0.
+fn check_lesser(field: &[u8]) -> Result<(), NumberFault> {
+    let is_time = field.len() == 12;
+    let end = if is_time { TIME_END } else { 1 << 32 };
+    match (field, number(field)) {
+        ([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ..], _) if is_time => Ok(()),
+        (field, _) if is_zero(field) => Ok(()),
+        (_, Ok(value)) if value >= end => Err(NumberFault::TooLarge),
+        (_, value) => value.map(|_| ()),
     }
 }
 

@@ -8,6 +8,7 @@
 //! cargo test --test it differential -- --ignored
 //! ```
 
+mod tar;
 mod zip;
 
 use std::collections::BTreeMap;
