@@ -129,6 +129,43 @@ fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
     Err(TarFaultKind::Checksum { expected, found: printable(field) })
 }
 
+/// Whether some reader takes a block for the header of a tar, whatever else the file is: its checksum is right in the
+/// loosest form that a reader accepts.
+pub(crate) fn passes_for_header(block: &[u8]) -> bool {
+    let Some(block) = block.first_chunk::<BLOCK>() else { return false };
+    let field @ [.., high, middle, low] = &tar::Header::from_byte_slice(block).as_old().cksum;
+    let spaced = block.iter().enumerate().map(|(at, byte)| match at {
+        148..156 => b' ',
+        _ => *byte,
+    });
+    let plain: i32 = spaced.clone().map(i32::from).sum();
+    let signed: i32 = spaced.map(|byte| i32::from(byte.cast_signed())).sum();
+    // Octal digits behind whatever precedes them, with what Python lets be between them.
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
+    let digits = field.iter().skip_while(|byte| !is_digit(byte));
+    let digits = digits.take_while(|byte| is_digit(byte) || matches!(byte, b'o' | b'O' | b'_'));
+    let add_octal = |sum: i32, digit: &u8| sum * 8 + i32::from(digit & 7);
+    let octal = digits.filter(|byte| is_digit(byte)).fold(0, add_octal);
+    // As a binary number, and as one of the digits of old forms of GNU.
+    let binary = i32::from_be_bytes([0, *high, *middle, *low]);
+    let add_64 = |sum: i32, byte: &u8| {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        sum.wrapping_mul(64).wrapping_add(digit.into())
+    };
+    let old = field.iter().skip(1).fold(0, add_64);
+    let is_binary = field.first().is_some_and(|first| *first >= 0x80);
+    let is_old = field.first() == Some(&b'+');
+    [plain, signed].iter().any(|sum| {
+        octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum)
+    })
+}
+
 /// Why a numeric field cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NumberFault {
@@ -234,6 +271,42 @@ mod tests {
             let same = block[148] == b' ' || block[155] == b' ';
             assert_eq!(Header::decode(&block).is_ok(), same, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_block_that_any_reader_takes_for_a_header_passes_for_one() {
+        // A name of four letters and a size are all that is not zero: 8 blanks, 4 * 0x41, 10 * `0`, `3`, `0`.
+        let mut block = [0; BLOCK];
+        block[..4].copy_from_slice(b"AAAA");
+        block[124..135].copy_from_slice(b"00000000003");
+        block[156] = b'0';
+        assert_eq!(8 * 0x20 + 4 * 0x41 + 12 * 0x30 + 3, 0o2107);
+        let with = |checksum: &[u8; 8]| {
+            let mut block = block;
+            block[148..156].copy_from_slice(checksum);
+            passes_for_header(&block)
+        };
+        // The last is in base 64: 17 * 64 + 7.
+        for checksum in [
+            b"002107\0 ",
+            b"   2107 ",
+            b"\x002107\0\0\0",
+            b"0o2_107\0",
+            b"\t2107xxx",
+            b"\x80\0\0\0\0\0\x04\x47",
+            b"+AAAAARH",
+        ] {
+            assert!(with(checksum), "{checksum:?}");
+        }
+        for checksum in [b"002110\0 ", b"        ", b"\x80\0\0\0\0\0\0\0", b"+AAAAARI", &[0; 8]] {
+            assert!(!with(checksum), "{checksum:?}");
+        }
+        assert!(!passes_for_header(&block[..511]));
+        // The sum of signed bytes, which old programs wrote.
+        block[0] = 0xff;
+        block[148..156].copy_from_slice(b"002005\0 ");
+        assert!(passes_for_header(&block));
+        assert!(matches!(Header::decode(&block), Err(TarFaultKind::Checksum { .. })));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod write;
 
 pub(crate) use self::entry::{TarEntry, TarKind};
 pub(crate) use self::fault::{TarFault, TarFaultKind};
+pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::TarReader;
 pub(crate) use self::source::{Seeking, Skip, Streaming};
 pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding, padding_after};

@@ -124,6 +124,7 @@ impl Judge {
 }
 
 /// The first, second, fourth, middle and last byte of each field, and what lies in the area of GNU.
+#[rustfmt::skip]
 const PLACES: &[usize] = &[
     0, 1, 3, 50, 99, 100, 103, 106, 107, 108, 111, 114, 115, 116, 119, 122, 123, 124, 127, 134, 135,
     136, 139, 146, 147, 157, 158, 200, 256, 257, 261, 262, 263, 264, 265, 266, 280, 296, 297, 298,
@@ -134,6 +135,7 @@ const PLACES: &[usize] = &[
 const BYTES: &[u8] = b"\0 07x/\x80\xff";
 
 /// Numbers in forms that some tar writes or reads.
+#[rustfmt::skip]
 const NUMBERS: &[&[u8]] = &[
     b"", b"0", b" ", b"0 ", b" 0\0", b"7777777", b"77777777", b"0000012", b"00000012", b"     12 ",
     b"12\0x", b"1x", b"x", b"-1", b"+1", b"0x1", b"0o1", b"1_0", b"\t1", b"\0001", b"8", b"1.5",
@@ -202,6 +204,7 @@ fn a_tar_with_any_type_is_read_the_same_by_everybody() {
     judge.assert_agreed(20);
 }
 
+#[rustfmt::skip]
 const RECORDS: &[(&str, &str)] = &[
     ("path", "g"), ("path", "g/"), ("path", "g\0"), ("path", "/g"), ("path", "./g"), ("path", "größe"),
     ("path", "g/../f"), ("linkpath", "h"), ("size", "1024"), ("size", "512"), ("size", "0"),
@@ -224,6 +227,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("VENDOR.key", "x"), ("PATH", "g"), ("path ", "g"), (" path", "g"),
 ];
 
+#[rustfmt::skip]
 const LONG_NAMES: &[&[u8]] = &[
     b"g\0", b"g", b"g/\0", b"g/", b"g\0x", b"g\0\0", b"\0", b"", b"./g\0", b"/g\0", b"g/../f\0", b"d/g\0",
 ];
