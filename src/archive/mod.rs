@@ -237,6 +237,12 @@ impl Archive {
         let mut start = [0; 512];
         let filled = file.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();
+        let archive = Self::open_as_it_begins(path, file, start)?;
+        archive.check_that_it_is_no_other(start)?;
+        Ok(archive)
+    }
+
+    fn open_as_it_begins(path: &Path, file: File, start: &[u8]) -> Result<Self> {
         let compression = stream::StreamCompression::detect(start);
         if compression != stream::StreamCompression::None || has_tar_magic(start) {
             return Ok(Self::Tar(Tarball::open(file, compression)?));
@@ -255,6 +261,37 @@ impl Archive {
             )),
             _ => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
         }
+    }
+
+    /// Refuses a file that other programs take for an archive of another kind, with other members: a zip by its end,
+    /// or a tar by its first block.
+    fn check_that_it_is_no_other(&self, start: &[u8]) -> Result<()> {
+        let Some(file) = self.file() else { return Ok(()) };
+        let container = self.container();
+        let other = if container != Container::Tar && tar::passes_for_header(start) {
+            (Container::Tar, "begins with the header of one", 0)
+        } else if container != Container::Zip && zip::end::count_ends(file, file.len()?)? > 0 {
+            (Container::Zip, "ends with the end record of one", file.len()?)
+        } else {
+            return Ok(());
+        };
+        let (kind, why, offset) = other;
+        let message = format!(
+            "the file is a {container}, and other programs take it for a {kind}, with other members: it {why}"
+        );
+        let finding = Finding::new(Code::TwoFormats, message).at_byte(offset);
+        Err(Error::damaged(self.path(), finding))
+    }
+
+    /// Warns of a name that says that the file is another kind of archive.
+    fn other_name(&self) -> Option<Finding> {
+        let container = self.container();
+        let named = Container::from_extension(self.path())?;
+        (container != Container::Directory && named != container).then(|| {
+            let message = format!("the name says {named}, and the file is a {container}");
+            let hint = format!("rename the file, so that its name ends in `{}`", container.extension());
+            Finding::new(Code::OddContainer, message).hint(hint)
+        })
     }
 
     /// Whether a file is an archive by its name or by its first bytes, and nothing else.
@@ -318,11 +355,13 @@ impl Archive {
         visit: &Visit<'_, T>,
         keep: &Keep<'_, T, K>,
     ) -> Result<Scan<K>> {
-        match self {
+        let mut scan = match self {
             Self::Directory(directory) => directory.scan(jobs, visit, keep),
             Self::Zip(zip) => zip.scan(jobs, visit, keep),
             Self::Tar(tarball) => tarball.scan(jobs, visit, keep),
-        }
+        }?;
+        scan.findings.extend(self.other_name());
+        Ok(scan)
     }
 
     /// What shows contents that a scan has found, where they lie at their places in a file: those of a zip and of

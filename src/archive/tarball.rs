@@ -16,7 +16,7 @@ use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::path::{MemberPath, PathFault};
+use crate::path::{MemberPath, PathFault, escape};
 
 /// Members that one job takes at a time.
 const STEP: usize = 32;
@@ -211,6 +211,14 @@ impl Tarball {
 
     /// What a fault of the compressed stream says; an error of the file itself is an error.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
+        let error = match error.downcast::<Error>() {
+            Ok(Error::Unsupported(why)) => {
+                let path = self.path().to_string_lossy();
+                return Err(Error::Unsupported(format!("`{}`: {why}", escape(&path))));
+            }
+            Ok(refused) => return Err(refused),
+            Err(error) => error,
+        };
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
             Some(fault) => {
                 let (code, offset) = match fault {
@@ -375,12 +383,20 @@ fn finding(fault: &TarFault) -> Finding {
         Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
             Code::HeadersDisagree
         }
-        Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
+        Kind::Magic { .. }
+        | Kind::Size(_)
+        | Kind::LesserNumber { .. }
+        | Kind::AfterNul { .. }
+        | Kind::UnusedBytes { .. }
+        | Kind::LinkNameOfFile
+        | Kind::OneNameOfDirectory
+        | Kind::FileNamedAsDirectory => Code::BadTarHeader,
         Kind::OldExtension { .. }
         | Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }
         | Kind::Pax(_)
+        | Kind::LesserRecord(_)
         | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
     };
     let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);

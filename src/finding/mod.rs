@@ -417,6 +417,8 @@ codes! {
     LesserFieldsDiffer = "ARC028" Warning,
     /// An extra field of a kind that nobody knows.
     UnknownExtraField = "ARC029" Warning,
+    /// A file that is an archive of two kinds.
+    TwoFormats = "ARC030" Error,
 
     /// There is no manifest, so nothing can be proved.
     NoManifest = "MAN001" Error,

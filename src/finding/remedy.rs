@@ -37,6 +37,7 @@ impl Code {
             | Self::PrependedBytes
             | Self::TrailingBytes
             | Self::HiddenMember
+            | Self::TwoFormats
             | Self::Zip64Mismatch
             | Self::BadDescriptor
             | Self::SecondEndRecord

@@ -28,6 +28,7 @@ impl Code {
             | Self::UnknownMethod
             | Self::SplitArchive
             | Self::SecondEndRecord
+            | Self::TwoFormats
             | Self::BadExtraField
             | Self::SignatureInComment
             | Self::TrailingCompressed

@@ -195,6 +195,9 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     let (code, message) = match DataFault::of(error) {
         Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
         Some(fault @ DataFault::Unused { .. }) => (Code::TrailingCompressed, fault.to_string()),
+        Some(fault @ DataFault::Window) => {
+            return Finding::new(Code::Unsupported, fault.to_string()).in_member(member);
+        }
         Some(fault) => (Code::BadMemberData, fault.to_string()),
         None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
     };

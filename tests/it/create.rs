@@ -376,6 +376,26 @@ fn times_are_fixed_or_those_of_the_environment_or_of_the_files() {
 }
 
 #[test]
+fn times_that_not_every_reader_of_tars_takes_are_refused() {
+    let scratch = TempDir::new().unwrap();
+    let experiment = Experiment::new().file("a.txt", "a");
+    let year_10000 = 253_402_300_800_u64;
+    for (ending, seconds) in [("tar", year_10000), ("tar.gz", 1 << 62), ("tar.zst", u64::MAX)] {
+        let archive = scratch.path().join(format!("a.{ending}"));
+        let mut command = ra_pack();
+        command.arg("create").arg(experiment.path()).arg("-o").arg(&archive);
+        let ran = command.env("SOURCE_DATE_EPOCH", seconds.to_string()).assert().code(2);
+        let said = String::from_utf8_lossy(&ran.get_output().stderr).into_owned();
+        assert!(said.contains("year 10000") && said.contains("SOURCE_DATE_EPOCH"), "{said}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+        command.env("SOURCE_DATE_EPOCH", (year_10000 - 1).to_string()).assert().success();
+        ra_pack().arg("verify").arg(&archive).arg("--strict").assert().success();
+        fs::remove_dir_all(scratch.path()).unwrap();
+        fs::create_dir(scratch.path()).unwrap();
+    }
+}
+
+#[test]
 fn times_beyond_what_a_zip_can_hold_are_no_obstacle() {
     let scratch = TempDir::new().unwrap();
     for (index, seconds) in

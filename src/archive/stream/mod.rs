@@ -9,7 +9,7 @@ mod workers;
 
 use std::ops::RangeInclusive;
 
-pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX};
+pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX, is_wide_window};
 pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.

@@ -5,7 +5,7 @@ mod agree;
 mod by_hand;
 mod directory;
 mod door;
-mod end;
+pub(super) mod end;
 mod extra;
 mod index;
 mod lines;

@@ -26,6 +26,14 @@ pub(super) const TRAILING_BYTES: Explanation = sketch(
     "exp.zip that ends with its end record\n",
 );
 
+pub(super) const TWO_FORMATS: Explanation = sketch(
+    "the zip and tar formats",
+    "A zip is known by its end and a tar by its beginning, so that one file can be both, with different members. \
+     Programs that take it for the one unpack other files than programs that take it for the other.",
+    "exp.tar that ends with the end record of a zip\n",
+    "exp.tar that ends with its end mark\n",
+);
+
 pub(super) const HIDDEN_MEMBER: Explanation = sketch(
     "the zip and tar formats",
     "A member that most programs do not show: one without a record in the directory of a zip, or \

@@ -75,6 +75,7 @@ impl Code {
             Self::BadExtendedHeader => tar::BAD_EXTENDED_HEADER,
             Self::LesserFieldsDiffer => zip::LESSER_FIELDS_DIFFER,
             Self::UnknownExtraField => zip::UNKNOWN_EXTRA_FIELD,
+            Self::TwoFormats => container::TWO_FORMATS,
             Self::NoManifest => manifests::NO_MANIFEST,
             Self::BadManifestLine => manifests::BAD_MANIFEST_LINE,
             Self::DigestMismatch => manifests::DIGEST_MISMATCH,

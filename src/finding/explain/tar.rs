@@ -20,8 +20,9 @@ pub(super) const DAMAGED_STREAM: Explanation = sketch(
 
 pub(super) const BAD_TAR_HEADER: Explanation = sketch(
     "POSIX ustar",
-    "A header whose checksum is right and whose fields are not: a magic of no known tar, or a size \
-     that is no number, is negative or larger than any file. Programs guess, each in its own way.",
+    "A header whose checksum is right and whose fields are not: a magic of no known tar, a size that is no number, \
+     or bytes behind the NUL that ends a name and in places that its form does not use. Programs guess, or give \
+     them a meaning, each in its own way. A time or an owner that some programs cannot read is a warning.",
     "a size of 0000000009z\n",
     "a size of 00000000012\n",
 );
@@ -30,7 +31,7 @@ pub(super) const BAD_EXTENDED_HEADER: Explanation = sketch(
     "POSIX pax, GNU tar",
     "The headers that give the next entry a long name, a large size or a fine time must be records \
      of exact length, each there once, and be followed by their entry. Otherwise programs see \
-     different entries.",
+     different entries. A record of an unknown kind is a warning: some program may obey it.",
     "99 path=a.ra\n",
     "13 path=a.ra\n",
 );

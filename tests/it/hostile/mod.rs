@@ -333,6 +333,29 @@ fn the_headers_of_a_member_agree_unless_they_are_changed() {
     assert_eq!(entry.local.name, entry.central.name);
 }
 
+/// It is nothing that is wrong with the archive: other programs decode it, when they are asked to.
+#[test]
+fn a_window_that_takes_too_much_memory_is_not_supported_and_takes_none() {
+    let directory = TempDir::new().unwrap();
+    // One raw block, the last, of a byte, and a window of 2 GiB.
+    let frame = b"\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00x";
+    let whole = zstd::encode_all(&tar(|_| {})[..], 3).unwrap();
+    for bytes in [frame.to_vec(), [&whole[..], frame].concat()] {
+        fs::write(directory.path().join("a.tar.zst"), bytes).unwrap();
+        for command in ["verify", "extract", "list"] {
+            let output = bounded(&[command, "a.tar.zst"], directory.path());
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+            assert!(said.contains("`a.tar.zst`") && said.contains("--long=31"), "{command}: {said}");
+        }
+    }
+    let zip = zip(|zip| *zip.entry(NOTES) = Entry::packed(NOTES, 93, frame.to_vec(), b"x"));
+    fs::write(directory.path().join("a.zip"), zip).unwrap();
+    let output = bounded(&["verify", "a.zip"], directory.path());
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && said.contains("error[ARC008]"), "{said}");
+}
+
 /// The archive lies in the directory that is packed, and so do its unfinished forms.
 #[test]
 fn what_create_writes_itself_is_neither_packed_nor_warned_of() {
