@@ -14,6 +14,8 @@ mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod diff; // `ra-pack diff`: two arrays, element by element
 mod diff_packs; // `ra-pack diff`: two packs
+#[cfg(unix)] // links, a shell
+mod differential; // what `verify` calls sound is read the same by other people's readers
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
