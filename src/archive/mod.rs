@@ -335,7 +335,7 @@ impl Archive {
     ) -> Result<Scan<(Member, Option<T>)>> {
         let mut scan = self.scan_files(jobs, visit)?;
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
-        check_names(&names, &mut scan.findings);
+        check_names(&names, self.container(), &mut scan.findings);
         Ok(scan)
     }
 

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::record::{EXTRA_ALIGNMENT, EXTRA_UNICODE_PATH, ExtraFields};
+use super::kind;
+use super::record::{
+    EXTRA_ALIGNMENT, EXTRA_ASI_UNIX, EXTRA_LIBARCHIVE, EXTRA_UNICODE_PATH, ExtraFields, Fields,
+};
+use crate::archive::MemberKind;
 use crate::finding::{Code, Finding};
 
 /// The fields that the specification and Info-ZIP list, and those of Android, Java and libarchive, in
@@ -56,6 +60,24 @@ pub(super) fn check(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Ve
                 .in_member(name),
             );
         }
+        let claimed = match id {
+            EXTRA_ASI_UNIX => asi_attributes(content),
+            EXTRA_LIBARCHIVE => libarchive_attributes(content),
+            _ => None,
+        };
+        if let Some((version_made_by, external_attributes)) = claimed
+            && let kind = kind(raw_name.ends_with(b"/"), version_made_by, external_attributes)
+            && !matches!(kind, MemberKind::File | MemberKind::Directory)
+        {
+            findings.push(
+                Finding::new(
+                    Code::HeadersDisagree,
+                    format!("the extra field {id:#06x} makes something else of the member"),
+                )
+                .in_member(name)
+                .expected("a file or a directory, as the name says", "a mode of another kind"),
+            );
+        }
         if !KNOWN.contains(&id) {
             findings.push(
                 Finding::new(
@@ -66,6 +88,33 @@ pub(super) fn check(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Ve
             );
         }
     }
+}
+
+/// A system, and the attributes that a member of it has.
+type Attributes = (u16, u32);
+
+/// The Unix mode in ASi's field, behind a checksum.
+fn asi_attributes(content: &[u8]) -> Option<Attributes> {
+    let mode = Fields(content.get(4..)?).u16()?;
+    Some((3 << 8, u32::from(mode) << 16))
+}
+
+/// The attributes that libarchive's field repeats from the directory; the first byte says which there are.
+fn libarchive_attributes(content: &[u8]) -> Option<Attributes> {
+    let (present, mut rest) = content.split_first()?;
+    let mut last = *present;
+    while last & 0x80 != 0 {
+        (last, rest) = rest.split_first().map(|(byte, rest)| (*byte, rest))?;
+    }
+    let mut fields = Fields(rest);
+    let version_made_by = if present & 1 != 0 { fields.u16()? } else { 0 };
+    if present & 2 != 0 {
+        fields.u16()?;
+    }
+    if present & 4 == 0 {
+        return None;
+    }
+    Some((version_made_by, fields.u32()?))
 }
 
 /// An alignment, which is a power of two, and nothing but zeros behind it.
@@ -93,6 +142,26 @@ mod tests {
             let mut flipped = sound;
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert_ne!(codes(&flipped), [""; 0], "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn fields_that_make_something_else_of_a_member_are_refused() {
+        let field = |id: u16, content: &[u8]| {
+            [&id.to_le_bytes()[..], &[u8::try_from(content.len()).unwrap(), 0], content].concat()
+        };
+        let asi = |mode: u16| field(0x756e, &[&[0; 4], &mode.to_le_bytes()[..]].concat());
+        let libarchive = |mode: u16| {
+            field(0x6c78, &[&[0x87, 0, 20, 3, 0, 0, 0, 0][..], &mode.to_le_bytes()].concat())
+        };
+        assert_eq!(
+            [asi(0o100_644), libarchive(0o100_644)].map(|extra| codes(&extra)),
+            [[""; 0]; 2]
+        );
+        for mode in [0o120_777, 0o040_755, 0o060_644, 0o010_644, 0o020_644, 0o140_644] {
+            for extra in [asi(mode), libarchive(mode)] {
+                assert_eq!(codes(&extra), ["ARC004"], "{mode:o} {extra:?}");
+            }
         }
     }
 

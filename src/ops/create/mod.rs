@@ -158,7 +158,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),
     };
-    let members = Members { placement: &placement, options };
+    let members = Members { placement: &placement, options, container };
     let follow = options.dereference;
     options.progress.stage("reading", 0, 0);
     let mut names = survey::names(source, &options.exclude, &own, follow, jobs)?;

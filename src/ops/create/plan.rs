@@ -7,7 +7,9 @@ use super::generated::Generated;
 use super::listed::{Lists, Payload};
 use super::members::Members;
 use super::wide;
-use crate::archive::{AllRecords, ArchiveWriter, NewContent, are_surely_portable, check_portable};
+use crate::archive::{
+    AllRecords, ArchiveWriter, Container, NewContent, are_surely_portable, check_portable,
+};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -58,7 +60,7 @@ impl<'a> Plan<'a> {
         info: BagInfo,
         jobs: usize,
     ) -> Result<Self> {
-        let Members { placement, options } = members;
+        let Members { placement, options, container } = members;
         let Survey { mut entries, kept, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
@@ -115,7 +117,7 @@ impl<'a> Plan<'a> {
             jobs,
             || {
                 let portable = options.portable;
-                let mut found = unportable_names(&entries, placement, portable);
+                let mut found = unportable_names(&entries, placement, container, portable);
                 if options.layout == Layout::BagIt {
                     found.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
                 }
@@ -163,7 +165,7 @@ impl<'a> Plan<'a> {
         external: Option<&File>,
         jobs: usize,
     ) -> Result<Packed> {
-        let Members { placement, options } = self.members;
+        let Members { placement, options, .. } = self.members;
         if let Some(stored) = writer.runs(self.algorithms).stored() {
             self.write_large(stored, jobs)?;
         }
@@ -306,6 +308,7 @@ impl<'a> Plan<'a> {
 fn unportable_names(
     entries: &[SourceEntry],
     placement: &Placement,
+    container: Container,
     portable: bool,
 ) -> Vec<Finding> {
     let names = || entries.iter().map(|entry| placement.placed(entry.path.as_str()));
@@ -314,7 +317,7 @@ fn unportable_names(
     }
     let names: Vec<_> = names().collect();
     let mut findings = Vec::new();
-    check_portable(names.iter().map(|name| &**name), &mut findings);
+    check_portable(names.iter().map(|name| &**name), container, &mut findings);
     finding::rename(&mut findings, |name| placement.shown(name));
     if portable {
         for finding in &mut findings {

@@ -209,7 +209,7 @@ impl<'a> Verification<'a> {
         report: &mut VerifyReport,
     ) -> Result<()> {
         let findings = &mut report.findings;
-        archive::check_names(names, findings);
+        archive::check_names(names, self.archive.container(), findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         let mut left = Vec::new();
         for member in members {
