@@ -4,6 +4,7 @@ mod array;
 mod axes;
 mod each;
 mod manifest;
+mod passing;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -12,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
+pub(super) use self::passing::{check_decoded, tell};
 
 use self::manifest::{Listing, PackManifest};
 use super::copy::{Fault, copy_hashed};

@@ -225,17 +225,13 @@ impl<'r> SideBySide for Several<'r, '_, '_> {
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
         for opened in &mut *self.contents {
             let (position, content) = opened?;
-            let mut reading = self.files.reading(position, content);
-            let visited = match reading.keeps_much() {
-                Ok(false) => {
-                    let hashers = Hashers::new(&self.files.visitor.algorithms);
-                    return Ok(Some(Lane { label: position, content: reading, hashers }));
-                }
-                // Of several at once it would be too much.
-                Ok(true) => reading.read(),
-                Err(error) => reading.finish(Err(error)),
-            };
-            self.visited.push((position, visited));
+            let reading = self.files.reading(position, content);
+            if !reading.keeps_much() {
+                let hashers = Hashers::new(&self.files.visitor.algorithms);
+                return Ok(Some(Lane { label: position, content: reading, hashers }));
+            }
+            // Of several at once it would be too much.
+            self.visited.push((position, reading.read()));
         }
         Ok(None)
     }
@@ -307,9 +303,8 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 
     /// Whether more of it is kept until its end than a header.
-    fn keeps_much(&mut self) -> io::Result<bool> {
-        self.wait()?;
-        Ok(self.text.is_some() || self.inspector.keeps_much(self.content.fill_buf()?))
+    fn keeps_much(&self) -> bool {
+        self.text.is_some() || self.inspector.keeps_much()
     }
 
     /// Reads as much as is needed to know what the file says of itself.
