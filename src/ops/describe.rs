@@ -44,7 +44,7 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
     }
     let archive = Archive::open_watched(target, &options.progress)?;
     let Glance { contents, .. } =
-        glance(&archive, options.jobs.unwrap_or_else(parallel::default_jobs))?;
+        glance(&archive, parallel::jobs(options.jobs))?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))
@@ -100,7 +100,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
             crate::path::escape(&target.to_string_lossy())
         )));
     }
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Survey { contents, mut findings, .. } = survey_all(target, jobs, &options.progress)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {

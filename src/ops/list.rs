@@ -139,7 +139,7 @@ pub struct ListedArray<'a> {
 /// ```
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open_watched(target, &options.progress)?;
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Glance { placement, mut members, contents, findings } = glance(&archive, jobs)?;
     let ListOptions { patterns, .. } = options;
     if !patterns.is_empty() || options.arrays {

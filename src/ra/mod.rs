@@ -46,5 +46,6 @@ pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice};
 pub use slice_text::{parse_slice, split_slice};
 
-pub(crate) use slice::resolve as resolve_slice;
+pub(crate) use encoding::{Decoder, Probe};
+pub(crate) use slice::{Picked, resolve as resolve_slice};
 pub(crate) use swap::reverse_each;

@@ -72,7 +72,12 @@ impl Blob {
 
     /// What reads it from its beginning.
     pub(super) fn reader(&self) -> impl io::Read + '_ {
-        Reader { blob: self, at: 0 }
+        self.reader_from(0)
+    }
+
+    /// The same from an offset on.
+    pub(super) fn reader_from(&self, at: u64) -> impl io::Read + '_ {
+        Reader { blob: self, at }
     }
 }
 

@@ -83,7 +83,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
     let whole = if is_stream { opened.bytes_to_read() } else { 0 };
     options.progress.stage("reading", whole, 0);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     fs::create_root(target)?;
     // Runs that replace files would leave a mixture of two packs.

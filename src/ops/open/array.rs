@@ -1,6 +1,6 @@
 //! One array of an opened pack.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
@@ -8,6 +8,7 @@ use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 use super::super::manifest_text::RootFiles as _;
 use super::super::values::ReadAt;
 use super::Pack;
+use super::passing::read_passing;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Ndarray, Order};
 use crate::pack;
-use crate::ra::{self, AnyArray, Element, FIXED_LEN, Header, RawArray, ReadError, checked_slice};
+use crate::ra::{self, AnyArray, Element, FIXED_LEN, Header, RawArray, ReadError};
 
 /// Bytes that hold every header there is.
 const LONGEST_HEADER: u64 = 1024;
@@ -36,7 +37,7 @@ const LONGEST_HEADER: u64 = 1024;
 pub struct PackedArray<'a> {
     pack: &'a Pack,
     name: String,
-    member: Member,
+    pub(super) member: Member,
     verify: bool,
     order: Order,
 }
@@ -259,13 +260,7 @@ impl<'a> PackedArray<'a> {
                 ra::read_slice(&header, self.member.size, &slice, read_at)
                     .map_err(|error| self.unreadable(error))?
             }
-            None => {
-                let whole = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
-                    .map_err(|error| self.mismatch(error.to_string()))?;
-                let part = checked_slice(&whole, &slice)
-                    .map_err(|error| self.mismatch(error.to_string()))?;
-                fortran(&part)
-            }
+            None => self.slice_passing(&slice)?,
         };
         Ok(self.ordered(array))
     }
@@ -291,10 +286,7 @@ impl<'a> PackedArray<'a> {
                 AnyArray::read_slice(&header, self.member.size, &slice, read_at)
                     .map_err(|error| self.unreadable(error))
             }
-            None => {
-                let whole = self.read_laid_out(AnyArray::read_after)?;
-                whole.slice(&slice).map_err(|error| self.mismatch(error.to_string()))
-            }
+            None => self.slice_any_passing(&slice),
         }
     }
 
@@ -369,7 +361,7 @@ impl<'a> PackedArray<'a> {
     /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
     /// them. Of a stored member where not the `whole` is needed, only what is asked for is read and held
     /// against nothing; everything else passes by to its end, and is. Data whose header says that it is
-    /// encoded is decoded as a whole, in memory.
+    /// encoded passes by twice: first to tell how.
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
@@ -382,30 +374,22 @@ impl<'a> PackedArray<'a> {
             let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
             return Ok((result, false));
         }
+        let encoding = self.encoding(&header)?;
         let result = self.read_with(|reader, _| {
-            if header.is_encoded() {
-                let mut file = Vec::new();
-                reader.read_to_end(&mut file)?;
-                let decoded = ra::decode(&file)?;
-                let mut read_at = |at: u64, out: &mut [u8]| {
-                    let from = usize::try_from(at).unwrap_or(usize::MAX);
-                    let there = decoded.data.get(from..from.saturating_add(out.len()));
-                    out.copy_from_slice(there.ok_or(io::ErrorKind::UnexpectedEof)?);
-                    Ok(())
-                };
-                return look(&header.decoded(), &mut read_at);
-            }
             if Header::read(reader)? != header {
                 return Err(io::Error::other("the header changed while it was read").into());
             }
             let mut passed = 0;
-            let mut read_at = |at: u64, out: &mut [u8]| {
-                let between = u64::checked_sub(at, passed).ok_or(io::ErrorKind::InvalidInput)?;
-                io::copy(&mut reader.take(between), &mut io::sink())?;
-                reader.read_exact(out)?;
-                passed = at.saturating_add(u64::try_from(out.len()).unwrap_or(u64::MAX));
-                Ok(())
-            };
+            if let Some(encoding) = encoding {
+                let reader = BufReader::new(reader);
+                let mut decoder = ra::Decoder::new(reader, header.clone(), encoding);
+                let mut read_at = |at: u64, out: &mut [u8]| {
+                    read_passing(&mut decoder, &mut passed, at, out)?;
+                    Ok(decoder.swap_to_native(out)?)
+                };
+                return look(&header.decoded(), &mut read_at);
+            }
+            let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
             look(&header, &mut read_at)
         })?;
         Ok((result, self.verify && self.pack.has_manifest()?))
@@ -445,7 +429,7 @@ impl<'a> PackedArray<'a> {
         Ok(result)
     }
 
-    fn unreadable(&self, error: ReadError) -> Error {
+    pub(super) fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
@@ -457,17 +441,9 @@ impl<'a> PackedArray<'a> {
         Error::Array { name: self.name.clone(), source }
     }
 
-    fn mismatch(&self, reason: String) -> Error {
+    pub(super) fn mismatch(&self, reason: String) -> Error {
         Error::Mismatch { name: self.name.clone(), reason }
     }
-}
-
-/// A copy with the first index fastest, as everything else that is read.
-fn fortran<T: Clone>(part: &ArrayViewD<'_, T>) -> ArrayD<T> {
-    let elements = part.t().iter().cloned().collect();
-    let reversed: Vec<usize> = part.shape().iter().rev().copied().collect();
-    ArrayD::from_shape_vec(reversed, elements)
-        .map_or_else(|_| part.to_owned(), ArrayD::reversed_axes)
 }
 
 /// Hashes what is read through it.

@@ -37,7 +37,7 @@ pub(super) struct PackedFiles {
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let archive = Archive::open_watched(path, &options.progress)?;
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
     findings.extend(contents.findings());
     findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
