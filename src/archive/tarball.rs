@@ -1,6 +1,6 @@
 //! A tar file, plain or compressed as a whole.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, 
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault};
@@ -33,6 +34,12 @@ impl Tarball {
     pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
         let len = file.len()?;
         Ok(Self { file: Arc::new(file), len, compression })
+    }
+
+    /// Whether the first bytes, once they are decompressed, are those of a tar.
+    pub(super) fn begins_as_tar(&self) -> bool {
+        let mut start = [0; SNIFFED];
+        self.decoder().read_exact(&mut start).is_ok() && FileKind::of(&start) == FileKind::Tar
     }
 
     pub(super) fn path(&self) -> &Path {

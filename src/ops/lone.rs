@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::ndl::{Document, Extent, Ndarray};
@@ -218,6 +219,21 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let Some((array, _)) = contents.arrays.entry(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
     Ok(described.map(|described| described.entity.to_ndarray()))
+}
+
+/// Why what is at `path` is not taken as an array, which is known by its name.
+pub(super) fn not_an_array(path: &Path) -> Error {
+    let name = path.to_string_lossy().into_owned();
+    match fs::kind_of(path) {
+        Ok(FileKind::RawArray) => Error::Mismatch {
+            name,
+            reason: format!(
+                "a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"
+            ),
+        },
+        Ok(kind) => Error::NotAnArray { name, kind },
+        Err(error) => error,
+    }
 }
 
 /// Reads the header of an array or the text of a description.

@@ -411,7 +411,7 @@ impl<'a> PackedArray<'a> {
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
-        Error::Array { name: self.name.clone(), source }
+        Error::array(self.name.clone(), source)
     }
 
     fn mismatch(&self, reason: String) -> Error {
