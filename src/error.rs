@@ -29,7 +29,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The target is there already and may not be replaced.
-    #[error("`{}` exists; use --force to replace it", show(path))]
+    #[error("`{}` exists; {}", show(path), instead(path))]
     AlreadyExists {
         /// The target.
         path: PathBuf,
@@ -216,6 +216,15 @@ impl From<Error> for io::Error {
 
 fn show(path: &Path) -> String {
     escape(&path.to_string_lossy()).to_string()
+}
+
+/// What to do about a path that is in the way. Nothing replaces a directory.
+fn instead(path: &Path) -> &'static str {
+    if path.is_dir() {
+        "it is a directory, so choose another name"
+    } else {
+        "use --force to replace it"
+    }
 }
 
 fn errors_found(findings: &[Finding]) -> String {

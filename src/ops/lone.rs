@@ -98,6 +98,11 @@ impl Lone {
         self.subject.as_str() == PACK_DOCUMENT
     }
 
+    /// Whether it is neither an array nor a description by its name.
+    pub(super) fn is_ordinary(&self) -> bool {
+        self.unattached.is_some()
+    }
+
     fn is_attached(&self) -> bool {
         self.unattached.is_none() && !self.is_pack_document()
     }

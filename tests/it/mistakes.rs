@@ -94,6 +94,9 @@ const MISTAKES: &[Mistake] = &[
         &["exp.zip: valid", "1 valid, 1 could not be read"],
         FALSE_ALARM,
     ),
+    ("validate data.h5", 2, &["`data.h5` is an HDF5 file, not a description"], FALSE_ALARM),
+    ("describe --update data.h5", 2, &["`data.h5` is an HDF5 file, not an array"], FALSE_ALARM),
+    ("describe --update README.md", 2, &["`README.md` is a text file, not an array"], FALSE_ALARM),
     // What was a pack is damaged.
     ("verify cut.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
     ("verify blank.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
@@ -165,7 +168,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "create data -o data.zip",
         0,
-        &["warning[RA005]", "3 .npy files and 1 .nc file", "ra-pack convert data/a.npy data/a.ra"],
+        &["warning[RA005]", "1 .nc file and 3 .npy files", "ra-pack convert data/a.npy data/a.ra"],
         NOTHING,
     ),
     ("create data -o data.zip --json --force", 0, &["RA005"], NOTHING),
@@ -200,6 +203,7 @@ const MISTAKES: &[Mistake] = &[
         &["old.zip", "an archive of an earlier run", "--exclude 'old.zip*'"],
         NOTHING,
     ),
+    ("get exp.zip time.ra -o exp", 2, &["`exp` exists; it is a directory"], &["--force"]),
     // Names that are not there.
     (
         "list exp.zip foo*",
@@ -230,7 +234,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "verify exp.zip --manifest README.md",
         2,
-        &["`README.md` is not a manifest (line 1: expected `<digest>  <path>`"],
+        &["`README.md` is not a manifest (line 3: expected 64 hexadecimal digits"],
         &["another copy", "NOT VALID"],
     ),
     (
@@ -282,6 +286,8 @@ fn workspace() -> TempDir {
     let zip = fs::read(path("exp.zip")).unwrap();
     write("cut.zip", &zip[..zip.len() / 2]);
     write("cut", &zip[..zip.len() / 2]);
+    let tar = fs::read(path("exp.tar.zst")).unwrap();
+    write("cut.tar.zst", &tar[..tar.len() - 9]);
     write("blank.zip", &[0; 300]);
     write("empty.zip", b"");
     write("empty.bin", b"");
@@ -335,6 +341,8 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 /// The commands in a message that can be run as they are: those without a word that stands for another.
 fn commands(said: &str) -> impl Iterator<Item = &str> {
     let quoted = said.split('`').skip(1).step_by(2);
+    // One without arguments is named, not offered.
+    let quoted = quoted.filter(|text| text.split(' ').count() > 2);
     let is_word = |word: &str| word.chars().all(|letter| letter.is_ascii_uppercase());
     quoted.filter(move |text| {
         text.starts_with("ra-pack ")
@@ -370,6 +378,16 @@ fn every_mistake_is_answered_in_words_that_are_true() {
         }
         assert_eq!(tree(workspace.path()), before, "{line}");
     }
+}
+
+#[test]
+fn the_cause_is_said_before_what_follows_from_it() {
+    let workspace = workspace();
+    let mut command = ra_pack();
+    let ran = run_as(command.current_dir(workspace.path()).args(["verify", "cut.tar.zst"]));
+    let said = ran.exits(1).said();
+    let place = |code: &str| said.find(code).unwrap_or_else(|| panic!("no {code} in\n{said}"));
+    assert!(place("[ARC001]") < place("[MAN001]"), "{said}");
 }
 
 #[test]

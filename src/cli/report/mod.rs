@@ -87,6 +87,9 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
         )
         .into());
     }
+    if to_file {
+        ra_pack::check_apart(&args.archive, &args.output)?;
+    }
     if let Some(extension) = args.output.extension().filter(|_| to_file)
         && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
     {
@@ -95,9 +98,6 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             ra_pack::escape(&args.output.to_string_lossy())
         ))
         .into());
-    }
-    if to_file {
-        ra_pack::check_apart(&args.archive, &args.output)?;
     }
     let options = Options {
         reads_data: !args.no_statistics,

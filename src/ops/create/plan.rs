@@ -341,7 +341,7 @@ fn no_arrays(source: &Path, entries: &[SourceEntry], contents: &Contents) -> Opt
                 crate::path::escape(&to.to_string_lossy()),
             )
         }
-        None => "write the arrays as .npy, which `ra-pack convert` takes".to_owned(),
+        None => "write the arrays as .npy or .npz, which `ra-pack convert` takes".to_owned(),
     };
     let found = format!("{}, packed as plain files", files.join(" and "));
     Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hint))
