@@ -6,6 +6,7 @@ mod bisect;
 mod by_name;
 mod digest;
 mod error;
+mod file_kind;
 mod finding;
 mod fs;
 pub mod interchange;
@@ -23,6 +24,7 @@ pub mod ra;
 pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
+pub use crate::file_kind::FileKind;
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
 pub use crate::fs::{before_unfinished, remove_unfinished_and_exit, write_new};
 pub use crate::ops::{

@@ -1,6 +1,6 @@
 //! A tar file, plain or compressed as a whole.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
@@ -57,6 +58,12 @@ impl Tarball {
     /// The memory that its members may take.
     fn allowance(&self) -> Allowance {
         Allowance::of_file(self.len)
+    }
+
+    /// Whether the first bytes, once they are decompressed, are those of a tar.
+    pub(super) fn begins_as_tar(&self) -> bool {
+        let mut start = [0; SNIFFED];
+        self.decoder().read_exact(&mut start).is_ok() && FileKind::of(&start) == FileKind::Tar
     }
 
     pub(super) fn path(&self) -> &Path {

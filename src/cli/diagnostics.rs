@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Excerpt, Finding, Place, escape};
+use ra_pack::{Error, Excerpt, Finding, Form, Place, escape};
+
+use super::info::paste;
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -99,6 +101,20 @@ pub(crate) fn leftover(path: &Path) -> String {
     format!("ra-pack: `{path}` was left by an interrupted run; delete it")
 }
 
+/// That no `noun` of the target matches any of the patterns, or that it has none at all.
+pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
+    let shown = escape(&target.to_string_lossy()).to_string();
+    let target = paste::path(target);
+    let next = format!("`ra-pack list {target}` shows what is there");
+    if patterns.is_empty() {
+        return format!("ra-pack: no {noun} of `{shown}` is asked for or there\n  next: {next}");
+    }
+    let patterns: Vec<_> =
+        patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
+    let patterns = patterns.join(" or ");
+    format!("ra-pack: no {noun} of `{shown}` matches {patterns}\n  next: {next}")
+}
+
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
     let lines = |error: &dyn std::error::Error| {
@@ -115,5 +131,37 @@ pub(crate) fn error(error: &Error) -> String {
         }
         source = cause.source();
     }
+    if let Some(next) = next_step(error) {
+        text.push_str("  next: ");
+        text.push_str(&next);
+        text.push('\n');
+    }
     text
+}
+
+/// Commands that do with a file what can be done with it.
+fn next_step(error: &Error) -> Option<String> {
+    let path = match error {
+        Error::NotAPack { path, .. } => path.as_path(),
+        Error::NotAnArray { name, .. } => Path::new(name),
+        Error::NoSuchMember { archive, suggestion: None, .. } => {
+            return Some(format!("`ra-pack list {}` shows what is there", paste::path(archive)));
+        }
+        Error::IsDirectory { archive, member, .. } => {
+            let (archive, member) = (paste::path(archive), paste::word(member.as_bytes()));
+            return Some(format!("`ra-pack extract {archive} {member} -C DIR` unpacks it"));
+        }
+        _ => return None,
+    };
+    let file = paste::path(path);
+    let into = |extension| {
+        let to = paste::path(&path.with_extension(extension));
+        format!("`ra-pack convert {file} {to}` makes RawArray of it")
+    };
+    match Form::from_extension(path).filter(|_| path.is_file())? {
+        Form::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
+        Form::Npy | Form::Png => Some(into("ra")),
+        Form::Npz | Form::Ds => Some(into("zip")),
+        Form::Pack(_) => None,
+    }
 }

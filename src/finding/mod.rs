@@ -279,6 +279,8 @@ pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
         let place = |finding: &Finding| match finding.place {
+            // What damaged the archive is the cause of what it lacks.
+            None if finding.member.is_none() => u64::MAX,
             None => 0,
             Some(Place::Byte { offset }) => offset,
             Some(Place::Line { line }) => line,
@@ -447,6 +449,8 @@ codes! {
     TrailingMetadata = "RA003" Warning,
     /// The array is stored in a form that other readers of RawArray misread.
     UnusualEncoding = "RA004" Warning,
+    /// A pack without arrays.
+    NoArrays = "RA005" Warning,
 
     /// An array without a description.
     Undescribed = "DESC001" Error,

@@ -81,6 +81,7 @@ impl Code {
             }
             Self::TrailingMetadata => "keep these bytes in a file of their own",
             Self::UnusualEncoding => "read the array with the library and write it again",
+            Self::NoArrays => "add the arrays as RawArray files: `ra-pack convert` makes them",
 
             Self::Undescribed => "`ra-pack describe --write DIR` writes what the headers say",
             Self::DescribedTwice => "keep one of the two, or make both say the same",

@@ -72,6 +72,7 @@ impl Code {
             | Self::BadData
             | Self::TrailingMetadata
             | Self::UnusualEncoding
+            | Self::NoArrays
             | Self::Undescribed
             | Self::DescribedTwice
             | Self::NoArrayDescribed

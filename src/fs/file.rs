@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
 
 /// Bytes that are copied from file to file before anybody hears of it.
@@ -61,6 +62,13 @@ impl File {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the file is by its first bytes.
+    pub(crate) fn kind(&self) -> Result<FileKind> {
+        let mut start = [0; SNIFFED];
+        let filled = self.read_at(&mut start, 0)?;
+        Ok(FileKind::of(start.get(..filled).unwrap_or_default()))
     }
 
     /// Its length in bytes at this moment.

@@ -39,6 +39,7 @@ pub(crate) use self::walk::{Kind, Walked, entries, walk};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 
 /// Whether something of that name is there, a dangling link too.
 pub(crate) fn exists(path: &Path) -> bool {
@@ -58,6 +59,14 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 /// Whether it is a directory, through links.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
+}
+
+/// What is at `path`, by its first bytes.
+pub(crate) fn kind_of(path: &Path) -> Result<FileKind> {
+    if is_directory(path)? {
+        return Ok(FileKind::Directory);
+    }
+    File::open(path)?.kind()
 }
 
 /// The length of an ordinary file, if there is one.

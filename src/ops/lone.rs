@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::inline;
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::ndl::{Document, Extent, Ndarray};
@@ -96,6 +97,11 @@ impl Lone {
 
     pub(super) fn is_pack_document(&self) -> bool {
         self.subject.as_str() == PACK_DOCUMENT
+    }
+
+    /// Whether it is neither an array nor a description by its name.
+    pub(super) fn is_ordinary(&self) -> bool {
+        self.unattached.is_some()
     }
 
     fn is_attached(&self) -> bool {
@@ -231,6 +237,21 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let Some((array, _)) = contents.arrays.entry(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
     Ok(described.map(|described| described.entity.to_ndarray()))
+}
+
+/// Why what is at `path` is not taken as an array, which is known by its name.
+pub(super) fn not_an_array(path: &Path) -> Error {
+    let name = path.to_string_lossy().into_owned();
+    match fs::kind_of(path) {
+        Ok(FileKind::RawArray) => Error::Mismatch {
+            name,
+            reason: format!(
+                "a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"
+            ),
+        },
+        Ok(kind) => Error::NotAnArray { name, kind },
+        Err(error) => error,
+    }
 }
 
 /// Reads the header of an array or the text of a description.

@@ -55,18 +55,18 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let stamp = file.stamp()?;
     let lone::Lone { root, subject, contents, .. } = lone::gather(&place, None)?;
     let Some((subject, facts)) = contents.arrays.entry(subject.as_str()) else {
-        return Err(Error::Unsupported(format!("`{}` is no array (.ra)", escape_path(path))));
+        return Err(lone::not_an_array(path));
     };
     let header = match &facts.header {
         Ok(header) => header,
         Err(source) => {
             let name = path.to_string_lossy().into_owned();
-            return Err(Error::Array { name, source: (**source).clone() });
+            return Err(Error::array(name, (**source).clone()));
         }
     };
     header.check_file_len(stamp.len()).map_err(|source| {
         let name = path.to_string_lossy().into_owned();
-        Error::Array { name, source }
+        Error::array(name, source)
     })?;
     let mut findings = Vec::new();
     let described = contents.description(subject, &mut findings);

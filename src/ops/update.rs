@@ -62,7 +62,7 @@ impl UpdateReport {
 ///
 /// # Errors
 ///
-/// When the system refuses.
+/// [`Error::NotAnArray`](crate::Error::NotAnArray) for a file that is neither an array nor a description, and when the system refuses.
 pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
     let mut report = UpdateReport {
         target: target.to_owned(),
@@ -76,7 +76,11 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {
-        let Lone { root, subject, contents, .. } = lone::gather(target, None)?;
+        let lone = lone::gather(target, None)?;
+        if lone.is_ordinary() {
+            return Err(lone::not_an_array(target));
+        }
+        let Lone { root, subject, contents, .. } = lone;
         let stem = subject.without_extension().to_owned();
         let is_pack_document = subject.as_str() == crate::pack::PACK_DOCUMENT;
         let counts = |path: &MemberPath| is_pack_document || path.without_extension() == stem;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::glance::{Glance, glance};
 use super::inline;
+use super::info::is_array_file;
 use super::lone;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::fs;
 use crate::ndl;
 use crate::pack::{self, Contents, DescriptionFacts};
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
 
 /// What a document that comes without a file is called.
@@ -148,6 +149,14 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 }
 
 fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    let kind = fs::kind_of(target)?;
+    if kind.is_of_another_format() && !is_array_file(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is {}",
+            escape(&target.to_string_lossy()),
+            kind.not("a description")
+        )));
+    }
     let mut report = ValidateReport::new(target, None);
     let lone = match lone::gather(target, options.root.as_deref()) {
         Ok(lone) => lone,

@@ -594,16 +594,20 @@ fn the_digest_of_the_archive_is_that_of_its_bytes() {
 }
 
 #[test]
-fn an_archive_in_its_own_source_does_not_hold_itself() {
+fn an_archive_in_its_own_source_has_to_be_left_out() {
     let experiment = small();
     let archive = experiment.path().join("x.zip");
-    let options = ["--archive-digest", "--strict"];
+    let options = ["--archive-digest", "--strict", "--exclude", "x.zip*"];
+    for some in [&options[..2], &["--exclude", "*.zip"]] {
+        create(experiment.path(), &archive, some).exits(2).says(&["--exclude 'x.zip*'"]);
+        assert_eq!(names_in(experiment.path()), ["a.ra", "a.yaml", "notes.txt"]);
+    }
     let ran = create(experiment.path(), &archive, &options).exits(0);
     assert!(!ran.said().contains("unfinished"), "{}", ran.said());
     let first = fs::read(&archive).unwrap();
     let names: Vec<_> = zip_entries(&first).into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["a.ra", "a.yaml", "notes.txt", "manifest.yaml", "manifest-sha256.txt"]);
-    create(experiment.path(), &archive, &["--archive-digest", "--strict", "--force"]).exits(0);
+    create(experiment.path(), &archive, &[&options[..], &["--force"]].concat()).exits(0);
     assert_eq!(fs::read(&archive).unwrap(), first);
 }
 

@@ -13,8 +13,8 @@ use num_complex::Complex;
 use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, parse_slice};
 use ra_pack::{
-    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, Layout, Method, Pack,
-    RawArray, create, extract,
+    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, FileKind, Layout,
+    Method, Pack, RawArray, create, extract,
 };
 use tempfile::TempDir;
 
@@ -493,7 +493,7 @@ fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
         assert!(pack.read("../outside").is_err(), "{kind}");
         assert!(pack.array("run1").is_err(), "{kind}: a directory");
         let text = pack.array("README.txt").unwrap();
-        assert!(matches!(text.header().unwrap_err(), Error::Array { .. }), "{kind}");
+        assert!(matches!(text.header().unwrap_err(), Error::NotAnArray { .. }), "{kind}");
     });
 }
 
@@ -855,11 +855,16 @@ fn an_error_becomes_an_io_error_of_its_kind() {
     assert_eq!(kind(array.read::<u8>().unwrap_err()), io::ErrorKind::InvalidData);
     assert_eq!(kind(array.slice::<f32>(s![0]).unwrap_err()), io::ErrorKind::InvalidInput);
     assert_eq!(kind(array.view::<f32>().unwrap_err()), io::ErrorKind::Unsupported);
-    let twice = create(packs.scratch.path(), &path, &CreateOptions::default()).unwrap_err();
+    let source = TempDir::new().unwrap();
+    let twice = create(source.path(), &path, &CreateOptions::default()).unwrap_err();
     assert_eq!(kind(twice), io::ErrorKind::AlreadyExists);
     fs::write(packs.path("no.zip"), "no zip").unwrap();
     let no_archive = Pack::open(packs.path("no.zip")).unwrap_err();
     assert_eq!(kind(no_archive), io::ErrorKind::InvalidData);
+    fs::write(packs.path("no.txt"), "no zip").unwrap();
+    let no_pack = Pack::open(packs.path("no.txt")).unwrap_err();
+    assert!(matches!(no_pack, Error::NotAPack { kind: FileKind::Text, .. }), "{no_pack:?}");
+    assert_eq!(kind(no_pack), io::ErrorKind::InvalidInput);
     let read = || -> io::Result<ArrayD<u8>> { Ok(pack.array("run1/temperature.ra")?.read()?) };
     assert_eq!(read().unwrap_err().kind(), io::ErrorKind::InvalidData);
 }

@@ -123,10 +123,11 @@ fn the_gzip_header_tells_nothing_about_where_it_was_made() {
 fn streams_are_known_by_their_first_bytes() {
     for format in FORMATS {
         let bytes = encode(format, None, 1, &[b"plain bytes"]);
-        assert_eq!(StreamCompression::detect(&bytes[..4]), format);
+        assert_eq!(StreamCompression::of(FileKind::of(&bytes[..4])), format);
     }
-    assert_eq!(StreamCompression::detect(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
-    assert_eq!(StreamCompression::detect(b"\x1f"), StreamCompression::None);
+    let compression = |start| StreamCompression::of(FileKind::of(start));
+    assert_eq!(compression(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
+    assert_eq!(compression(b"\x1f"), StreamCompression::None);
 }
 
 #[test]

@@ -90,6 +90,15 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     if to_file {
         ra_pack::check_apart(&args.archive, &args.output)?;
     }
+    if let Some(extension) = args.output.extension().filter(|_| to_file)
+        && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
+    {
+        return Err(ra_pack::Error::Unsupported(format!(
+            "a page is written as HTML, and `{}` says otherwise; let it end in .html",
+            ra_pack::escape(&args.output.to_string_lossy())
+        ))
+        .into());
+    }
     let options = Options {
         reads_data: !args.no_statistics,
         jobs: args.common.jobs.unwrap_or_else(default_jobs),

@@ -33,3 +33,12 @@ pub(super) const UNUSUAL_ENCODING: Explanation = sketch(
     "flags 1 (big-endian)\n",
     "flags 0\n",
 );
+
+pub(super) const NO_ARRAYS: Explanation = sketch(
+    "ra-pack",
+    "The source has no RawArray file, so that the pack describes and checks no array: all it has are plain \
+     files. `ra-pack convert` makes arrays of .npy, .npz and ds-format; other formats have to be written as \
+     one of these first.",
+    "data/a.npy\n",
+    "data/a.ra\ndata/a.yaml\n",
+);

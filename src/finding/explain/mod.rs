@@ -89,6 +89,7 @@ impl Code {
             Self::BadData => arrays::BAD_DATA,
             Self::TrailingMetadata => arrays::TRAILING_METADATA,
             Self::UnusualEncoding => arrays::UNUSUAL_ENCODING,
+            Self::NoArrays => arrays::NO_ARRAYS,
             Self::Undescribed => descriptions::UNDESCRIBED,
             Self::DescribedTwice => descriptions::DESCRIBED_TWICE,
             Self::NoArrayDescribed => descriptions::NO_ARRAY_DESCRIBED,

@@ -140,6 +140,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
     }
     let companions = Companions::new(archive);
+    companions.must_not_be_packed(source, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
         return Err(Error::Unsupported(
             "what is signed is the manifest beside the archive, and none is to be written"
@@ -147,12 +148,8 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         ));
     }
     let pending = Outputs::begin(&companions, options)?;
-    let own: Vec<_> = companions
-        .all()
-        .map(PathBuf::as_path)
-        .chain(pending.temporaries())
-        .filter_map(|path| fs::name_below(source, path))
-        .collect();
+    let own: Vec<_> =
+        pending.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
     let jobs = parallel::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),

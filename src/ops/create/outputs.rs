@@ -33,8 +33,26 @@ impl Companions {
         }
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.archive, &self.manifest, &self.digest].into_iter()
+    /// Refuses files inside of the source that are not left out: the next run would pack them.
+    pub(super) fn must_not_be_packed(&self, source: &Path, options: &CreateOptions) -> Result<()> {
+        let Some(archive) = fs::name_below(source, &self.archive) else { return Ok(()) };
+        let written = [
+            (true, ""),
+            (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
+            (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+        ];
+        let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
+        let packed =
+            written.find(|(_, suffix)| !options.exclude.matches(&format!("{archive}{suffix}")));
+        let Some((_, suffix)) = packed else { return Ok(()) };
+        let escape = |path: &Path| crate::path::escape(&path.to_string_lossy()).to_string();
+        Err(Error::Unsupported(format!(
+            "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
+             or give --exclude '{}*'",
+            escape(&self.archive),
+            escape(source),
+            crate::path::escape(&archive),
+        )))
     }
 }
 

@@ -22,8 +22,8 @@ use crate::ops::survey::{Kept, SourceEntry, State, Survey};
 use crate::ops::{inline, manifests};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
-    Placement,
+    self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::parallel;
 use crate::path::MemberPath;
@@ -133,6 +133,8 @@ impl<'a> Plan<'a> {
             findings.push(finding);
             None
         });
+        findings.extend(earlier_archives(&entries));
+        findings.extend(no_arrays(source, &entries, &contents));
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -301,6 +303,66 @@ impl<'a> Plan<'a> {
         !fs::exists(&self.source.join(path))
             || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
     }
+}
+
+/// Archives with their manifests next to them: most likely of earlier runs.
+fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
+    let is_there =
+        |name: &str| entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).is_ok();
+    let names = entries.iter().map(|entry| entry.path.as_str());
+    let archives = names.filter(move |name| {
+        Container::from_extension(name.as_ref()).is_some()
+            && is_there(&format!("{name}{EXTERNAL_MANIFEST_SUFFIX}"))
+    });
+    archives.map(|name| {
+        Finding::new(Code::OddContainer, "an archive of an earlier run is packed with the rest")
+            .in_member(name)
+            .hint(format!("leave it out: `--exclude '{name}*'`"))
+    })
+}
+
+/// Files that hold arrays in a format that can be imported, by what their names end in.
+const IMPORTED: [&str; 3] = ["npy", "npz", "ds"];
+/// The same in formats that cannot.
+const FOREIGN: [&str; 11] =
+    ["nc", "nc4", "cdf", "h5", "hdf5", "he5", "csv", "tsv", "mat", "fits", "parquet"];
+
+/// Says that a pack has no array, which is seldom what is meant.
+fn no_arrays(source: &Path, entries: &[SourceEntry], contents: &Contents) -> Option<Finding> {
+    if contents.arrays.len() > 0 || contents.unattached().any(|(_, facts)| facts.describes()) {
+        return None;
+    }
+    let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for entry in entries {
+        let Some(extension) = entry.path.extension() else { continue };
+        if IMPORTED.contains(&extension) || FOREIGN.contains(&extension) {
+            counts.entry(extension).or_insert((0, entry.path.as_str())).0 += 1;
+        }
+    }
+    let finding = Finding::new(Code::NoArrays, "there is no array in the pack");
+    if counts.is_empty() {
+        return Some(finding);
+    }
+    let files = counts.iter().map(|(extension, (count, _))| match count {
+        1 => format!("1 .{extension} file"),
+        count => format!("{count} .{extension} files"),
+    });
+    let files: Vec<_> = files.collect();
+    let first = IMPORTED.iter().find_map(|extension| Some((extension, counts.get(extension)?.1)));
+    let hint = match first {
+        Some((extension, name)) => {
+            let from = source.join(name);
+            let to = from.with_extension(if *extension == "npy" { "ra" } else { "" });
+            format!(
+                "`ra-pack convert {} {}` makes an array of one",
+                crate::path::escape(&from.to_string_lossy()),
+                crate::path::escape(&to.to_string_lossy()),
+            )
+        }
+        None => "write the arrays as .npy or .npz, which `ra-pack convert` takes".to_owned(),
+    };
+    let found = format!("{}, packed as plain files", files.join(" and "));
+    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hint))
 }
 
 /// What is wrong with the names that the payload will have in the archive; errors when they have to be

@@ -165,7 +165,7 @@ impl Side {
             Data::Stored(start) => {
                 self.blob.read_exact_at(buffer, start.saturating_add(at))?;
                 let swapped = self.stored.swap_to_native(buffer);
-                swapped.map_err(|source| Error::Array { name: self.name.clone(), source })
+                swapped.map_err(|source| Error::array(self.name.clone(), source))
             }
         }
     }

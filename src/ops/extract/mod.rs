@@ -85,12 +85,6 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     options.progress.stage("reading", whole, 0);
     let jobs = parallel::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
-    fs::create_root(target)?;
-    // Runs that replace files would leave a mixture of two packs.
-    let _turn = Turn::take(target, !options.force, &options.progress);
-    if !options.force {
-        plan.refuse_existing(target)?;
-    }
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -100,6 +94,15 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         leftovers: Vec::new(),
         findings: std::mem::take(&mut plan.findings),
     };
+    if plan.is_empty() && !options.patterns.is_empty() {
+        return Ok(report);
+    }
+    fs::create_root(target)?;
+    // Runs that replace files would leave a mixture of two packs.
+    let _turn = Turn::take(target, !options.force, &options.progress);
+    if !options.force {
+        plan.refuse_existing(target)?;
+    }
     let extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);

@@ -107,6 +107,11 @@ impl Plan {
         numbers.iter().filter_map(|number| self.members.get(*number))
     }
 
+    /// Whether there is nothing to write.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+
     /// Refuses before anything is written.
     pub(super) fn refuse_existing(&self, target: &Path) -> Result<()> {
         if fs::is_empty_directory(target)? {

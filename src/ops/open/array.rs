@@ -438,7 +438,7 @@ impl<'a> PackedArray<'a> {
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
-        Error::Array { name: self.name.clone(), source }
+        Error::array(self.name.clone(), source)
     }
 
     pub(super) fn mismatch(&self, reason: String) -> Error {

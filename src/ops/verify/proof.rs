@@ -9,11 +9,12 @@ use super::super::present::Present;
 use super::VerifyReport;
 use super::outside::Outside;
 use crate::digest::Algorithm;
-use crate::error::Result;
-use crate::finding::{Code, Finding};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding, Place};
 use crate::fs;
 use crate::manifest::NameEncoding;
 use crate::pack::{self, Layout, Placement};
+use crate::path::escape;
 
 /// A pack that is held against its manifests.
 pub(super) struct Proof<'a> {
@@ -168,7 +169,19 @@ impl Proof<'_> {
             Some(piped) => piped.to_vec(),
             None => fs::read_limited(&path, MAX_MANIFEST)?,
         };
+        let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
+        // The caller named another file by mistake, and nothing is wrong with the pack.
+        if self.outside.options.manifest.is_some()
+            && external.manifest.entries().is_empty()
+            && let Some(Finding { message, place: Some(Place::Line { line }), .. }) =
+                findings.get(before..).and_then(<[Finding]>::first)
+        {
+            return Err(Error::Unsupported(format!(
+                "`{}` is not a manifest (line {line}: {message})",
+                escape(&external.name)
+            )));
+        }
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {
             Some(inner) => {

@@ -130,7 +130,7 @@ impl ReadElements for PackedFiles {
     fn elements(&mut self, _: usize, item: &Item, beside: &Path) -> Result<Elements<'_>> {
         let member = format!("{}.{ARRAY_EXTENSION}", item.name);
         let damaged = |error| match error {
-            ReadError::Decode(source) => Error::Array { name: member.clone(), source },
+            ReadError::Decode(source) => Error::array(member.clone(), source),
             ReadError::Io(error) => super::super::data::failed(error, "read", &self.path),
             ReadError::Slice(error) => {
                 Error::Mismatch { name: member.clone(), reason: error.to_string() }
