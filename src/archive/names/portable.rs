@@ -5,6 +5,8 @@
 //! Two names are taken for one when they have the same letters after Unicode's canonical composition
 //! (NFC) and its simple mapping to lower case ([`char::to_lowercase`]). File systems fold a little more
 //! or less than that, each in its own way; no table fits them all.
+//!
+//! Two files that Info-ZIP's `unzip` gives one name are an error in a zip, since only the second is left.
 
 use std::collections::{HashMap, HashSet};
 

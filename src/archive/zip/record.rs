@@ -53,6 +53,8 @@ pub(super) const EXTRA_ALIGNMENT: u16 = 0xd935;
 pub(super) const EXTRA_ASI_UNIX: u16 = 0x756e;
 /// libarchive's field, which repeats in the local header what only the directory has.
 pub(super) const EXTRA_LIBARCHIVE: u16 = 0x6c78;
+/// Info-ZIP's times, behind a byte that says which there are.
+pub(super) const EXTRA_TIMES: u16 = 0x5455;
 /// Info-ZIP's Unicode Path (§4.6.9).
 pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
 

@@ -36,7 +36,9 @@ pub(super) const LINK: Explanation = sketch(
 
 pub(super) const SPECIAL_FILE: Explanation = sketch(
     "ra-pack",
-    "Devices, pipes and sockets have no content that could be kept.",
+    "Devices, pipes and sockets have no content that could be kept. In a zip the attributes of a member \
+     may say, too, that it is a directory without a slash behind its name, or the label of a volume: some \
+     programs obey that, whatever system the archive says it is from, and others make a file of it.",
     "run1/queue  (a named pipe)\n",
     "ra-pack create exp -o exp.zip --exclude run1/queue\n",
 );
@@ -71,6 +73,8 @@ pub(super) const UNPORTABLE_NAME: Explanation = sketch(
     "Some system cannot write a file of this name: Windows keeps names such as `aux` and `con.txt` \
      for devices, forbids some characters and a dot or blank at the end, many of its programs \
      allow 260 characters for a whole path, and most file systems 255 bytes for one part of it. \
+     Info-ZIP's `unzip` leaves out control characters, and a semicolon and digits at the end; two files \
+     of a zip that it gives one name are an error. \
      The pack is sound, but cannot be unpacked everywhere. `create --portable` refuses such names.",
     "run1/aux.txt\n",
     "run1/auxiliary.txt\n",

@@ -195,14 +195,15 @@ pub(super) fn difference(ours: &Tree, theirs: &Unpacked) -> Option<String> {
 
 fn tree(directory: &Path) -> Tree {
     let mut all = Tree::new();
-    let mut below = vec![String::new()];
-    while let Some(prefix) = below.pop() {
-        for entry in fs::read_dir(directory.join(&prefix)).unwrap() {
+    let mut below = vec![(directory.to_owned(), String::new())];
+    while let Some((directory, prefix)) = below.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
             let entry = entry.unwrap();
+            // A name that is not UTF-8 differs from ours in any case.
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let kind = entry.file_type().unwrap();
             let node = if kind.is_dir() {
-                below.push(format!("{name}/"));
+                below.push((entry.path(), format!("{name}/")));
                 Node::Directory
             } else if kind.is_symlink() {
                 Node::Link
