@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use bytemuck::Pod;
+use crate::ra::Element;
 use ndarray::{ArrayD, SliceInfoElem};
 
 use super::PackedArray;
@@ -31,7 +31,7 @@ impl PackedArray<'_> {
     }
 
     /// A part of the array.
-    pub(super) fn slice_passing<T: Pod>(&self, slice: &[SliceInfoElem]) -> Result<ArrayD<T>> {
+    pub(super) fn slice_passing<T: Element>(&self, slice: &[SliceInfoElem]) -> Result<ArrayD<T>> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.unreadable(error.into()))?;
         let (rising, turned) = self.rising(&header, slice)?;
