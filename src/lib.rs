@@ -44,7 +44,9 @@ pub use crate::ops::{
     write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
-pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape, escape_path, is_unsafe};
+pub use crate::path::{
+    InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape, escape_path, is_unsafe,
+};
 pub use crate::progress::{Progress, Snapshot};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};
 

@@ -341,7 +341,9 @@ mod tests {
         assert_eq!(escape("a\u{1b}[2Jb\u{202e}c\n").to_string(), "a\\u{1b}[2Jb\\u{202e}c\\n");
         assert_eq!(escape("Größe").to_string(), "Größe");
         assert!((' '..='~').all(|character| !is_unsafe(character)));
-        for character in ['\u{9b}', '\u{7f}', '\u{ad}', '\u{feff}', '\u{e0041}', '\u{fe0f}', '\u{1ffff}'] {
+        for character in
+            ['\u{9b}', '\u{7f}', '\u{ad}', '\u{feff}', '\u{e0041}', '\u{fe0f}', '\u{1ffff}']
+        {
             assert!(is_unsafe(character), "{character:?}");
         }
         assert!(!['é', '\u{a0}', '\u{fffd}', '\u{10fffd}', '≠', '漢'].into_iter().any(is_unsafe));

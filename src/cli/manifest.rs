@@ -58,7 +58,7 @@ pub(crate) struct Manifest {
 
 fn algorithm(text: &str) -> Result<Algorithm, String> {
     Algorithm::from_name(text)
-        .filter(|algorithm| !algorithm.is_weak())
+        .filter(|algorithm| algorithm.is_written())
         .ok_or_else(|| "expected sha256 or sha512".to_owned())
 }
 

@@ -85,7 +85,8 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
     Cli::read().map_err(|error| {
         if std::env::args_os().any(|typed| typed.to_string_lossy().contains(ra_pack::is_unsafe)) {
             let text = error.render().to_string();
-            let lines: Vec<_> = text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
+            let lines: Vec<_> =
+                text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
             output::to_stderr(&(lines.join("\n") + "\n"));
         } else {
             // Help and version are results; a closed pipe does not matter for either.

@@ -217,9 +217,9 @@ impl Output {
 /// Writes a value as JSON in which nothing acts on a terminal: what [`escape`] escapes is escaped as JSON does.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, SafeJson);
-    value.serialize(&mut serializer).map_err(|error| {
-        if error.is_io() { error.into() } else { io::Error::other(error) }
-    })
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| if error.is_io() { error.into() } else { io::Error::other(error) })
 }
 
 /// The same as a text.
@@ -238,8 +238,9 @@ impl serde_json::ser::Formatter for SafeJson {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((before, character)) =
-            rest.find(is_unsafe).and_then(|at| Some((rest.get(..at)?, rest.get(at..)?.chars().next()?)))
+        while let Some((before, character)) = rest
+            .find(is_unsafe)
+            .and_then(|at| Some((rest.get(..at)?, rest.get(at..)?.chars().next()?)))
         {
             out.write_all(before.as_bytes())?;
             for unit in character.encode_utf16(&mut [0; 2]) {

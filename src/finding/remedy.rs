@@ -62,7 +62,7 @@ impl Code {
             }
 
             Self::NoManifest => {
-                "name a manifest with --manifest, or pack the source again: `ra-pack create`"
+                "pack the source again: `ra-pack create`; a manifest kept elsewhere is for `ra-pack verify --manifest FILE`"
             }
             Self::BadManifestLine => "take the manifest from another copy",
             Self::DigestMismatch | Self::MissingMember => "take the file from another copy",

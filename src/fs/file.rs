@@ -397,10 +397,7 @@ pub(crate) fn read_once(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 
 fn read_all(file: &fs::File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(Error::io("read", path))?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(Error::io("read", path)(io::Error::new(
             io::ErrorKind::FileTooLarge,

@@ -61,7 +61,10 @@ pub(super) fn announce() {
 ///
 /// For a program that stops at once, such as on Ctrl-C: [`create`](crate::create) and [`extract`](crate::extract)
 /// remove theirs themselves when they return. No other thread begins or ends such a write in the meantime.
-#[expect(clippy::exit, reason = "only the end of the process keeps other threads from going on to write")]
+#[expect(
+    clippy::exit,
+    reason = "only the end of the process keeps other threads from going on to write"
+)]
 pub fn remove_unfinished_and_exit(status: i32) -> ! {
     let unfinished = unfinished();
     for (path, remover) in unfinished.iter() {

@@ -51,9 +51,8 @@ pub(super) fn mark(temporary: &fs::File) {
 
 /// Whether some run writes the temporary file or directory at `path`.
 pub(super) fn is_marked(path: &Path) -> bool {
-    let is_marked = |file: fs::File| {
-        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
-    };
+    let is_marked =
+        |file: fs::File| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
     cfg!(unix) && super::file::without_waiting(path).is_ok_and(is_marked)
 }
 

@@ -138,6 +138,22 @@ impl NamedManifest {
         findings.append(&mut unlisted_files);
     }
 
+    /// That it lists fewer files than a stronger manifest has to, which are all of `files`.
+    pub(super) fn lists_less_than<'n>(
+        &self,
+        files: impl Iterator<Item = &'n str>,
+    ) -> Option<Finding> {
+        let mut unlisted = files.filter(|name| self.manifest.get(name).is_none());
+        let first = unlisted.next()?;
+        let count = unlisted.count().saturating_add(1);
+        let message = format!(
+            "{count} of the files are listed in a stronger manifest only, `{first}` among them"
+        );
+        let hint = "make all manifests anew: who reads this one alone does not check these files";
+        let finding = Finding::new(Code::ManifestsDisagree, message).warning();
+        Some(finding.in_member(&*self.name).hint(hint))
+    }
+
     /// Everything in which two manifests of one algorithm differ.
     pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
         let finding = |path: &str| {

@@ -85,10 +85,15 @@ pub(crate) fn tag_manifest_algorithm(name: &str) -> Option<Algorithm> {
 
 /// Whether a file is the signature of a manifest by its name. No manifest can list it.
 pub(crate) fn is_signature(name: &str) -> bool {
-    SIGNATURE_EXTENSIONS.iter().any(|extension| {
-        let manifest = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
-        manifest.and_then(manifest_algorithm).is_some()
-    })
+    signed_by(name).is_some()
+}
+
+/// The manifest that a file is a signature of, by its name.
+pub(crate) fn signed_by(name: &str) -> Option<&str> {
+    let mut manifests = SIGNATURE_EXTENSIONS
+        .iter()
+        .filter_map(|extension| name.strip_suffix(extension)?.strip_suffix('.'));
+    manifests.find(|manifest| manifest_algorithm(manifest).is_some())
 }
 
 /// Whether a file is an array by its name.

@@ -26,6 +26,23 @@ fn containers(parts: &[Part]) -> [(&'static str, Vec<u8>); 3] {
 }
 
 #[test]
+fn a_file_that_the_manifest_does_not_list_is_written_and_named() {
+    let mut parts = with_manifest(vec![part("a.txt", "a"), part("d/b.txt", "b")]);
+    parts.push(part("d/new.txt", "who knows"));
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = scratch.path().join(format!("{name}-out"));
+        let ran = extract(&archive, &into, &["--json"]).exits(1);
+        assert_eq!(ran.findings(), [("MAN005".to_owned(), "d/new.txt".to_owned())], "{name}");
+        assert_eq!(fs::read(into.join("d/new.txt")).unwrap(), b"who knows");
+        let part = scratch.path().join(format!("{name}-part"));
+        ra("extract", &[&archive, Path::new("d/b.txt"), Path::new("-C"), &part], &[]).exits(0);
+    }
+}
+
+#[test]
 fn what_was_packed_comes_out_of_every_container() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());

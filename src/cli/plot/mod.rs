@@ -14,7 +14,7 @@ use clap::Args;
 use ra_pack::{SampleOptions, escape_path};
 
 pub(super) use self::colors::{ColorMap, MAX_NAMED, of_name};
-pub(super) use self::svg::data_uri;
+pub(super) use self::svg::{base64, data_uri};
 
 use self::chart::Style;
 use self::preview::Terminal;

@@ -83,19 +83,24 @@ fn write_item(item: &Item, svg: &mut String) -> ra_pack::Result<()> {
 
 /// A PNG as a link that holds it.
 pub(crate) fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", base64(png))
+}
+
+/// Bytes in base64 (RFC 4648 §4).
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut uri = "data:image/png;base64,".to_owned();
-    for chunk in png.chunks(3) {
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
         let byte = |nth: usize| u32::from(chunk.get(nth).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for nth in 0..4_usize {
             let shift = 18_u32.saturating_sub(u32::try_from(nth).unwrap_or(0) * 6);
             let digit = usize::try_from(bits >> shift & 0x3F).unwrap_or(0);
             let digit = DIGITS.get(digit).copied().unwrap_or(b'A');
-            uri.push(if nth > chunk.len() { '=' } else { char::from(digit) });
+            text.push(if nth > chunk.len() { '=' } else { char::from(digit) });
         }
     }
-    uri
+    text
 }
 
 fn place(number: f64) -> String {
@@ -131,7 +136,7 @@ mod tests {
         let cases =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (bytes, text) in cases {
-            assert_eq!(data_uri(bytes.as_bytes()), format!("data:image/png;base64,{text}"));
+            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 

@@ -115,7 +115,7 @@ pub(super) const ODD_PERCENT: Explanation = sketch(
 pub(super) const UNKNOWN_DIGEST: Explanation = sketch(
     "BagIt 1.0 (RFC 8493 §2.4)",
     "The name of a manifest says what its digests were made by. Here they can be made by md5, sha1, \
-     sha256 and sha512; what another manifest lists was not checked, so the bag cannot be called \
+     sha224, sha256, sha384 and sha512; what another manifest lists was not checked, so the bag cannot be called \
      valid.",
     "manifest-blake2b.txt\n",
     "manifest-sha512.txt\n",

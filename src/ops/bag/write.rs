@@ -19,10 +19,10 @@ pub(in crate::ops) fn algorithms(options: &CreateOptions) -> Result<Vec<Algorith
     if options.digests.is_empty() {
         return Ok(vec![Algorithm::Sha256]);
     }
-    if let Some(weak) = options.digests.iter().find(|algorithm| algorithm.is_weak()) {
+    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
         return Err(Error::Unsupported(format!(
-            "a manifest by {} can be forged; write sha256, sha512 or both",
-            weak.name()
+            "a manifest by {} is only read; write sha256, sha512 or both",
+            other.name()
         )));
     }
     if !options.digests.contains(&Algorithm::Sha256) {

@@ -52,7 +52,7 @@ pub struct ExtractReport {
     pub verified: u64,
     /// Files in the directories that were written to, left by an interrupted run.
     pub leftovers: Vec<PathBuf>,
-    /// What is wrong. A member with an error was not written.
+    /// What is wrong. A member with an error was not written, unless all that is wrong is that no manifest lists it.
     pub findings: Vec<Finding>,
 }
 
@@ -67,7 +67,7 @@ impl ExtractReport {
 ///
 /// Each file gets its name when it is complete and agrees with the manifest; until then it has none, or a
 /// temporary one beside its own where the file system has no files without. Members that are damaged, unsafe or not as listed are reported and
-/// not written; the others are. Where everything is unpacked, what the manifest lists and the archive
+/// not written; the others are. One that the manifest does not list is written and reported. Where everything is unpacked, what the manifest lists and the archive
 /// does not hold is reported too.
 ///
 /// Files get the permissions of new files and the time of writing; nothing else of what an archive says

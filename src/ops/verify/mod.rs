@@ -245,7 +245,7 @@ impl<'a> Verification<'a> {
         let piped = piped.as_deref();
         let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = outside.signatures(of_pack);
+        report.signatures = outside.signatures(of_pack, findings);
         outside.check_archive_digest(findings)?;
         let found = Found { outside, members, names, placement, texts: &texts, left: &left };
         let exact = found.is_listed_exactly()?;

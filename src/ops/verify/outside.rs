@@ -56,14 +56,29 @@ impl Outside<'_> {
         self.options.manifest.clone().unwrap_or_else(beside)
     }
 
-    /// The signatures in the pack, of whose files these are the names, and outside.
-    pub(super) fn signatures<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<String> {
-        let outside = signatures::of(&self.manifest_path());
-        names
-            .filter(|name| pack::is_signature(name))
-            .map(str::to_owned)
-            .chain(outside.iter().map(|path| path.to_string_lossy().into_owned()))
-            .collect()
+    /// The signatures in the pack, of whose files these are the names, and outside. One of a file that is not there
+    /// is a finding instead: it signs nothing.
+    pub(super) fn signatures<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str> + Clone,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<String> {
+        let manifest = self.manifest_path();
+        let is_there = fs::exists(&manifest);
+        let outside = signatures::of(&manifest).into_iter();
+        let outside = outside.map(|path| (path.to_string_lossy().into_owned(), is_there));
+        let inside = names.clone().filter_map(|name| {
+            let signed = pack::signed_by(name)?;
+            Some((name.to_owned(), names.clone().any(|name| name == signed)))
+        });
+        let (of_files, of_nothing): (Vec<_>, Vec<_>) =
+            inside.chain(outside).partition(|(_, is_there)| *is_there);
+        findings.extend(of_nothing.into_iter().map(|(name, _)| {
+            Finding::new(Code::OddContainer, "the signature is of a manifest that is not there")
+                .in_member(name)
+                .hint("take the manifest from another copy, or delete the signature")
+        }));
+        of_files.into_iter().map(|(name, _)| name).collect()
     }
 
     /// Holds the whole archive against its digest, if there is one.

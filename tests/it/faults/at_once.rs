@@ -96,9 +96,8 @@ fn an_array_and_its_description_are_of_one_run() {
     let at = |name: &str| scratch.path().join(name).to_str().unwrap().to_owned();
     // A little-endian header of the NPY format, for floats of 8 bytes.
     let npy = |name: &str, rows: usize, columns: usize| {
-        let head = format!(
-            "{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
-        );
+        let head =
+            format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
         let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
         bytes.extend(format!("{head:<117}\n").bytes());
         bytes.resize(bytes.len() + 8 * rows * columns, 0);
@@ -107,7 +106,8 @@ fn an_array_and_its_description_are_of_one_run() {
     npy("a.npy", 100, 300);
     npy("b.npy", 300, 100);
     for _ in 0..RACES {
-        let convert = |from: &str| ["convert".to_owned(), at(from), at("x.ra"), "--force".to_owned()];
+        let convert =
+            |from: &str| ["convert".to_owned(), at(from), at("x.ra"), "--force".to_owned()];
         race(&convert("a.npy"), &convert("b.npy"));
         ra("validate", &[&scratch.path().join("x.ra")], &[]).exits(0);
         let reshape = |rows: &str, columns: &str| {
@@ -141,5 +141,7 @@ fn a_run_gives_no_names_while_another_does_and_calls_nothing_left_over_that_is_w
     let ran = create(experiment.path(), &archive, &["--force"]).exits(0);
     assert!(!ran.err.contains("interrupted run"), "{}", ran.err);
     drop(written);
-    create(experiment.path(), &archive, &["--force"]).exits(0).says(&["left by an interrupted run"]);
+    create(experiment.path(), &archive, &["--force"])
+        .exits(0)
+        .says(&["left by an interrupted run"]);
 }

@@ -61,7 +61,10 @@ fn no_command_waits_for_a_pipe_beside_an_archive() {
             assert!(code.is_some(), "{beside}: {words:?} waits");
             if code != Some(0) && !beside.ends_with("minisig") {
                 assert_eq!(code, Some(2), "{beside}: {words:?}: {said}");
-                assert!(said.contains(beside) && said.contains("it is a pipe"), "{words:?}: {said}");
+                assert!(
+                    said.contains(beside) && said.contains("it is a pipe"),
+                    "{words:?}: {said}"
+                );
             }
         }
         let (code, _) = killed_when_it_waits(&["verify", "x.zip"], scratch.path());
@@ -111,8 +114,15 @@ fn no_command_waits_for_a_pipe_in_a_directory() {
     }
     let experiment = experiment();
     let directory = experiment.path();
-    let names =
-        ["a.ra", "a.yaml", "b.yml", "manifest.yaml", "manifest-sha256.txt", "notes.txt", "bagit.txt"];
+    let names = [
+        "a.ra",
+        "a.yaml",
+        "b.yml",
+        "manifest.yaml",
+        "manifest-sha256.txt",
+        "notes.txt",
+        "bagit.txt",
+    ];
     for name in names {
         let path = directory.join(name);
         let before = fs::read(&path).ok();

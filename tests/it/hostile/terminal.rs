@@ -26,7 +26,8 @@ fn experiment() -> Experiment {
          attributes: {{units: {hostile}, title: {hostile}, long_name: {hostile}, {hostile}: {hostile}}}\n",
         quoted(&name)
     );
-    let bare = "ndarrays:\n  b:\n    shape: [2]\n    type: uint8\n    attributes: {units: m, comment: ";
+    let bare =
+        "ndarrays:\n  b:\n    shape: [2]\n    type: uint8\n    attributes: {units: m, comment: ";
     Experiment::new()
         .array(&format!("{name}.ra"), UINT8, &[2, 2], &[0, 1, 1, 7])
         .file(&format!("{name}.yaml"), of_array)
@@ -67,7 +68,8 @@ fn nothing_that_acts_on_a_terminal_is_printed_as_it_is() {
         fs::write(other.path().join(path), bytes).unwrap();
     }
     fs::write(other.path().join(format!("notes{HOSTILE}.txt")), "other notes").unwrap();
-    fs::write(other.path().join(name), crate::experiment::raw_array(UINT8, &[2, 2], &[1; 4])).unwrap();
+    fs::write(other.path().join(name), crate::experiment::raw_array(UINT8, &[2, 2], &[1; 4]))
+        .unwrap();
     let broken = "bad.yaml";
     let text = format!("ndarrays:\n  b:\n    shape: 7 # {HOSTILE}\n    unknown: \"{HOSTILE}\"\n");
     fs::write(scratch.path().join(broken), text).unwrap();
