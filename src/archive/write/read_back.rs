@@ -5,6 +5,7 @@
 //! readers, and by the crate tar where it is one, and hashed one after the other by the crate sha2 alone.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub(crate) struct Sampled<'a> {
 
 impl Sampled<'_> {
     fn check(&self, file: &File, size: u64, content: &mut dyn Read) -> Result<()> {
-        let found = sha256_alone(content).map_err(|error| failed(file, error.to_string()))?;
+        let found = sha256_alone(content).map_err(|error| failed(file, error))?;
         if size == self.size && found == self.sha256 {
             return Ok(());
         }
@@ -51,7 +52,7 @@ impl Sampled<'_> {
 }
 
 /// Why an archive is not kept.
-pub(in crate::archive) fn failed(file: &File, what: String) -> Error {
+pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error {
     Error::Io {
         action: "read back",
         path: file.path().to_owned(),
@@ -102,7 +103,7 @@ fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> 
         }
         wanted.is_some() && checked.is_ok()
     });
-    read.map_err(|error| failed(file, error.to_string()))?;
+    read.map_err(|error| failed(file, error))?;
     checked?;
     wanted.map_or(Ok(()), |sampled| Err(sampled.missing(file)))
 }
