@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use crate::archive::data::Stretch;
 use crate::archive::stream::{Decoder, StreamCompression};
-use crate::archive::zip::ZipArchive;
-use crate::archive::{Container, tar};
+use crate::archive::zip::write::Record;
+use crate::archive::{Container, tar, zip};
 use crate::digest::{Digest, sha256_alone};
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -22,8 +22,8 @@ use crate::fs::File;
 pub(crate) struct Sampled<'a> {
     /// Its name in the archive.
     pub(crate) name: Cow<'a, str>,
-    /// Where its header begins, but in a stream.
-    pub(crate) at: u64,
+    /// Where it lies, but in a stream.
+    pub(crate) record: Record,
     pub(crate) size: u64,
     /// What it was hashed to.
     pub(crate) sha256: Digest,
@@ -64,28 +64,30 @@ pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error 
 
 /// Compares each member of a sample, which is in the order of the archive, with what was hashed.
 pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -> Result<()> {
+    let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
     let compression = match container {
         _ if sample.is_empty() => return Ok(()),
-        Container::Directory | Container::Zip => return check_zip(file, sample),
+        Container::Directory | Container::Zip => return check_zip(&shared, sample),
         Container::Tar => StreamCompression::None,
         Container::TarGz => StreamCompression::Gzip,
         Container::TarZst => StreamCompression::Zstd,
     };
-    let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
     let from = |at: u64| Stretch::new(Arc::clone(&shared), at, len.saturating_sub(at));
     if container == Container::Tar {
-        return sample
-            .iter()
-            .try_for_each(|member| check_tar(file, from(member.at), std::slice::from_ref(member)));
+        return sample.iter().try_for_each(|member| {
+            check_tar(file, from(member.record.at), std::slice::from_ref(member))
+        });
     }
     check_tar(file, Decoder::new(from(0), compression), sample)
 }
 
-fn check_zip(file: &File, sample: &[Sampled<'_>]) -> Result<()> {
-    let zip = ZipArchive::open(file.try_clone()?)?;
+/// The directory has been compared already.
+fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
     sample.iter().try_for_each(|sampled| {
-        let member = zip.find(&sampled.name, &[])?.ok_or_else(|| sampled.missing(file))?;
-        sampled.check(file, member.size, &mut zip.read(&member)?)
+        let Sampled { name, record, size, .. } = sampled;
+        let content = zip::read_back::content(file, name, record, *size)?;
+        let mut content = content.ok_or_else(|| sampled.missing(file))?;
+        sampled.check(file, *size, &mut content)
     })
 }
 
@@ -148,7 +150,7 @@ mod tests {
         let sample = placed.iter().enumerate().map(|(number, placed)| {
             let member = member(number).unwrap();
             let sha256 = placed.digests.by(Algorithm::Sha256).unwrap();
-            Sampled { name: member.path, at: placed.record.at, size: member.size, sha256 }
+            Sampled { name: member.path, record: placed.record, size: member.size, sha256 }
         });
         let sample: Vec<_> = sample.collect();
         let records = |range: std::ops::Range<usize>| -> crate::archive::Records<'_, 'static> {
@@ -200,7 +202,7 @@ mod tests {
         let file = pending.file();
         let member = &sample[30];
         // Behind the header of the name, the name, and the header of the member.
-        let place = member.at + 3 * 512 + member.size / 2;
+        let place = member.record.at + 3 * 512 + member.size / 2;
         let mut byte = [0];
         file.read_exact_at(&mut byte, place).unwrap();
         assert_eq!(byte, [30]);
