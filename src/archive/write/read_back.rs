@@ -5,13 +5,14 @@
 //! readers, and by the crate tar where it is one, and hashed one after the other by the crate sha2 alone.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::archive::data::Stretch;
 use crate::archive::stream::{Decoder, StreamCompression};
-use crate::archive::zip::ZipArchive;
-use crate::archive::{Container, tar};
+use crate::archive::zip::write::Record;
+use crate::archive::{Container, tar, zip};
 use crate::digest::{Digest, sha256_alone};
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -21,8 +22,8 @@ use crate::fs::File;
 pub(crate) struct Sampled<'a> {
     /// Its name in the archive.
     pub(crate) name: Cow<'a, str>,
-    /// Where its header begins, but in a stream.
-    pub(crate) at: u64,
+    /// Where it lies, but in a stream.
+    pub(crate) record: Record,
     pub(crate) size: u64,
     /// What it was hashed to.
     pub(crate) sha256: Digest,
@@ -30,7 +31,7 @@ pub(crate) struct Sampled<'a> {
 
 impl Sampled<'_> {
     fn check(&self, file: &File, size: u64, content: &mut dyn Read) -> Result<()> {
-        let found = sha256_alone(content).map_err(|error| failed(file, error.to_string()))?;
+        let found = sha256_alone(content).map_err(|error| failed(file, error))?;
         if size == self.size && found == self.sha256 {
             return Ok(());
         }
@@ -51,7 +52,7 @@ impl Sampled<'_> {
 }
 
 /// Why an archive is not kept.
-pub(in crate::archive) fn failed(file: &File, what: String) -> Error {
+pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error {
     Error::Io {
         action: "read back",
         path: file.path().to_owned(),
@@ -63,28 +64,30 @@ pub(in crate::archive) fn failed(file: &File, what: String) -> Error {
 
 /// Compares each member of a sample, which is in the order of the archive, with what was hashed.
 pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -> Result<()> {
+    let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
     let compression = match container {
         _ if sample.is_empty() => return Ok(()),
-        Container::Directory | Container::Zip => return check_zip(file, sample),
+        Container::Directory | Container::Zip => return check_zip(&shared, sample),
         Container::Tar => StreamCompression::None,
         Container::TarGz => StreamCompression::Gzip,
         Container::TarZst => StreamCompression::Zstd,
     };
-    let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
     let from = |at: u64| Stretch::new(Arc::clone(&shared), at, len.saturating_sub(at));
     if container == Container::Tar {
-        return sample
-            .iter()
-            .try_for_each(|member| check_tar(file, from(member.at), std::slice::from_ref(member)));
+        return sample.iter().try_for_each(|member| {
+            check_tar(file, from(member.record.at), std::slice::from_ref(member))
+        });
     }
     check_tar(file, Decoder::new(from(0), compression), sample)
 }
 
-fn check_zip(file: &File, sample: &[Sampled<'_>]) -> Result<()> {
-    let zip = ZipArchive::open(file.try_clone()?)?;
+/// The directory has been compared already.
+fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
     sample.iter().try_for_each(|sampled| {
-        let member = zip.find(&sampled.name, &[])?.ok_or_else(|| sampled.missing(file))?;
-        sampled.check(file, member.size, &mut zip.read(&member)?)
+        let Sampled { name, record, size, .. } = sampled;
+        let content = zip::read_back::content(file, name, record, *size)?;
+        let mut content = content.ok_or_else(|| sampled.missing(file))?;
+        sampled.check(file, *size, &mut content)
     })
 }
 
@@ -102,7 +105,7 @@ fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> 
         }
         wanted.is_some() && checked.is_ok()
     });
-    read.map_err(|error| failed(file, error.to_string()))?;
+    read.map_err(|error| failed(file, error))?;
     checked?;
     wanted.map_or(Ok(()), |sampled| Err(sampled.missing(file)))
 }
@@ -147,7 +150,7 @@ mod tests {
         let sample = placed.iter().enumerate().map(|(number, placed)| {
             let member = member(number).unwrap();
             let sha256 = placed.digests.by(Algorithm::Sha256).unwrap();
-            Sampled { name: member.path, at: placed.record.at, size: member.size, sha256 }
+            Sampled { name: member.path, record: placed.record, size: member.size, sha256 }
         });
         let sample: Vec<_> = sample.collect();
         let records = |range: std::ops::Range<usize>| -> crate::archive::Records<'_, 'static> {
@@ -199,7 +202,7 @@ mod tests {
         let file = pending.file();
         let member = &sample[30];
         // Behind the header of the name, the name, and the header of the member.
-        let place = member.at + 3 * 512 + member.size / 2;
+        let place = member.record.at + 3 * 512 + member.size / 2;
         let mut byte = [0];
         file.read_exact_at(&mut byte, place).unwrap();
         assert_eq!(byte, [30]);

@@ -232,14 +232,14 @@ fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
     let mut blocks = [&streams[0].blocks[..common]; LANES];
     for (lane, stream) in streams.iter_mut().enumerate() {
         blocks[lane] = stream.take(common);
-        for word in 0..8 {
-            states[word][lane] = stream.state[word];
+        for (words, word) in states.iter_mut().zip(&*stream.state) {
+            words[lane] = *word;
         }
     }
     unit.compress_sixteen(&mut states, blocks, common);
     for (lane, stream) in streams.iter_mut().enumerate() {
-        for word in 0..8 {
-            stream.state[word] = states[word][lane];
+        for (words, word) in states.iter().zip(&mut *stream.state) {
+            *word = words[lane];
         }
     }
 }

@@ -68,7 +68,7 @@ impl<'p> Payload<'p> {
             left = left.checked_sub(size)?;
             Some(Sampled {
                 name: self.members.placement.placed(entry.path.as_str()),
-                at: placed.record.at,
+                record: placed.record,
                 size,
                 sha256: only(&placed.digests, Algorithm::Sha256),
             })
