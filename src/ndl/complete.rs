@@ -74,11 +74,17 @@ pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
 /// right.
 fn grouped(text: &str) -> String {
     let is_head = |line: &&str| {
-        let line = line.trim_start_matches('\u{feff}');
         line.trim().is_empty() || line.starts_with(['#', '%']) || line.trim_end() == "---"
     };
-    let mut lines = text.split_inclusive('\n').peekable();
     let mut new = String::with_capacity(text.len().saturating_mul(2));
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(text) => {
+            new.push('\u{feff}');
+            text
+        }
+        None => text,
+    };
+    let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next_if(is_head) {
         new.push_str(line);
     }
@@ -213,6 +219,5 @@ mod tests {
         let text = "/: &x\n  ndarrays: &y\n    b: {shape: [2], type: uint8}\n/z: *x\n";
         assert_eq!(completed(text, &[("/z", "a")]), None);
         assert_eq!(completed("ndarrays:\n", &[("/", "a")]), None);
-        assert_eq!(completed("/: {}\n...\n", &[("/x", "a")]), None);
     }
 }

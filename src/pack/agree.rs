@@ -89,7 +89,7 @@ fn compare_stated<'a>(
 
 fn compare_attributes<'a>(found: &mut Vec<Difference<'a>>, one: Side<'a>, other: Side<'a>) {
     /// The array's own attributes count before those of its group.
-    fn all<'a>(side: Side<'a>) -> BTreeMap<&'a str, &'a Attribute> {
+    fn all(side: Side<'_>) -> BTreeMap<&str, &Attribute> {
         let own = side.entity.attributes();
         side.shared.iter().chain(own).map(|fact| (fact.name.as_str(), fact)).collect()
     }
@@ -100,7 +100,7 @@ fn compare_attributes<'a>(found: &mut Vec<Difference<'a>>, one: Side<'a>, other:
             None => Some(Contrast::Silence),
         };
         let said = others.get(name).map_or_else(|| "nothing".to_owned(), |fact| line(&fact.value));
-        let place = vec![Step::Key("attributes"), Step::Key(*name)];
+        let place = vec![Step::Key("attributes"), Step::Key(name)];
         push(found, contrast, &format!("`{name}`"), place, [line(&fact.value), said]);
     }
     // What else is said of the group is about the group.

@@ -26,7 +26,9 @@ impl Contents {
         let mut found = Vec::new();
         let documents = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
         let beside = documents.map(|(path, facts)| (group_of(path), path.as_str(), facts, false));
-        let of_pack = self.pack_document.iter();
+        // The document of a whole pack is long, and is not read for nothing: an escape may spell any word.
+        let may_have = |text: &str| text.contains("value:") || text.contains(['\\', '"', '\'']);
+        let of_pack = self.pack_document.iter().filter(|(_, facts)| may_have(facts.text()));
         let of_pack =
             of_pack.map(|(member, facts)| ("/".to_owned(), member.as_str(), &**facts, true));
         for (base, member, facts, of_pack) in beside.chain(of_pack) {
@@ -115,7 +117,11 @@ impl Inlined<'_> {
         let Walk { wrong, first, .. } = walk;
         let (index, found) = first?;
         let shown: Vec<_> = index.iter().map(u64::to_string).collect();
-        let more = if wrong > 1 { format!(" and {} others", wrong - 1) } else { String::new() };
+        let more = if wrong > 1 {
+            format!(" and {} more", wrong.saturating_sub(1))
+        } else {
+            String::new()
+        };
         let message = format!(
             "the value is not what `{}` holds, at [{}]{more}",
             self.array,
@@ -312,7 +318,7 @@ fn same<T: PartialEq + Copy>(one: T, other: T, is_nan: impl Fn(T) -> bool) -> bo
 
 fn is_number(element: ElementType) -> bool {
     let size = usize::try_from(element.elbyte()).unwrap_or(usize::MAX);
-    size <= 16 && numbers(element, &[0; 16].get(..size).unwrap_or_default()).is_some()
+    size <= 16 && numbers(element, [0; 16].get(..size).unwrap_or_default()).is_some()
 }
 
 /// The numbers that an element is: two for a complex one.

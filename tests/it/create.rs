@@ -735,7 +735,7 @@ fn a_manifest_in_the_source_is_checked_on_the_way() {
 fn a_hand_written_document_of_the_pack_is_kept_and_describes() {
     let text = "# mine\n/:\n  ndarrays:\n    b: {shape: [2],   type: uint8}\n/run1:\n  ndarrays:\n    c:\n      \
                 shape: [1, 2]\n      type: int16\n";
-    let experiment = small()
+    let experiment = Experiment::new()
         .array("b.ra", UINT8, &[2], &[1, 2])
         .array("run1/c.ra", INT16, &[1, 2], &[0; 4])
         .file("manifest.yaml", text);

@@ -201,7 +201,7 @@ mod tests {
     fn what_is_no_code_gets_the_nearest() {
         let nearest = |text: &str| text.parse::<Code>().unwrap_err().nearest.unwrap().id();
         assert_eq!(nearest("NDL088"), "NDL087");
-        assert_eq!(nearest("DESC099"), "DESC012");
+        assert_eq!(nearest("DESC099"), "DESC014");
         assert_eq!(nearest("ND021"), "NDL021");
         assert_eq!(nearest("mam003"), "MAN003");
         assert_eq!(nearest("NDL99999999999999"), "NDL001");
