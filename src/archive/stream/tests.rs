@@ -8,6 +8,7 @@ use super::encoder::LevelOutOfRange;
 use super::gzip::BLOCK_LEN;
 use super::{Decoder, Encoder, StreamCompression, StreamFault};
 use crate::archive::tar;
+use crate::file_kind::FileKind;
 
 const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
@@ -125,7 +126,7 @@ fn streams_are_known_by_their_first_bytes() {
         let bytes = encode(format, None, 1, &[b"plain bytes"]);
         assert_eq!(StreamCompression::of(FileKind::of(&bytes[..4])), format);
     }
-    let compression = |start| StreamCompression::of(FileKind::of(start));
+    let compression = |start: &[u8]| StreamCompression::of(FileKind::of(start));
     assert_eq!(compression(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
     assert_eq!(compression(b"\x1f"), StreamCompression::None);
 }
