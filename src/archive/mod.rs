@@ -239,32 +239,35 @@ impl Archive {
 
     fn open_as_it_begins(path: &Path, file: File) -> Result<Self> {
         let kind = file.kind()?;
+        let is_other = kind.is_of_another_format();
         let not_a_pack = || Error::NotAPack { path: path.to_owned(), kind };
         match (kind, Container::from_extension(path)) {
             (FileKind::Zip, _) => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
             (FileKind::Tar | FileKind::Gzip | FileKind::Zstd, named) => {
                 let tarball = Tarball::open(file, StreamCompression::of(kind))?;
                 // Anything can be compressed.
-                if named.is_none() && !tarball.begins_as_tar() {
+                if named.is_none() && !tarball.begins_as_tar()? {
                     return Err(not_a_pack());
                 }
                 Ok(Self::Tar(tarball))
             }
-            _ if kind.is_of_another_format() => Err(not_a_pack()),
+            (_, None) if is_other => Err(not_a_pack()),
             // An empty file is no archive of any kind, which the zip says of it. Old tars have no magic.
-            (_, Some(Container::Tar)) if kind != FileKind::Empty => {
+            (_, Some(Container::Tar)) if kind != FileKind::Empty && !is_other => {
                 Ok(Self::Tar(Tarball::open(file, StreamCompression::None)?))
             }
-            (_, Some(container @ (Container::TarGz | Container::TarZst))) => Err(Error::damaged(
-                path,
-                Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
-                    .at_byte(0)
-                    .hint("compare it with another copy; it may be cut off or overwritten"),
-            )),
+            (_, Some(container @ (Container::TarGz | Container::TarZst))) if !is_other => {
+                Err(Error::damaged(
+                    path,
+                    Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
+                        .at_byte(0)
+                        .hint("compare it with another copy; it may be cut off or overwritten"),
+                ))
+            }
             // A zip is known by its end too, if its beginning is gone or something precedes it.
             (_, named) => match ZipArchive::open(file) {
                 Err(Error::Damaged { finding, .. })
-                    if named.is_none() && finding.code == Code::NotAnArchive =>
+                    if (named.is_none() || is_other) && finding.code == Code::NotAnArchive =>
                 {
                     Err(not_a_pack())
                 }

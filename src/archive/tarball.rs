@@ -61,9 +61,14 @@ impl Tarball {
     }
 
     /// Whether the first bytes, once they are decompressed, are those of a tar.
-    pub(super) fn begins_as_tar(&self) -> bool {
+    pub(super) fn begins_as_tar(&self) -> Result<bool> {
         let mut start = [0; SNIFFED];
-        self.decoder().read_exact(&mut start).is_ok() && FileKind::of(&start) == FileKind::Tar
+        match self.decoder().read_exact(&mut start) {
+            Ok(()) => Ok(FileKind::of(&start) == FileKind::Tar),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            // What cannot be decompressed is no tar; what the system refuses says nothing about that.
+            Err(error) => self.stream_finding(error).map(|_| false),
+        }
     }
 
     pub(super) fn path(&self) -> &Path {

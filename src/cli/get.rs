@@ -101,10 +101,9 @@ impl Get {
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
-        (None, Some(path)) => {
-            ra_pack::check_apart(&args.archive, path)?;
-            args.format_by_name(path)?
-        }
+        (None, Some(path)) => args
+            .format_by_name(path)
+            .or_else(|error| ra_pack::check_apart(&args.archive, path).and(Err(error)))?,
         (given, _) => given,
     };
     let options = GetOptions {

@@ -37,12 +37,11 @@ use crate::parallel;
 
 /// Verifies one archive or directory.
 ///
-/// Damage is not an error: it is in the report. An archive that cannot even be opened as one is
-/// damage too.
+/// Damage is not an error: it is in the report. An archive whose beginning or end is gone is damage too.
 ///
 /// # Errors
 ///
-/// When the target, or a manifest that was named, cannot be read at all.
+/// When the target, or a manifest that was named, cannot be read at all or never was one: [`Error::NotAPack`].
 ///
 /// ```no_run
 /// use ra_pack::{VerifyOptions, verify};
