@@ -20,22 +20,15 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
 
-/// Memory that is taken for a member with a name of so many bytes: for the name twice, once in order.
+/// Memory that is taken for a member with a name of so many bytes, and for what may be wrong with it; the name is
+/// kept twice, once in order.
 fn memory_of(name: usize) -> u64 {
-    const MEMBER: u64 = 400;
+    const MEMBER: u64 = 800;
     u64::try_from(name).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(MEMBER)
 }
 
 fn is_room(allowance: &Allowance, entry: &TarEntry) -> bool {
     allowance.take(memory_of(entry.name.len()))
-}
-
-/// That there are more members than memory is taken for.
-fn too_many(allowance: &Allowance) -> Finding {
-    let limit = allowance.limit();
-    Finding::new(Code::Unsupported, "the members take too much memory for an archive of this size")
-        .expected(format!("at most {limit} bytes for all of them together"), "more")
-        .hint("unpack it by `tar`; honest members cannot be compressed so far")
 }
 
 /// Members that one job takes at a time.
@@ -69,6 +62,17 @@ impl Tarball {
             // What cannot be decompressed is no tar; what the system refuses says nothing about that.
             Err(error) => self.stream_finding(error).map(|_| false),
         }
+    }
+
+    /// The error of more members than memory is taken for. What is wrong with those that were seen may be hidden by
+    /// one that was not, so that nothing is said of any.
+    fn too_many(&self, allowance: &Allowance) -> Error {
+        Error::Unsupported(format!(
+            "the members of `{}` take more memory than the {} bytes that an archive of this size may make it \
+             take; look into it by `tar`",
+            escape(&self.path().to_string_lossy()),
+            allowance.limit()
+        ))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -169,8 +173,7 @@ impl Tarball {
             match reader.next_entry() {
                 Ok(Some(entry)) => {
                     if !is_room(&allowance, &entry) {
-                        scan.findings.push(too_many(&allowance));
-                        return Ok(scan);
+                        return Err(self.too_many(&allowance));
                     }
                     scan.findings.extend(unreadable_name(&entry));
                     let Some(member) = self.member(&entry) else { continue };
@@ -315,7 +318,7 @@ impl Tarball {
             is_full
         })?;
         if is_full {
-            return Err(Error::damaged(self.path(), too_many(&allowance)));
+            return Err(self.too_many(&allowance));
         }
         Ok(members)
     }

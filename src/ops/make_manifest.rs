@@ -132,6 +132,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     }
     finding::rename(&mut findings, |name| placement.shown(name));
     finding::sort(&mut findings);
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: target.to_owned(), findings });
     }

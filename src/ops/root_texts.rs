@@ -57,11 +57,7 @@ pub(super) fn look(kept: &Kept, member: &Member, content: &mut dyn BufRead) -> T
 
 /// The same where another manifest counts, which lies beside the archive: of those inside is only seen whether the
 /// system lets them be read.
-pub(super) fn look_with_outside(
-    kept: &Kept,
-    member: &Member,
-    content: &mut dyn BufRead,
-) -> Text {
+pub(super) fn look_with_outside(kept: &Kept, member: &Member, content: &mut dyn BufRead) -> Text {
     if !is_manifest(&member.name) {
         return look(kept, member, content);
     }

@@ -77,6 +77,7 @@ impl ValidateReport {
             }
         }
         finding::sort(&mut self.findings);
+        finding::cut(&mut self.findings);
         self
     }
 }

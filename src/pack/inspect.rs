@@ -201,7 +201,8 @@ impl Inspector {
             }
         };
         let mut facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
-        let section = facts.header.as_ref().map_or(0, |header| len.saturating_sub(header.header_len()));
+        let section =
+            facts.header.as_ref().map_or(0, |header| len.saturating_sub(header.header_len()));
         if let Some(probe) = self.probe.filter(|_| self.len == len) {
             match probe.finish() {
                 Ok((encoding, used)) => {

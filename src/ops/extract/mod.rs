@@ -17,7 +17,7 @@ use self::write::{Extraction, Outcome};
 use super::select::Patterns;
 use crate::archive::{Archive, Container};
 use crate::error::Result;
-use crate::finding::{Finding, count_errors};
+use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::parallel;
 use crate::progress::Progress;
@@ -123,6 +123,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         }
     }
     report.leftovers = extraction.leftovers();
+    finding::cut(&mut report.findings);
     Ok(report)
 }
 

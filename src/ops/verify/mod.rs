@@ -67,6 +67,7 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
         }
     }
     finding::sort(&mut report.findings);
+    finding::cut(&mut report.findings);
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
-use crate::archive::{Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown};
+use crate::archive::{
+    Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown,
+};
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
 };

@@ -271,7 +271,7 @@ impl Half {
         let (bytes, count) = (sizes.fold(0, u64::saturating_add), tasks.len());
         let (progress, allowance) = (&self.progress, &self.allowance);
         progress.stage("checking", bytes, u64::try_from(count).unwrap_or(u64::MAX));
-        let mut gathered = 
+        let mut gathered =
             gather(&self.contents, of, &tasks, &mut self.digests, allowance, jobs, progress)?;
         if self.readings.is_empty() {
             self.readings.resize(self.members.len(), Reading::NotYet);
