@@ -305,8 +305,9 @@ impl Archive {
         let named = Container::from_extension(self.path())?;
         (container != Container::Directory && named != container).then(|| {
             let message = format!("the name says {named}, and the file is a {container}");
-            let hint = format!("rename the file, so that its name ends in `{}`", container.extension());
-            Finding::new(Code::OddContainer, message).hint(hint)
+            let hint =
+                format!("rename the file, so that its name ends in `{}`", container.extension());
+            Finding::new(Code::OddContainer, message).at_byte(0).hint(hint)
         })
     }
 

@@ -291,7 +291,8 @@ impl Tarball {
             TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
             TarKind::Special(_) => MemberKind::Special,
         };
-        if kind == MemberKind::Directory && (name.is_empty() || name == ".") {
+        // Other readers make something else of an empty name.
+        if kind == MemberKind::Directory && matches!(&*entry.name, b"." | b"./") {
             return None;
         }
         let plain = self.compression == StreamCompression::None;

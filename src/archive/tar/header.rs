@@ -33,15 +33,25 @@ const TEXTS: [Text; 5] = [
     ("prefix", 345..500),
 ];
 
-/// The numbers that decide nothing here.
-const NUMBERS: [(&str, Range<usize>); 6] = [
-    ("mode", 100..108),
-    ("user", 108..116),
-    ("group", 116..124),
-    ("time", 136..148),
-    ("device", 329..337),
-    ("device", 337..345),
+/// The numbers that decide nothing here, and which of them every reader takes.
+const NUMBERS: [(&str, Range<usize>, Lesser); 6] = [
+    ("mode", 100..108, Lesser::Octal),
+    ("user", 108..116, Lesser::Owner),
+    ("group", 116..124, Lesser::Owner),
+    ("time", 136..148, Lesser::Time),
+    ("device", 329..337, Lesser::Octal),
+    ("device", 337..345, Lesser::Octal),
 ];
+
+/// What a number is that decides nothing here. Where it may be binary, it is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lesser {
+    Octal,
+    /// From 0 to 2^32 - 1.
+    Owner,
+    /// Before the year 10000, and before 1970 too.
+    Time,
+}
 
 /// The form of a header, by its magic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +107,8 @@ impl Header {
         if let Some(range) = unused.iter().find(|range| !is_zero(bytes(range))) {
             return Err(TarFaultKind::UnusedBytes { first: range.start, after: range.end });
         }
-        let odd = NUMBERS.iter().find_map(|(field, range)| {
-            let reason = check_lesser(bytes(range)).err()?;
+        let odd = NUMBERS.iter().find_map(|(field, range, lesser)| {
+            let reason = lesser.check(bytes(range)).err()?;
             Some(TarFaultKind::LesserNumber { field, reason })
         });
         Ok(Self {
@@ -161,9 +171,9 @@ pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     let old = field.iter().skip(1).fold(0, add_64);
     let is_binary = field.first().is_some_and(|first| *first >= 0x80);
     let is_old = field.first() == Some(&b'+');
-    [plain, signed].iter().any(|sum| {
-        octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum)
-    })
+    [plain, signed]
+        .iter()
+        .any(|sum| octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum))
 }
 
 /// Why a numeric field cannot be used.
@@ -191,16 +201,18 @@ fn number(field: &[u8]) -> Result<u64, NumberFault> {
     }
 }
 
-/// Checks that every reader can read a number that decides nothing here. Owners and devices go from 0 to 2^32 - 1, times
-/// may be before 1970, and a field of NULs is 0.
-fn check_lesser(field: &[u8]) -> Result<(), NumberFault> {
-    let is_time = field.len() == 12;
-    let end = if is_time { TIME_END } else { 1 << 32 };
-    match (field, number(field)) {
-        ([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ..], _) if is_time => Ok(()),
-        (field, _) if is_zero(field) => Ok(()),
-        (_, Ok(value)) if value >= end => Err(NumberFault::TooLarge),
-        (_, value) => value.map(|_| ()),
+impl Lesser {
+    /// Checks that every reader can read the number in `field`. One of NULs is 0.
+    fn check(self, field: &[u8]) -> Result<(), NumberFault> {
+        let end = match self {
+            _ if is_zero(field) => return Ok(()),
+            Self::Octal => return octal(field).map(|_| ()),
+            Self::Owner => 1 << 32,
+            Self::Time if field.starts_with(&[0xff; 6]) => return Ok(()),
+            // bsdtar writes a binary one 256 times as large as it is, and the true one in a PAX header.
+            Self::Time => TIME_END << 8,
+        };
+        if number(field)? < end { Ok(()) } else { Err(NumberFault::TooLarge) }
     }
 }
 

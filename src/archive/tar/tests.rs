@@ -300,7 +300,8 @@ fn a_name_after_a_nul_is_not_lost() {
 
 #[test]
 fn pax_records_hold_before_the_header() {
-    let records = pax(&[("path", "größe/\n.ra"), ("size", "5"), ("mtime", "1.5"), ("comment", "x")]);
+    let records =
+        pax(&[("path", "größe/\n.ra"), ("size", "5"), ("mtime", "1.5"), ("comment", "x")]);
     let (entries, faults) = read(&ended(&[&records, &file("a")]));
     assert_eq!(faults, []);
     let (entry, data) = &entries[0];
@@ -494,12 +495,14 @@ fn a_byte_that_is_no_part_of_a_field_is_refused_wherever_it_is() {
 fn a_number_that_only_some_readers_take_is_a_warning() {
     let late = [&[0x80][..], &[0xff; 11]].concat();
     for magic in MAGICS {
-        let cases: [(usize, &[u8]); 9] = [
+        let cases: [(usize, &[u8]); 11] = [
             (100, b"x"),
             (108, b"x"),
             (116, b"        "),
             (108, &[0xff; 8]),
             (108, b"\x80\0\0\x01\0\0\0\0"),
+            (100, b"\x80\0\0\0\0\0\0\x01"),
+            (329, b"\x80\0\0\0\0\0\0\x01"),
             (136, b"0226326400x"),
             (136, &late),
             (329, b"x"),

@@ -346,7 +346,10 @@ fn a_window_that_takes_too_much_memory_is_not_supported_and_takes_none() {
             let output = bounded(&[command, "a.tar.zst"], directory.path());
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{command}: {said}");
-            assert!(said.contains("`a.tar.zst`") && said.contains("--long=31"), "{command}: {said}");
+            assert!(
+                said.contains("`a.tar.zst`") && said.contains("--long=31"),
+                "{command}: {said}"
+            );
         }
     }
     let zip = zip(|zip| *zip.entry(NOTES) = Entry::packed(NOTES, 93, frame.to_vec(), b"x"));

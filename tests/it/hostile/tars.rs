@@ -1,8 +1,8 @@
 //! Tars, plain and compressed, rows 141 to 159.
 
 use super::{Accept, Case, NOTES, Reject, Warn, case, files, gzip, listed, replace, tar};
-use crate::raw_zip::deflate_stored;
 use crate::raw_tar::{self, pax_record};
+use crate::raw_zip::deflate_stored;
 
 /// Makes the checksum of a header true.
 fn seal(header: &mut [u8]) {
@@ -94,9 +94,7 @@ pub(super) fn cases() -> Vec<Case> {
     let trailer = zipped.len() - 8;
     let mut other = files();
     replace(&mut other, "a.yaml", "other");
-    let of_form = |magic| {
-        tar(|entries| entries.iter_mut().for_each(|entry| entry.magic = magic))
-    };
+    let of_form = |magic| tar(|entries| entries.iter_mut().for_each(|entry| entry.magic = magic));
     let (gnu, v7) = (of_form(*b"ustar  \0"), of_form([0; 8]));
     vec![
         case("0 a sound tar of GNU", "a.tar", gnu.clone(), Accept),
@@ -324,7 +322,13 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case("0 a tar that is called a zip", "a.zip", whole.clone(), Warn("ARC011")),
         case("0 a tar.gz that is called a tar", "a.tar", zipped.clone(), Warn("ARC011")),
-        case("0 a zip that is called a tar.gz", "a.tar.gz", super::zip(|_| {}), Warn("ARC011")),
+        case("0 a zip that is called a tar", "a.tar", super::zip(|_| {}), Warn("ARC011")),
+        case(
+            "0 a directory without a name",
+            "a.tar",
+            with_entry(raw_tar::Entry::typed("", b'5', "")),
+            Reject("NAME001"),
+        ),
         case("0 a tar that ends as a zip", "a.tar", ends_as_zip(&whole), Reject("ARC030")),
         case(
             "0 a tar.gz that ends as a zip",
@@ -370,10 +374,8 @@ pub(super) fn cases() -> Vec<Case> {
             "a.tar",
             tar(|entries| {
                 entries.push(raw_tar::Entry::pax(&pax_record("path", "f")));
-                entries.push(raw_tar::Entry {
-                    typeflag: 0,
-                    ..raw_tar::Entry::file("x/", b"content")
-                });
+                entries
+                    .push(raw_tar::Entry { typeflag: 0, ..raw_tar::Entry::file("x/", b"content") });
             }),
             Reject("ARC026"),
         )
