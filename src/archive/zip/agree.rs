@@ -12,6 +12,8 @@ const TEXT: u16 = 1;
 /// External attributes: set-user-id, set-group-id and sticky, in the upper half.
 const SPECIAL: u32 = 0o7000 << 16;
 
+/// Systems whose names Info-ZIP's `unzip` takes for code page 437, marked as UTF-8 or not: FAT, HPFS, NTFS.
+const MISREAD: [u16; 3] = [0, 6, 11];
 /// Highest "version needed" that every reader takes on: Info-ZIP's `unzip` leaves the member out above it.
 const NEWEST: u16 = 46;
 /// The same for the method that only newer readers know: Python refuses the member above it.
@@ -60,6 +62,16 @@ pub(super) fn check_central(
         );
     } else if !header.comment.is_empty() {
         findings.push(odd(entry, "the member has a comment, which no manifest covers"));
+    }
+    let host = header.version_made_by >> 8;
+    if MISREAD.contains(&host) && !entry.has_legacy_name() && !entry.member.name.is_ascii() {
+        findings.push(
+            Finding::new(
+                Code::LegacyNameEncoding,
+                "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437",
+            )
+            .in_member(name()),
+        );
     }
     if !header.zip64_agrees {
         findings.push(zip64_differs(entry, "directory"));

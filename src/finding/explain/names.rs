@@ -54,8 +54,9 @@ pub(super) const CASE_TWINS: Explanation = sketch(
 
 pub(super) const LEGACY_NAME_ENCODING: Explanation = sketch(
     "the zip specification (APPNOTE)",
-    "The name is in code page 437, which programs guess differently. A name in UTF-8, marked \
-     as such, is the same everywhere.",
+    "The name is in code page 437, which programs guess differently, or Info-ZIP's `unzip` takes it for \
+     that, since the member is said to be from DOS or Windows. A name in UTF-8, marked as such, of a member \
+     from Unix is the same everywhere.",
     "gr\\x94\\xe1e.ra  (flag bit 11 not set)\n",
     "größe.ra  (UTF-8, flag bit 11 set)\n",
 );

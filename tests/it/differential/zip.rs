@@ -484,7 +484,9 @@ impl Trial {
             return;
         }
         if members.len() == 1 {
-            self.faults.push(format!("{}\n    {}", what(), differences.join("\n    ")));
+            let fault = format!("{}\n    {}", what(), differences.join("\n    "));
+            println!("{fault}");
+            self.faults.push(fault);
             return;
         }
         let (one, other) = members.split_at(members.len() / 2);
@@ -577,7 +579,7 @@ fn random_members_are_read_the_same() {
         usize::try_from(state >> 33).unwrap() % below
     };
     let mut trial = Trial::new();
-    for _ in 0..200 {
+    for _ in 0..100 {
         let mut members = Vec::new();
         for number in 0..AT_ONCE {
             let base = BASES[random(BASES.len())];

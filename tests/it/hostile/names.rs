@@ -156,6 +156,18 @@ pub(super) fn cases() -> Vec<Case> {
             Warn("NAME007"),
         ),
         case(
+            "76 UTF-8 with its flag, from DOS",
+            "a.zip",
+            {
+                let mut files = files();
+                files.push(("Müller.txt".to_owned(), b"content".to_vec()));
+                let mut zip = Zip::of(&listed(files));
+                zip.entry("Müller.txt").made_by = 20;
+                zip.to_bytes()
+            },
+            Warn("NAME007"),
+        ),
+        case(
             "77 a line end in a name",
             "a.zip",
             {
