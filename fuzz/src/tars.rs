@@ -101,11 +101,12 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
         4 => b"ustar 00",
         _ => b"ustar\x0000",
     });
-    for field in [b"owner", b"group"] {
+    for field in [&b"owner"[..], b"group"] {
         out.put(&fixed::<32>(if script.below(8) == 1 { field } else { &[] }));
     }
     for _ in 0..2 {
-        out.put(&fixed::<8>(if script.below(4) == 1 { b"0000000" } else { &[] }));
+        let device: &[u8] = if script.below(4) == 1 { b"0000000" } else { &[] };
+        out.put(&fixed::<8>(device));
     }
     out.put(&fixed::<155>(prefix));
     out.put(&[0; 12]);

@@ -33,6 +33,9 @@ const TEXTS: [Text; 5] = [
     ("prefix", 345..500),
 ];
 
+/// What no form of header uses.
+const REST: Range<usize> = 500..512;
+
 /// The numbers that decide nothing here, and which of them every reader takes.
 const NUMBERS: [(&str, Range<usize>, Lesser); 6] = [
     ("mode", 100..108, Lesser::Octal),
@@ -70,13 +73,13 @@ impl Form {
         }
     }
 
-    /// How many of [`TEXTS`] it has, and the bytes that it does not use. Readers give those a meaning of
-    /// their own: a prefix, the map of a sparse file, the size of one.
-    fn layout(self) -> (usize, &'static [Range<usize>]) {
+    /// How many of [`TEXTS`] it has. Where the others would be, readers find something of their own: a prefix, the
+    /// map of a sparse file, the size of one.
+    fn texts(self) -> usize {
         match self {
-            Self::Old => (2, &[265..329, 345..512]),
-            Self::Gnu => (4, &[345..512]),
-            Self::Ustar => (5, &[500..512]),
+            Self::Old => 2,
+            Self::Gnu => 4,
+            Self::Ustar => TEXTS.len(),
         }
     }
 }
@@ -97,16 +100,23 @@ impl Header {
         if form == Form::Old && is_extension(typeflag) {
             return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
         }
-        let (texts, unused) = form.layout();
-        for (field, range) in TEXTS.iter().take(texts) {
-            let after = bytes(range).iter().skip_while(|byte| **byte != 0);
-            if after.copied().any(|byte| byte != 0) {
+        let unused = |range: &Range<usize>| {
+            let Range { start: first, end: after } = *range;
+            if is_zero(bytes(range)) {
+                Ok(())
+            } else {
+                Err(TarFaultKind::UnusedBytes { first, after })
+            }
+        };
+        let (texts, others) = TEXTS.split_at(form.texts());
+        for (field, range) in texts {
+            let mut after = bytes(range).iter().skip_while(|byte| **byte != 0);
+            if after.any(|byte| *byte != 0) {
                 return Err(TarFaultKind::AfterNul { field });
             }
         }
-        if let Some(range) = unused.iter().find(|range| !is_zero(bytes(range))) {
-            return Err(TarFaultKind::UnusedBytes { first: range.start, after: range.end });
-        }
+        others.iter().try_for_each(|(_, range)| unused(range))?;
+        unused(&REST)?;
         let odd = NUMBERS.iter().find_map(|(field, range, lesser)| {
             let reason = lesser.check(bytes(range)).err()?;
             Some(TarFaultKind::LesserNumber { field, reason })

@@ -457,17 +457,17 @@ fn a_file_by_its_type_is_no_directory_by_its_name() {
 }
 
 /// One header with some of its bytes changed.
-fn with(magic: &[u8; 8], typeflag: u8, at: usize, bytes: &[u8]) -> Vec<u8> {
+fn with(magic: [u8; 8], typeflag: u8, at: usize, bytes: &[u8]) -> Vec<u8> {
     let header = changed(b"a", b'0', 0, |header| {
         header.as_old_mut().linkflag = [typeflag];
         let block = header.as_mut_bytes();
-        block[257..265].copy_from_slice(magic);
+        block[257..265].copy_from_slice(&magic);
         block[at..at + bytes.len()].copy_from_slice(bytes);
     });
     ended(&[&header])
 }
 
-const MAGICS: [&[u8; 8]; 3] = [b"ustar\x0000", b"ustar  \0", &[0; 8]];
+const MAGICS: [[u8; 8]; 3] = [*b"ustar\x0000", *b"ustar  \0", [0; 8]];
 
 #[test]
 fn a_byte_that_is_no_part_of_a_field_is_refused_wherever_it_is() {
@@ -477,7 +477,7 @@ fn a_byte_that_is_no_part_of_a_field_is_refused_wherever_it_is() {
         for at in bytes {
             let faults = read(&with(magic, b'0', at, b"1")).1;
             // One more letter of a name, of an owner or of a prefix, which a v7 header and one of GNU have not.
-            let is_first = match magic {
+            let is_first = match &magic {
                 b"ustar\x0000" => matches!(at, 0 | 1 | 265 | 297 | 345),
                 b"ustar  \0" => matches!(at, 0 | 1 | 265 | 297),
                 _ => matches!(at, 0 | 1),

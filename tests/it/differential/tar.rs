@@ -9,7 +9,7 @@ use super::{Readers, difference, ours};
 use crate::raw_tar::pax_record;
 
 const BLOCK: usize = 512;
-const MAGICS: [&[u8; 8]; 3] = [b"ustar\x0000", b"ustar  \0", &[0; 8]];
+const MAGICS: [[u8; 8]; 3] = [*b"ustar\x0000", *b"ustar  \0", [0; 8]];
 
 /// A header block and its data, behind the extended headers that describe it.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(magic: &[u8; 8], name: &[u8], typeflag: u8, data: &[u8]) -> Self {
+    fn new(magic: [u8; 8], name: &[u8], typeflag: u8, data: &[u8]) -> Self {
         let mut header = [0; BLOCK];
         let size = format!("{:011o}\0", data.len());
         let fields: [(usize, &[u8]); 8] = [
@@ -31,7 +31,7 @@ impl Entry {
             (124, size.as_bytes()),
             (136, b"02263264000\0"),
             (156, &[typeflag]),
-            (257, magic),
+            (257, &magic),
         ];
         for (at, bytes) in fields {
             header[at..at + bytes.len()].copy_from_slice(bytes);
@@ -62,7 +62,7 @@ impl Entry {
 }
 
 /// A file whose content is an archive, which a reader unpacks that does not take it for the content.
-fn victim(magic: &[u8; 8], name: &[u8]) -> Entry {
+fn victim(magic: [u8; 8], name: &[u8]) -> Entry {
     Entry::new(magic, name, b'0', &Entry::new(magic, b"hidden", b'0', b"hidden").bytes())
 }
 
@@ -90,7 +90,7 @@ impl Judge {
     }
 
     /// An archive of this entry between two others and with a manifest of all that we see in it.
-    fn judge(&mut self, what: &str, magic: &[u8; 8], entry: &Entry) {
+    fn judge(&mut self, what: &str, magic: [u8; 8], entry: &Entry) {
         let archive = self.scratch.path().join("a.tar");
         let (before, after) =
             (Entry::new(magic, b"d/", b'5', b""), Entry::new(magic, b"h", b'0', b"h"));
@@ -107,7 +107,7 @@ impl Judge {
             let unpacked = self.readers.unpack(&archive);
             let differences = unpacked.iter().filter_map(|theirs| difference(&ours, theirs));
             self.objections.extend(differences.map(|difference| {
-                format!("{what}, magic {:?}: {difference}", String::from_utf8_lossy(magic))
+                format!("{what}, magic {:?}: {difference}", String::from_utf8_lossy(&magic))
             }));
             // Which one is first matters to what tells kinds of archives apart, and hardly to anything else.
             if !self.sound.is_multiple_of(8) {
@@ -117,7 +117,7 @@ impl Judge {
     }
 
     /// One form after the other, where all of them for each case would take too long.
-    fn next_magic(&mut self) -> &'static [u8; 8] {
+    fn next_magic(&mut self) -> [u8; 8] {
         self.turn += 1;
         MAGICS[self.turn % MAGICS.len()]
     }
@@ -145,7 +145,7 @@ const BYTES: &[u8] = b"\0 7x/\x80";
 #[rustfmt::skip]
 const NUMBERS: &[&[u8]] = &[
     b"", b"0", b" ", b"0 ", b" 0\0", b"7777777", b"77777777", b"0000012", b"00000012", b"     12 ",
-    b"12\0x", b"1x", b"x", b"-1", b"+1", b"0x1", b"0o1", b"1_0", b"\t1", b"\0001", b"8", b"1.5",
+    b"12\0x", b"1x", b"x", b"-1", b"+1", b"0x1", b"0o1", b"1_0", b"\t1", b"\x001", b"8", b"1.5",
     b"\x80\0\0\0\0\0\0\x01", b"\x80\0\0\0\xff\xff\xff\xff", b"\x80\0\0\x01\0\0\0\0", b"\x81",
     b"\xff\xff\xff\xff\xff\xff\xff\xff", b"\xff\xff\xff\xff\0\0\0\0", b"\xc0", b"\x80",
 ];
@@ -261,9 +261,8 @@ fn extensions(record: &[u8]) -> [(Entry, &'static str); 5] {
 fn a_tar_with_extended_headers_is_read_the_same_by_everybody() {
     let mut judge = Judge::new();
     for is_directory in [false, true] {
-        let member = |magic| match is_directory {
-            false => victim(magic, b"f"),
-            true => Entry::new(magic, b"f/", b'5', b""),
+        let member = |magic| {
+            if is_directory { Entry::new(magic, b"f/", b'5', b"") } else { victim(magic, b"f") }
         };
         for (key, value) in RECORDS {
             for (extension, kind) in extensions(&pax_record(key, value)) {
@@ -292,8 +291,10 @@ fn a_tar_with_changed_extended_headers_is_read_the_same_by_everybody() {
                 judge.judge(&format!("{byte:#x} at {at} of an extension"), magic, &entry);
             }
         }
-        for (magic, other) in MAGICS.iter().flat_map(|magic| MAGICS.map(|other| (magic, other))) {
-            let entry = victim(magic, b"f").behind(&extension.clone().put(257, other));
+        for (magic, other) in
+            MAGICS.into_iter().flat_map(|magic| MAGICS.map(|other| (magic, other)))
+        {
+            let entry = victim(magic, b"f").behind(&extension.clone().put(257, &other));
             judge.judge(&format!("an extension with {other:?}"), magic, &entry);
         }
     }
