@@ -60,11 +60,10 @@ impl Limits {
 pub(super) fn check_level(compression: Compression) -> io::Result<()> {
     match compression {
         Compression::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
-        Compression::Deflate { level: None | Some(2..=9) } => Ok(()),
-        Compression::Deflate { level: Some(found) } => {
+        Compression::Deflate { level: Some(found) } if !(2..=9).contains(&found) => {
             Err(io::Error::other(format!("deflate has the levels 2 to 9, not {found}")))
         }
-        Compression::Stored => Ok(()),
+        Compression::Stored | Compression::Deflate { .. } => Ok(()),
     }
 }
 
