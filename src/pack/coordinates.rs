@@ -235,15 +235,13 @@ impl<'a> Claim<'a> {
 impl Contents {
     /// What the document beside the array at a path says of it.
     fn own_description(&self, path: &str) -> Option<Described<'_>> {
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        let (file, _) = self.arrays.entry(&file)?;
+        let (file, _) = self.array_at(path)?;
         self.description(file, &mut Vec::new()).filter(|described| !described.of_pack)
     }
 
     /// The 1-D array at a path of the pack, and its length.
     fn array_length(&self, path: &str) -> Option<(&MemberPath, u64)> {
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        let (file, facts) = self.arrays.entry(&file)?;
+        let (file, facts) = self.array_at(path)?;
         match facts.header.as_ref().ok()?.dims() {
             [length] => Some((file, *length)),
             _ => None,
@@ -282,18 +280,13 @@ impl Contents {
                 return Some(Resolved::Found { path, length: Some(length) });
             }
             // That its header cannot be read is said of the array, and nobody is to blame who uses it.
-            if self.is_unreadable(&path) {
+            if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
                 return Some(Resolved::Found { path, length: None });
             }
             let (_, facts) = self.pack_document.as_ref()?;
             let (_, coordinate) = facts.dimcoord(&path)?;
             Some(Resolved::Found { path, length: coordinate.known_size() })
         })
-    }
-
-    fn is_unreadable(&self, path: &str) -> bool {
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        self.arrays.get(&file).is_some_and(|facts| facts.header.is_err())
     }
 
     /// Whether a document describes the array `file` as a dimcoord, so that its size is checked there.

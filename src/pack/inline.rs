@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::join_groups;
 use super::lookup::Sources;
-use super::{entity_path, group_of, shape_of};
+use super::{ArrayFacts, entity_path, group_of, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{Datatype, Order, Step, Value};
 use crate::path::MemberPath;
@@ -39,8 +39,8 @@ impl Contents {
                 let Some(value) = entity.value() else { continue };
                 let described = Described { member, facts, group, entity, of_pack };
                 let path = entity_path(&join_groups(&base, &group.path), entity.name());
-                let array = self.array_that_is(&described).or_else(|| self.array_at(&path));
-                let array = array.and_then(|array| self.arrays.entry(array.as_str()));
+                let own = self.array_that_is(&described);
+                let array = own.or_else(|| self.array_at(&path));
                 if let Some((array, facts)) = array
                     && let Ok(header) = &facts.header
                 {
@@ -52,19 +52,13 @@ impl Contents {
     }
 
     /// The array beside a document, when the document means this entity by it.
-    fn array_that_is(&self, described: &Described<'_>) -> Option<&MemberPath> {
-        let name = self.array_of(described.member)?;
-        let (array, _) = self.arrays.entry(name)?;
+    fn array_that_is(&self, described: &Described<'_>) -> Option<(&MemberPath, &ArrayFacts)> {
+        let (array, facts) = self.arrays.entry(self.array_of(described.member)?)?;
         let meant = self.description(array, &mut Vec::new())?;
         let is_it = meant.member == described.member
             && meant.entity.name() == described.entity.name()
             && meant.group.path == described.group.path;
-        is_it.then_some(array)
-    }
-
-    fn array_at(&self, path: &str) -> Option<&MemberPath> {
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        self.arrays.entry(&file).map(|(path, _)| path)
+        is_it.then_some((array, facts))
     }
 }
 

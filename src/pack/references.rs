@@ -3,9 +3,10 @@
 use super::by_path::Near;
 use super::contents::{Contents, Entity};
 use super::coordinates::join_groups;
-use super::{ARRAY_EXTENSION, DescriptionFacts, group_of};
+use super::{ARRAY_EXTENSION, ArrayFacts, DescriptionFacts, group_of};
 use crate::finding::Finding;
 use crate::ndl::{CoordReference, MAX_DIAGNOSTICS};
+use crate::path::MemberPath;
 
 impl Contents {
     /// Everything that is wrong with one document by itself, and what it refers to that is neither in
@@ -90,9 +91,12 @@ impl Contents {
         self.is_array_at(path) || in_directory || self.is_in_pack_document(path)
     }
 
-    /// Whether there is an array at a path of the pack.
+    /// The array at a path of the pack.
+    pub(super) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
+        self.arrays.entry(&format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/')))
+    }
+
     pub(super) fn is_array_at(&self, path: &str) -> bool {
-        let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        self.arrays.contains(&file)
+        self.array_at(path).is_some()
     }
 }
