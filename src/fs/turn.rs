@@ -69,10 +69,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
         let progress = Progress::default();
-        let first = Turn::take(&path, false, &progress);
-        if first._directory.is_none() {
+        if !cfg!(unix) || fs::File::open(&path).unwrap().try_lock().is_err() {
             return;
         }
+        let first = Turn::take(&path, false, &progress);
         let (tell, told) = mpsc::channel();
         let second = thread::spawn(move || {
             let turn = Turn::beside(&path.join("x"), &Progress::default());
@@ -83,8 +83,8 @@ mod tests {
         drop(first);
         told.recv().unwrap();
         second.join().unwrap();
-        let one = Turn::take(directory.path(), true, &progress);
-        let other = Turn::take(directory.path(), true, &progress);
-        assert!(one._directory.is_some() && other._directory.is_some());
+        // Neither waits for the other.
+        let _one = Turn::take(directory.path(), true, &progress);
+        let _other = Turn::take(directory.path(), true, &progress);
     }
 }

@@ -374,8 +374,8 @@ fn a_manifest_that_lists_less_than_a_stronger_one_is_a_warning() {
                 "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"
             }
         };
-        let lines: String = names.iter().map(|name| format!("{digest}  {name}\n")).collect();
-        part(&format!("manifest-{tool}.txt"), lines)
+        let lines = names.iter().map(|name| format!("{digest}  {name}\n"));
+        part(&format!("manifest-{tool}.txt"), lines.collect::<Vec<_>>().concat())
     };
     let all = ["a.txt", "b.txt", "c.txt"];
     let scratch = TempDir::new().unwrap();

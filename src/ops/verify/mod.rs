@@ -240,12 +240,12 @@ impl<'a> Verification<'a> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = ro_crate(placement, names);
-        let named = self.options.manifest.as_deref();
-        let piped = named.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
+        let given = self.options.manifest.as_deref();
+        let piped = given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
         let piped = piped.as_deref();
         let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = outside.signatures(of_pack, findings);
+        report.signatures = outside.signatures(&of_pack, findings);
         outside.check_archive_digest(findings)?;
         let found = Found { outside, members, names, placement, texts: &texts, left: &left };
         let exact = found.is_listed_exactly()?;

@@ -60,7 +60,7 @@ impl Outside<'_> {
     /// is a finding instead: it signs nothing.
     pub(super) fn signatures<'n>(
         &self,
-        names: impl Iterator<Item = &'n str> + Clone,
+        names: &(impl Iterator<Item = &'n str> + Clone),
         findings: &mut Vec<Finding>,
     ) -> Vec<String> {
         let manifest = self.manifest_path();

@@ -140,7 +140,7 @@ impl ReadElements for PackedFiles {
         if let Some(directory) = &self.directory
             && self.pack.array(&member)?.listed_digest()?.is_none()
         {
-            let file = File::open(&directory.join(&member))?.watched(&self.progress);
+            let file = File::open(directory.join(&member))?.watched(&self.progress);
             let stamp = file.stamp()?;
             let file = RawArrayFile::open(file, Some(stamp)).map_err(damaged)?;
             let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
