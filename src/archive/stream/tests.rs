@@ -168,6 +168,8 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
                     assert!(decoded == input, "{format:?} bit {bit}");
                     harmless += 1;
                 }
+                // A bit of a window descriptor asks for more memory than is given.
+                Err(error) if is_unsupported(&error) => {}
                 Err(error) => {
                     let fault = error.downcast::<StreamFault>();
                     assert!(fault.is_ok(), "{format:?} bit {bit}: {fault:?}");
@@ -218,7 +220,12 @@ fn a_skippable_frame_holds_no_content() {
 fn a_zstd_window_beyond_the_limit_is_refused_before_it_is_allocated() {
     // Magic, no single segment, window descriptor: 2^41 bytes; then an empty last raw block.
     let bytes = b"\x28\xb5\x2f\xfd\x00\xf8\x01\0\0";
-    assert!(matches!(fault(StreamCompression::Zstd, bytes), StreamFault::Damaged { .. }));
+    assert!(is_unsupported(&decode(StreamCompression::Zstd, bytes).unwrap_err()));
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(crate::error::Error::Unsupported(_)))
 }
 
 #[test]
