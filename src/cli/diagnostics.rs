@@ -107,7 +107,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     let target = paste::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
     if patterns.is_empty() {
-        return format!("ra-pack: no {noun} of `{shown}` is asked for or there\n  next: {next}");
+        return format!("ra-pack: `{shown}` holds no {noun}\n  next: {next}");
     }
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
     for leftover in &report.leftovers {
         output.message(&diagnostics::leftover(leftover));
     }
-    let is_nothing = report.members == 0 && !options.patterns.is_empty() && report.is_sound();
+    let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
         output.json(&report)?;
     } else if !is_nothing {
