@@ -38,7 +38,7 @@ pub(super) fn in_archive(
 pub(super) fn below(root: &Path, contents: &Contents) -> Result<Vec<Finding>> {
     let (wanted, mut findings) = wanted(contents);
     for (path, wanted) in wanted {
-        let mut file = File::open(&root.join(path))?;
+        let mut file = File::open(root.join(path))?;
         findings.extend(compare(&wanted, &mut std::io::BufReader::new(&mut file)));
     }
     Ok(findings)
