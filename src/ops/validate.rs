@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::glance::{Glance, glance};
-use super::inline;
 use super::info::is_array_file;
+use super::inline;
 use super::lone;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};

@@ -21,7 +21,7 @@ const MEMORY_KIB: u32 = 256 << 10;
 /// Bytes that a run may print on both streams, or write as a page.
 const OUTPUT: usize = 8 << 20;
 
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_mins(1);
 
 /// Runs the binary in a shell that limits its memory.
 fn run(directory: &Path, arguments: &str) -> Output {

@@ -17,9 +17,9 @@ mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod diff; // `ra-pack diff`: two arrays, element by element
 mod diff_packs; // `ra-pack diff`: two packs
-mod digests; // what hashlib gives is what manifests have
 #[cfg(unix)] // links, a shell
 mod differential; // what `verify` calls sound is read the same by other people's readers
+mod digests; // what hashlib gives is what manifests have
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library

@@ -134,7 +134,7 @@ impl<'a> PackedArray<'a> {
     }
 
     /// The header with the fastest index first, which some files list last.
-    fn laid_out(&self, header: Header) -> Header {
+    pub(super) fn laid_out(&self, header: Header) -> Header {
         if self.order == Order::RowUnreversed { header.reversed() } else { header }
     }
 

@@ -241,7 +241,8 @@ impl<'a> Verification<'a> {
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = ro_crate(placement, names);
         let given = self.options.manifest.as_deref();
-        let piped = given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
+        let piped =
+            given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
         let piped = piped.as_deref();
         let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));

@@ -104,6 +104,7 @@ impl Readers {
     /// What each reader of such archives makes of one.
     pub(super) fn unpack(&mut self, archive: &Path) -> Vec<Unpacked> {
         let name = archive.to_str().unwrap();
+        let is_zstd = archive.extension().is_some_and(|end| end == "zst");
         let is_for_it = |reader: &&&Reader| reader.endings.iter().any(|end| name.ends_with(end));
         let mut all = Vec::new();
         for Reader { name, line, .. } in self.programs.iter().filter(is_for_it) {
@@ -113,7 +114,7 @@ impl Readers {
             let refusal = complaint(&mut command).err();
             all.push(Unpacked { reader: name, tree: tree(into.path()), refusal });
         }
-        if let Some(python) = self.python.as_mut().filter(|_| !name.ends_with(".zst")) {
+        if let Some(python) = self.python.as_mut().filter(|_| !is_zstd) {
             let into = TempDir::new().unwrap();
             let refusal = python.unpack(archive, into.path());
             all.push(Unpacked { reader: "python", tree: tree(into.path()), refusal });

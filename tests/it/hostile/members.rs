@@ -288,7 +288,7 @@ pub(super) fn cases() -> Vec<Case> {
             zip(|zip| {
                 for host in [0, 2, 5, 11, 16, 30] {
                     let mut entry = Entry::stored(format!("link{host}"), b"/etc/passwd");
-                    (entry.made_by, entry.external) = (host << 8 | 20, 0o120_777 << 16);
+                    (entry.made_by, entry.external) = (host << 8 | 0x14, 0o120_777 << 16);
                     zip.entries.push(entry);
                 }
             }),
@@ -305,7 +305,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             "11 the label of a volume",
             "a.zip",
-            zip(|zip| (zip.entry(NOTES).made_by, zip.entry(NOTES).external) = (11 << 8 | 20, 8)),
+            zip(|zip| (zip.entry(NOTES).made_by, zip.entry(NOTES).external) = (11 << 8 | 0x14, 8)),
             Reject("NAME005"),
         )
         .never(&[NOTES]),
@@ -313,7 +313,8 @@ pub(super) fn cases() -> Vec<Case> {
             "11 a directory of the Amiga",
             "a.zip",
             zip(|zip| {
-                (zip.entry(NOTES).made_by, zip.entry(NOTES).external) = (1 << 8 | 20, 0o4755 << 16);
+                (zip.entry(NOTES).made_by, zip.entry(NOTES).external) =
+                    (1 << 8 | 0x14, 0o4755 << 16);
             }),
             Reject("NAME005"),
         )
