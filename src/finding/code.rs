@@ -163,10 +163,13 @@ codes! {
     /// An extra field of a kind that nobody knows.
     UnknownExtraField = "ARC029" Warning,
         "pack the files anew to be rid of it; what the manifest lists is not affected";
+    /// A file that is an archive of two kinds.
+    TwoFormats = "ARC030" Error, ANEW;
 
     /// There is no manifest, so nothing can be proved.
     NoManifest = "MAN001" Error,
-        "name a manifest with --manifest, or pack the source again: `ra-pack create`";
+        "pack the source again: `ra-pack create`; a manifest kept elsewhere is for `ra-pack \
+         verify --manifest FILE`";
     /// A line of a manifest is at fault.
     BadManifestLine = "MAN002" Error, "take the manifest from another copy";
     /// The content differs from the manifest.
@@ -196,11 +199,13 @@ codes! {
     TrailingMetadata = "RA003" Warning, "keep these bytes in a file of their own";
     /// The array is stored in a form that other readers of RawArray misread.
     UnusualEncoding = "RA004" Warning, "read the array with the library and write it again";
+    /// A pack without arrays.
+    NoArrays = "RA005" Warning, "add the arrays as RawArray files: `ra-pack convert` makes them";
 
     /// An array without a description.
     Undescribed = "DESC001" Error, "`ra-pack describe --write DIR` writes what the headers say";
-    /// More than one description for one array.
-    DescribedTwice = "DESC002" Error, "keep one of the two";
+    /// More than one description for one array or coordinate, and they contradict each other.
+    DescribedTwice = "DESC002" Error, "keep one of the two, or make both say the same";
     /// A description in which no array can be meant.
     NoArrayDescribed = "DESC003" Error, "give the entry of the array the array's name";
     /// The shape of the description is not that of the header.
@@ -222,6 +227,10 @@ codes! {
     MissingArray = "DESC010" Warning, "add the array's file, or remove its entry";
     /// The pack's own document is not a description.
     BadPackDocument = "DESC012" Error, "rename the file if it is meant for something else";
+    /// The pack's own document does not describe every array.
+    PartialDocument = "DESC013" Warning, "`ra-pack create` adds what the document lacks";
+    /// An inline value is not what the array holds.
+    ValueMismatch = "DESC014" Error, "correct the value, or leave it out: the array has it";
 
     /// The declaration of a bag is at fault.
     BadBag = "BAG001" Error, "write `bagit.txt` again as the two lines that RFC 8493 gives";
@@ -387,7 +396,7 @@ mod tests {
     fn what_is_no_code_gets_the_nearest() {
         let nearest = |text: &str| text.parse::<Code>().unwrap_err().nearest.unwrap().id();
         assert_eq!(nearest("NDL088"), "NDL087");
-        assert_eq!(nearest("DESC099"), "DESC012");
+        assert_eq!(nearest("DESC099"), "DESC014");
         assert_eq!(nearest("ND021"), "NDL021");
         assert_eq!(nearest("mam003"), "MAN003");
         assert_eq!(nearest("NDL99999999999999"), "NDL001");

@@ -20,7 +20,6 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["zip::result::", "zip::ZipWriter"], &["archive/zip/read_back", "interchange/npz"]),
     (&["tar::Header", "tar::Builder", "tar::Archive"], &["archive/tar"]),
     (&["sha2::", "sha1::", "md5::"], &["digest"]),
-    (&["lz4_flex::"], &["ra/encoding"]),
     (&["saphyr_parser::"], &["ndl"]),
     (&["serde_yaml::"], &["ndl", "cli/output"]),
     // The command line.
@@ -28,7 +27,10 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
     (&["terminal_size::"], &["cli/output"]),
     (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
-    (&["ExitCode", "process::exit", "process::abort"], &["main"]),
+    (&["ExitCode"], &["main"]),
+    (&["process::exit", "process::abort"], &["fs/pending"]),
+    // A path is printed by `escape_path`.
+    (&[".display()"], &[]),
 ];
 
 /// The rows of the page: the number of each module, higher ones import lower ones.

@@ -14,8 +14,9 @@ use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::ndl::Order;
 use crate::progress::Progress;
-use crate::ra::{AnyArray, parse_slice};
+use crate::ra::{AnyArray, parse_slice, resolve_slice};
 
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
@@ -224,14 +225,24 @@ fn write(
         array = array.unverified();
     }
     let (part, verified) = match &options.slice {
-        None => (array.read_any()?, !options.unverified && pack.has_manifest()?),
+        None => {
+            array.check_memory(array.header()?.data_len())?;
+            (array.read_any()?, !options.unverified && pack.has_manifest()?)
+        }
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
     let format = options.format.unwrap_or_default();
-    let description = match format {
+    let mut description = match format {
         ArrayFormat::Ra | ArrayFormat::Raw => None,
         _ => pack.description(member)?,
     };
+    // The part has the fastest index first, whatever the file does.
+    if options.slice.is_some()
+        && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
+        && storage.order == Order::RowUnreversed
+    {
+        storage.order = Order::Row;
+    }
     let part = Part { array: part, member, description };
     let losses = format::write(part, format, output, out)?;
     Ok(Written { verified, losses })
@@ -255,7 +266,12 @@ fn slice(
     let array = array.in_shape_order()?;
     let elements = parse_slice(text, &array.shape()?)
         .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
-    Ok((array.slice_any(elements)?, verified))
+    let taken = resolve_slice(&array.shape()?, &elements);
+    let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
+    let width = array.header()?.decoded().element().elbyte();
+    let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
+    array.check_memory(counts.fold(width, u64::saturating_mul))?;
+    Ok((array.part_for_file(&elements)?, verified))
 }
 
 fn too_large(limit: u64) -> Error {

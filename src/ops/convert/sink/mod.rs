@@ -92,7 +92,7 @@ impl<'o> Sink<'o> {
             Form::Png => Box::new(png::PngSink::begin(output, options.force)?),
             Form::Pack(container) => Box::new(packed::PackSink::begin(output, container, options)?),
         };
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         Ok(Self { writes, output, metadata, options, jobs })
     }
 
@@ -179,7 +179,7 @@ fn write_rawarray(
     way: Way<'_>,
 ) -> Result<u64> {
     let header = item.to_variable()?.header;
-    file.write_all_at(&header.encode_flagged(), 0)?;
+    file.write_all_at(&header.encode(), 0)?;
     let end = header.header_len().saturating_add(header.data_len());
     data.write_at(file, header.header_len(), way.beside, way.jobs)?;
     metadata.write_at(file, end)?;
