@@ -316,10 +316,12 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
         }
         is_listed
     });
-    findings.extend(others.into_iter().map(|(code, severity, count)| Finding {
-        severity,
-        count,
-        ..Finding::new(code, format!("{count} more findings of this kind are not listed"))
+    findings.extend(others.into_iter().map(|(code, severity, count)| {
+        let message = match count {
+            1 => "1 more finding of this kind is not listed".to_owned(),
+            _ => format!("{count} more findings of this kind are not listed"),
+        };
+        Finding { severity, count, ..Finding::new(code, message) }
     }));
 }
 

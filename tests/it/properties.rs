@@ -14,8 +14,8 @@ use proptest::sample::select;
 use ra_pack::ndl::{Document, Extent, Form, Group, Order, Storage};
 use ra_pack::ra::{Encoding, Header};
 use ra_pack::{
-    Compression, CreateOptions, ExtractOptions, Finding, Layout, MemberKind, Pack, PackedArray,
-    VerifyOptions, create, describe, extract, shape_of, verify,
+    Compression, CreateOptions, Error, ExtractOptions, Finding, Layout, MemberKind, Pack,
+    PackedArray, VerifyOptions, create, describe, extract, shape_of, verify,
 };
 use tempfile::TempDir;
 
@@ -54,7 +54,7 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
     let archive = scratch.join(way.0);
     create(source, &archive, &options(way, jobs)).map_err(|error| {
         let findings = match &error {
-            ra_pack::Error::Refused { findings, .. } => {
+            Error::Refused { findings, .. } => {
                 findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
             _ => String::new(),
@@ -400,7 +400,11 @@ fn no_byte_changes_unseen(
             let mut bytes = sound.clone();
             bytes[at] ^= mask;
             fs::write(&archive, bytes).unwrap();
-            let report = verify(&archive, &options).unwrap();
+            let report = match verify(&archive, &options) {
+                // A window that a bit made as large as no decoder here takes.
+                Err(Error::Unsupported(_)) => continue,
+                report => report.unwrap(),
+            };
             if report.is_sound() {
                 assert!(
                     harmless(at, &report.findings),

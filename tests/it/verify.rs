@@ -254,10 +254,15 @@ fn what_stands_before_or_after_an_archive_is_found() {
 
 #[test]
 fn what_is_no_archive_is_said_to_be_none() {
-    for name in ["x.zip", "x.tar", "x.tar.gz", "x.tgz", "x.tar.zst", "x", "x.ra"] {
-        for content in [&b""[..], b"hello", &[0; 300]] {
-            let found = findings(name, content);
-            assert!(!found.is_empty(), "{name}");
+    for content in [&b""[..], b"hello", &[0; 300]] {
+        for name in ["x.zip", "x.tar", "x.tar.gz", "x.tgz", "x.tar.zst"] {
+            assert!(!findings(name, content).is_empty(), "{name}");
+        }
+        let directory = TempDir::new().unwrap();
+        for name in ["x", "x.ra"] {
+            let path = directory.path().join(name);
+            fs::write(&path, content).unwrap();
+            run(["verify".as_ref(), path.as_os_str()]).exits(2).says(&["not a pack"]);
         }
     }
     assert_found(&findings("x.zip", ""), "ARC001", "");

@@ -17,6 +17,9 @@ use crate::ra::{
 /// archive of 3 KB may hold such a file. No current writer encodes arrays.
 const MAX_DECODED: u64 = 1 << 30;
 
+/// Bytes of elements that may be kept whatever the archive is: a mask of zeros is large and compresses to nothing.
+const ALWAYS_KEPT: u64 = 192 << 20;
+
 impl PackedArray<'_> {
     /// How the data is encoded, when the header says that it is.
     pub(super) fn encoding(&self, header: &Header) -> Result<Option<Encoding>> {
@@ -29,13 +32,13 @@ impl PackedArray<'_> {
         told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
-    /// That so many bytes of it, in memory at once, are no more than its archive may make anyone take.
+    /// Refuses to keep so many bytes of it in memory at once, if that is more than its archive may make anyone take
+    /// and more than [`ALWAYS_KEPT`].
     pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
-        let allowance = self.pack().archive.allowance()?;
-        if allowance.take(bytes) {
+        let limit = self.pack().archive.allowance()?.limit().max(ALWAYS_KEPT);
+        if bytes <= limit {
             return Ok(());
         }
-        let limit = allowance.limit();
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
              this size may make it take; choose parts by --slice, or get it as it is by `ra-pack extract`",
