@@ -43,7 +43,8 @@ fn rows() -> HashMap<String, u8> {
         match word.parse() {
             Ok(number) => row = number,
             Err(_) => {
-                assert_eq!(rows.insert(word.to_owned(), row), None, "`{word}` is there twice")
+                let other = rows.insert(word.to_owned(), row);
+                assert_eq!(other, None, "`{word}` is there twice");
             }
         }
     }
