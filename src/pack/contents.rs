@@ -399,8 +399,7 @@ impl Contents {
         }
     }
 
-    /// Arrays that a document beside another array describes and that are not there, or are described
-    /// elsewhere in another way.
+    /// Arrays that a document next to another array describes and that are absent.
     fn second_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
         let near = Near::default();
         for (path, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
