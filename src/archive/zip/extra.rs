@@ -96,7 +96,7 @@ pub(super) fn check(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Ve
 /// A system, and the attributes that a member of it has.
 type Attributes = (u16, u32);
 
-/// The Unix mode in the field of `ASi`, behind a checksum.
+/// The Unix mode in the field 0x756e, behind a checksum.
 fn asi_attributes(content: &[u8]) -> Option<Attributes> {
     let mode = Fields(content.get(4..)?).u16()?;
     Some((3 << 8, u32::from(mode) << 16))

@@ -414,13 +414,13 @@ impl Span<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
         let facts = &self.entry.facts;
-        if facts.method != METHOD_STORED || !has_descriptor(facts.flags) {
+        let ends_itself = facts.method != METHOD_STORED && facts.packed_size > 0;
+        if ends_itself || !has_descriptor(facts.flags) {
             return Ok(());
         }
         findings.push(odd(
             self.entry,
-            "the sizes of the stored member follow its data, so that nothing says to a reader of a pipe \
-             where it ends",
+            "the member's sizes follow its data, which does not say to a reader of a pipe where it ends",
         ));
         let signature = DESCRIPTOR.to_le_bytes();
         let mut left = facts.packed_size;
