@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod allowance;
 mod archive;
 mod bisect;
 mod by_name;

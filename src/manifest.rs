@@ -98,8 +98,8 @@ pub enum ManifestFaultKind {
         /// The other line.
         first: u64,
     },
-    /// So many faults that the rest was not read.
-    #[error("more than {MAX_FAULTS} lines before this one are at fault; the rest was not read")]
+    /// So many faults that the others are not listed.
+    #[error("more than {MAX_FAULTS} lines are at fault; the others are not listed")]
     TooMany,
     /// One path twice with the same digest.
     #[error("`{path}` is already on line {first}")]
@@ -161,8 +161,14 @@ impl Manifest {
             if later.path != first.path {
                 return false;
             }
+            // A fault of one line more says nothing new, and they may be as many as lines.
+            if faults.len() > MAX_FAULTS {
+                return true;
+            }
             let (path, line) = (later.path.clone(), first.line);
-            let kind = if later.digest == first.digest {
+            let kind = if faults.len() == MAX_FAULTS {
+                ManifestFaultKind::TooMany
+            } else if later.digest == first.digest {
                 ManifestFaultKind::Repeated { path, first: line }
             } else {
                 ManifestFaultKind::Conflict { path, first: line }

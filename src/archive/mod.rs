@@ -35,6 +35,7 @@ use self::directory::Directory;
 use self::revisit::OneByOne;
 use self::tarball::Tarball;
 use self::zip::ZipArchive;
+use crate::allowance::Allowance;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
@@ -405,6 +406,14 @@ impl Archive {
             Self::Zip(zip) => zip.read(member),
             Self::Tar(tarball) => tarball.read(member),
         }
+    }
+
+    /// The memory that its contents may take.
+    pub(crate) fn allowance(&self) -> Result<Allowance> {
+        Ok(match self.file() {
+            Some(file) => Allowance::of_file(file.len()?),
+            None => Allowance::unlimited(),
+        })
     }
 
     /// The first bytes, at most `length`, of one file that is stored in an archive; `None` for others.

@@ -12,11 +12,23 @@ use super::revisit::{self, Revisit, Shown};
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
+use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::path::{MemberPath, PathFault};
+use crate::path::{MemberPath, PathFault, escape};
+
+/// Memory that is taken for a member with a name of so many bytes, and for what may be wrong with it; the name is
+/// kept twice, once in order.
+fn memory_of(name: usize) -> u64 {
+    const MEMBER: u64 = 800;
+    u64::try_from(name).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(MEMBER)
+}
+
+fn is_room(allowance: &Allowance, entry: &TarEntry) -> bool {
+    allowance.take(memory_of(entry.name.len()))
+}
 
 /// Members that one job takes at a time.
 const STEP: usize = 32;
@@ -33,6 +45,22 @@ impl Tarball {
     pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
         let len = file.len()?;
         Ok(Self { file: Arc::new(file), len, compression })
+    }
+
+    /// The memory that its members may take.
+    fn allowance(&self) -> Allowance {
+        Allowance::of_file(self.len)
+    }
+
+    /// The error of more members than memory is taken for. What is wrong with those that were seen may be hidden by
+    /// one that was not, so that nothing is said of any.
+    fn too_many(&self, allowance: &Allowance) -> Error {
+        Error::Unsupported(format!(
+            "the members of `{}` take more memory than the {} bytes that an archive of this size may make it \
+             take; look into it by `tar`",
+            escape(&self.path().to_string_lossy()),
+            allowance.limit()
+        ))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -92,6 +120,7 @@ impl Tarball {
         let mut reader = self.plain()?;
         let mut members = Vec::new();
         let mut findings = Vec::new();
+        // Each entry takes 512 bytes of the file, so that it bounds itself how many there are.
         while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
             findings.extend(unreadable_name(&entry));
             members.extend(self.member(&entry));
@@ -127,9 +156,13 @@ impl Tarball {
         let mut reader = Self::entries(decoder);
         let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
         let mut buffer = Vec::new();
+        let allowance = self.allowance();
         let failed = loop {
             match reader.next_entry() {
                 Ok(Some(entry)) => {
+                    if !is_room(&allowance, &entry) {
+                        return Err(self.too_many(&allowance));
+                    }
                     scan.findings.extend(unreadable_name(&entry));
                     let Some(member) = self.member(&entry) else { continue };
                     let result = is_readable(&member)
@@ -257,11 +290,16 @@ impl Tarball {
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        let mut members = Vec::new();
+        let (mut members, mut is_full) = (Vec::new(), false);
+        let allowance = self.allowance();
         self.walk(|member| {
+            is_full = !allowance.take(memory_of(member.name.len()));
             members.push(member);
-            false
+            is_full
         })?;
+        if is_full {
+            return Err(self.too_many(&allowance));
+        }
         Ok(members)
     }
 

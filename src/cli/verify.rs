@@ -131,7 +131,7 @@ impl Tally {
 fn summary(report: &VerifyReport, sound: &str) -> String {
     let count = |severity| {
         let findings = report.findings.iter().filter(|finding| finding.severity == severity);
-        u64::try_from(findings.count()).unwrap_or(u64::MAX)
+        findings.fold(0_u64, |count, finding| count.saturating_add(finding.count))
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let verdict = match (errors, report.contents_read) {

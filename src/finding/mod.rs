@@ -55,6 +55,9 @@ pub struct Finding {
     /// The lines of text that `place` points into.
     #[serde(skip)]
     pub excerpt: Option<Excerpt>,
+    /// How many findings it stands for: one, unless it counts those that are not listed.
+    #[serde(skip)]
+    pub count: u64,
 }
 
 /// A place in a file.
@@ -136,6 +139,7 @@ impl Finding {
             found: None,
             hint: Some(code.remedy().into_owned()),
             excerpt: None,
+            count: 1,
         }
     }
 
@@ -275,6 +279,52 @@ pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
     }
 }
 
+/// Most findings that are listed: nobody reads more, and a few kilobytes can make millions.
+const MAX_LISTED: usize = 1000;
+
+/// Most bytes of them: a name may have 64 KB.
+const MAX_LISTED_BYTES: usize = 1 << 20;
+
+/// Keeps the first of very many findings, errors before warnings, and of each kind how many the others are.
+pub(crate) fn cut(findings: &mut Vec<Finding>) {
+    let bytes = |finding: &Finding| {
+        let Finding { member, array, message, expected, found, hint, .. } = finding;
+        let more = [member, array, expected, found, hint].into_iter().flatten();
+        more.fold(message.len(), |bytes, text| bytes.saturating_add(text.len()))
+    };
+    let (mut listed, mut room) = (vec![false; findings.len()], MAX_LISTED_BYTES);
+    let mut left = MAX_LISTED;
+    for severity in [Severity::Error, Severity::Warning] {
+        let of_it = findings.iter().zip(&mut listed);
+        for (finding, listed) in of_it.filter(|(finding, _)| finding.severity == severity) {
+            if finding.count != 1 {
+                continue;
+            }
+            *listed = left > 0 && bytes(finding) <= room;
+            left = if *listed { left.saturating_sub(1) } else { 0 };
+            room = room.saturating_sub(bytes(finding));
+        }
+    }
+    let mut others: Vec<(Code, Severity, u64)> = Vec::new();
+    let mut is_listed = listed.into_iter();
+    findings.retain(|finding| {
+        let is_listed = is_listed.next().unwrap_or(true);
+        if !is_listed {
+            let kind = (finding.code, finding.severity);
+            match others.iter_mut().find(|(code, severity, _)| (*code, *severity) == kind) {
+                Some((.., count)) => *count = count.saturating_add(finding.count),
+                None => others.push((finding.code, finding.severity, finding.count)),
+            }
+        }
+        is_listed
+    });
+    findings.extend(others.into_iter().map(|(code, severity, count)| Finding {
+        severity,
+        count,
+        ..Finding::new(code, format!("{count} more findings of this kind are not listed"))
+    }));
+}
+
 /// Puts findings in the order of their members, and of their places in each.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
@@ -290,7 +340,8 @@ pub(crate) fn sort(findings: &mut [Finding]) {
 
 /// Errors among the findings.
 pub fn count_errors(findings: &[Finding]) -> usize {
-    findings.iter().filter(|finding| finding.is_error()).count()
+    let counts = findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.count);
+    usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }
 
 macro_rules! codes {
@@ -550,6 +601,28 @@ mod tests {
         assert_eq!((excerpt.first_line, &*excerpt.text, excerpt.span), (3, "c: d", 1..2));
         let excerpt = Excerpt::cut("\u{feff}a: b", 1, 6, 7).unwrap();
         assert_eq!((&*excerpt.text, excerpt.span), ("a: b", 3..4));
+    }
+
+    #[test]
+    fn of_very_many_findings_the_first_are_listed_and_the_others_counted() {
+        let warning = |member: &str| Finding::new(Code::CaseTwins, "").in_member(member);
+        let mut findings: Vec<_> = (0..3000).map(|number| warning(&number.to_string())).collect();
+        findings.push(Finding::new(Code::BadData, "").in_member("z"));
+        cut(&mut findings);
+        assert_eq!(findings.len(), MAX_LISTED + 1);
+        assert_eq!(findings[0].member.as_deref(), Some("0"));
+        assert_eq!(findings[MAX_LISTED - 1].code, Code::BadData, "no warning displaces an error");
+        let last = &findings[MAX_LISTED];
+        assert_eq!((last.code, last.count, last.is_error()), (Code::CaseTwins, 2001, false));
+        assert_eq!(last.message, "2001 more findings of this kind are not listed");
+        let before = findings.clone();
+        cut(&mut findings);
+        assert_eq!(findings, before);
+        // Long names are fewer.
+        let mut findings: Vec<_> = (0..100).map(|_| warning(&"n".repeat(60_000))).collect();
+        cut(&mut findings);
+        assert_eq!((findings.len(), findings[17].count), (18, 83));
+        assert_eq!(count_errors(&findings), 0);
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
 pub use self::explain::{Example, Explanation};
 pub use self::index::{Entity, Index};
-pub(crate) use self::load::is_surely_small;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
+pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
     Attribute, DimCoord, Document, Endian, Extent, Form, Group, Ndarray, Order, Storage, Value,
 };

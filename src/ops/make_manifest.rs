@@ -105,7 +105,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     let progress = &options.progress;
     let archive = Archive::open_watched(target, progress)?;
     progress.stage("reading", archive.bytes_to_read(), 0);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let scan = archive.scan(jobs, &|member, content| {
         let digest = digest(member, content, algorithm, progress);
         progress.done(1);
@@ -131,6 +131,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     }
     finding::rename(&mut findings, |name| placement.shown(name));
     finding::sort(&mut findings);
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: target.to_owned(), findings });
     }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use super::present::Present;
-use crate::archive::DataFault;
+use crate::archive::{Archive, DataFault};
 use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -15,6 +15,11 @@ use crate::progress::Progress;
 /// Most bytes of manifests that are read, of one pack together: five million files with names of forty
 /// bytes. It bounds the memory that a compressed manifest can ask for.
 pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
+
+/// Most bytes of the manifests in an archive that are read. An entry takes three times the memory of its line.
+pub(super) fn longest(archive: &Archive) -> Result<u64> {
+    Ok((archive.allowance()?.limit() >> 2).min(MAX_MANIFEST))
+}
 
 /// The digest of a whole open file, which nobody watches.
 pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {

@@ -70,7 +70,7 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
         findings: Vec::new(),
     };
     if fs::is_directory(target)? {
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let Survey { contents, findings, .. } = survey_all(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;

@@ -75,6 +75,7 @@ impl ValidateReport {
             }
         }
         finding::sort(&mut self.findings);
+        finding::cut(&mut self.findings);
         self
     }
 }
@@ -127,7 +128,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Glance { mut contents, findings, .. } = glance(&archive, jobs)?;
     report.findings = findings;
     report.findings.extend(contents.findings_sparingly());

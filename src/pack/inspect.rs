@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::known::Alike;
 use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
+use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
 use crate::path::MemberPath;
@@ -46,6 +47,9 @@ pub(crate) struct Inspector {
     /// Tells how the data is encoded, when the header says that it is.
     probe: Option<Probe>,
     len: u64,
+    allowance: Allowance,
+    /// What is taken of it for what is kept; nothing once more was wanted than there is.
+    taken: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +61,13 @@ enum Wanted {
 }
 
 impl Inspector {
-    /// Begins a file; its name says what it may be.
+    /// Begins a file on disk; its name says what it may be.
     pub(crate) fn new(name: &str) -> Self {
+        Self::within(name, &Allowance::unlimited())
+    }
+
+    /// Begins a file in an archive.
+    pub(crate) fn within(name: &str, allowance: &Allowance) -> Self {
         let wanted = if is_array(name) {
             Wanted::Header
         } else if may_be_description(name) {
@@ -66,12 +75,13 @@ impl Inspector {
         } else {
             Wanted::Nothing
         };
-        Self { wanted, kept: Vec::new(), probe: None, len: 0 }
+        let allowance = allowance.clone();
+        Self { wanted, kept: Vec::new(), probe: None, len: 0, allowance, taken: Some(0) }
     }
 
     /// Begins a file that is not looked into.
     pub(crate) fn of_nothing() -> Self {
-        Self { wanted: Wanted::Nothing, kept: Vec::new(), probe: None, len: 0 }
+        Self { wanted: Wanted::Nothing, ..Self::new("") }
     }
 
     /// Takes as many bytes of a file as tell something, from its beginning.
@@ -100,6 +110,7 @@ impl Inspector {
 
     fn room(&self) -> usize {
         let limit = match self.wanted {
+            Wanted::Everything if self.taken.is_none() => 0,
             Wanted::Everything => ndl::MAX_TEXT.saturating_add(1),
             Wanted::Header => MAX_HEADER,
             Wanted::Nothing => 0,
@@ -123,6 +134,16 @@ impl Inspector {
         self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let room = self.room();
         let (kept, rest) = bytes.split_at(room.min(bytes.len()));
+        if self.wanted == Wanted::Everything {
+            // What is kept grows by doubling.
+            let more = u64::try_from(kept.len()).unwrap_or(u64::MAX).saturating_mul(2);
+            if !self.allowance.take(more) {
+                self.kept = Vec::new();
+                self.allowance.give_back(self.taken.take().unwrap_or(0));
+                return;
+            }
+            self.taken = self.taken.map(|taken| taken.saturating_add(more));
+        }
         self.kept.extend_from_slice(kept);
         if let Some(probe) = &mut self.probe {
             probe.update(rest);
@@ -143,8 +164,15 @@ impl Inspector {
         match self.wanted {
             Wanted::Nothing => Content::Other,
             Wanted::Everything => {
+                let Self { allowance, kept, taken, .. } = self;
+                let Some(taken) = taken else {
+                    let facts = DescriptionFacts::too_long(name, &allowance);
+                    return Content::Description(Box::new(facts));
+                };
                 let body = |head: &str, rest: &str| alike.bodies.of_pieces(head, rest);
-                let facts = DescriptionFacts::parse_among(name, self.kept, body);
+                let facts = DescriptionFacts::parse_among(name, kept, &allowance, body);
+                // Of plain ones little is kept, and of the others the text once.
+                allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
                 Content::Description(Box::new(facts))
             }
             Wanted::Header => {
@@ -173,7 +201,8 @@ impl Inspector {
             }
         };
         let mut facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
-        let section = facts.header.as_ref().map_or(0, |header| len.saturating_sub(header.header_len()));
+        let section =
+            facts.header.as_ref().map_or(0, |header| len.saturating_sub(header.header_len()));
         if let Some(probe) = self.probe.filter(|_| self.len == len) {
             match probe.finish() {
                 Ok((encoding, used)) => {

@@ -7,6 +7,8 @@
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
 mod convert; // `ra-pack convert`: every form into every other
+#[cfg(target_os = "linux")] // memory that the shell can limit
+mod cost; // a few kilobytes that stand for gigabytes: bounded memory and output
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod damage; // every bit flipped, every length cut: reported, or harmless by a map made by hand

@@ -153,7 +153,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         .chain(pending.temporaries())
         .filter_map(|path| fs::name_below(source, path))
         .collect();
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),

@@ -125,6 +125,7 @@ impl<'a> Plan<'a> {
                 finding.severity = Severity::Error;
             }
         }
+        finding::cut(&mut findings);
         if count_errors(&findings) > 0 {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
@@ -271,6 +272,7 @@ impl<'a> Plan<'a> {
             }
         }
         if count_errors(&findings) > 0 {
+            finding::cut(&mut findings);
             return Err(Error::Refused { path: self.source.to_owned(), findings });
         }
         Ok(())

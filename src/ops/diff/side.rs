@@ -73,8 +73,7 @@ impl Side {
             check_decoded(name, &side.stored)?;
             let start = side.stored.header_len();
             let mut section = BufReader::new(side.blob.reader_from(start));
-            let (encoding, used) =
-                tell(side.stored.clone(), &mut section).map_err(unreadable)?;
+            let (encoding, used) = tell(side.stored.clone(), &mut section).map_err(unreadable)?;
             let end = start.saturating_add(used);
             side.metadata = (end, len.saturating_sub(end));
             side.encoding = encoding;

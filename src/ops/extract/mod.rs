@@ -17,7 +17,7 @@ use self::write::{Extraction, Outcome};
 use super::select::Patterns;
 use crate::archive::{Archive, Container};
 use crate::error::Result;
-use crate::finding::{Finding, count_errors};
+use crate::finding::{self, Finding, count_errors};
 use crate::fs;
 use crate::parallel;
 use crate::progress::Progress;
@@ -83,7 +83,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
     let whole = if is_stream { opened.bytes_to_read() } else { 0 };
     options.progress.stage("reading", whole, 0);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     fs::create_root(target)?;
     if !options.force {
@@ -118,6 +118,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         }
     }
     report.leftovers = extraction.leftovers();
+    finding::cut(&mut report.findings);
     Ok(report)
 }
 

@@ -1,7 +1,6 @@
 //! The first look: what is to be written, and what forbids it.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 use super::ExtractOptions;
 use crate::archive::{Archive, Contents, Member, MemberKind};
@@ -11,7 +10,7 @@ use crate::fs;
 use crate::ops::glance::ambiguous;
 use crate::ops::known::Known;
 use crate::ops::manifests;
-use crate::ops::root_texts::{KeptText, RootTexts, look, look_with_outside};
+use crate::ops::root_texts::{Kept, KeptText, RootTexts, look, look_with_outside};
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
 use crate::path;
 
@@ -34,7 +33,7 @@ impl Plan {
         jobs: usize,
         options: &ExtractOptions,
     ) -> Result<(Self, Contents)> {
-        let kept = AtomicU64::new(0);
+        let kept = Kept::of(&archive)?;
         let outside = manifests::beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         let look = if fs::exists(&outside) { look_with_outside } else { look };
         let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;

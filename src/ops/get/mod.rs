@@ -15,7 +15,7 @@ use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::progress::Progress;
-use crate::ra::{AnyArray, parse_slice};
+use crate::ra::{AnyArray, parse_slice, resolve_slice};
 
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
@@ -224,7 +224,10 @@ fn write(
         array = array.unverified();
     }
     let (part, verified) = match &options.slice {
-        None => (array.read_any()?, !options.unverified && pack.has_manifest()?),
+        None => {
+            array.check_memory(array.header()?.data_len())?;
+            (array.read_any()?, !options.unverified && pack.has_manifest()?)
+        }
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
     let format = options.format.unwrap_or_default();
@@ -255,6 +258,11 @@ fn slice(
     let array = array.in_shape_order()?;
     let elements = parse_slice(text, &array.shape()?)
         .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
+    let taken = resolve_slice(&array.shape()?, &elements);
+    let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
+    let width = array.header()?.decoded().element().elbyte();
+    let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
+    array.check_memory(counts.fold(width, u64::saturating_mul))?;
     Ok((array.slice_any(elements)?, verified))
 }
 

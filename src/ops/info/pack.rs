@@ -11,7 +11,7 @@ use super::super::open::Pack;
 use super::lists::Lists;
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::finding::{self, Finding};
 use crate::pack::{CoordinateInfo, Layout};
 use crate::parallel;
 use crate::progress::Progress;
@@ -120,5 +120,6 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let pack = Pack::of_archive(archive, placement.clone());
     let lists = Lists { target, placement: &placement, files: &files, pack: &pack };
     info.manifests = lists.check(&mut info.findings)?;
+    finding::cut(&mut info.findings);
     Ok(info)
 }

@@ -19,7 +19,7 @@ use self::manifest::{Listing, PackManifest};
 use super::copy::{Fault, copy_hashed};
 use super::lone;
 use super::manifest_text::RootFiles;
-use super::manifests::{self, MAX_MANIFEST};
+use super::manifests;
 use crate::archive::{Archive, Container, Member, MemberKind, MemberReader, Method};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
@@ -360,7 +360,7 @@ impl Pack {
     /// What a member is found to be.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
         self.must_be_alone(member)?;
-        let mut inspector = Inspector::new(name);
+        let mut inspector = Inspector::within(name, &self.archive.allowance()?);
         let mut reader = self.archive.read(member)?;
         inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
         Ok(inspector.finish(name, member.size))
@@ -479,13 +479,14 @@ impl Pack {
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
         // A part of it would seem to list less than it does.
-        if member.size > MAX_MANIFEST {
-            return Err(manifest::too_long(name));
+        let longest = manifests::longest(&self.archive)?;
+        if member.size > longest {
+            return Err(manifest::too_long(name, longest));
         }
         let mut text = Vec::new();
         self.archive
             .read(member)?
-            .take(MAX_MANIFEST)
+            .take(longest)
             .read_to_end(&mut text)
             .map_err(|error| self.unreadable(name, error))?;
         Ok(text)

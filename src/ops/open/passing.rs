@@ -30,6 +30,20 @@ impl PackedArray<'_> {
         told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
+    /// That so many bytes of it, in memory at once, are no more than its archive may make anyone take.
+    pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
+        let allowance = self.pack().archive.allowance()?;
+        if allowance.take(bytes) {
+            return Ok(());
+        }
+        let limit = allowance.limit();
+        Err(Error::Unsupported(format!(
+            "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
+             this size may make it take; choose parts by --slice, or get it as it is by `ra-pack extract`",
+            escape(self.name())
+        )))
+    }
+
     /// A part of the array.
     pub(super) fn slice_passing<T: Pod>(&self, slice: &[SliceInfoElem]) -> Result<ArrayD<T>> {
         let header = self.header()?;
@@ -87,7 +101,7 @@ type Slice = Vec<SliceInfoElem>;
 /// That an encoded array is not decoded to more than [`MAX_DECODED`].
 pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     let decoded = header.data_len();
-    if decoded <= MAX_DECODED {
+    if !header.is_encoded() || decoded <= MAX_DECODED {
         return Ok(());
     }
     Err(Error::Unsupported(format!(

@@ -99,7 +99,7 @@ impl PackedArray<'_> {
     /// message proposes one that does not), or elements are no numbers.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let (converter, quantity) = converter(&part)?;
         let shown = axis::shown(&part);
         let columns = options.columns.max(1);

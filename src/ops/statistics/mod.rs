@@ -131,7 +131,7 @@ impl PackedArray<'_> {
     /// When the array cannot be read, is damaged, or the slice does not fit it.
     pub fn statistics(&self, options: &StatisticsOptions) -> Result<Statistics> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let count = part.selection.elements();
         Ok(match part.meaning() {
             Meaning::Numbers(converter) => {

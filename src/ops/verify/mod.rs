@@ -24,7 +24,7 @@ use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
 use super::intact::Intact;
-use super::manifests::{self, MAX_MANIFEST};
+use super::manifests;
 use super::present::Present;
 use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
@@ -66,6 +66,7 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
         }
     }
     finding::sort(&mut report.findings);
+    finding::cut(&mut report.findings);
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -81,7 +82,7 @@ type Members = [Known];
 
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         Self { archive, options, jobs }
     }
 
@@ -92,7 +93,7 @@ impl<'a> Verification<'a> {
         let container = self.archive.container();
         let in_file = self.archive.contents_in_file();
         let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
-        let visitor = Visitor::new(container, leaves_large, fast, self.algorithms(), self.jobs);
+        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms(), self.jobs)?;
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
@@ -284,7 +285,7 @@ impl<'a> Verification<'a> {
     /// Reads a text that was left in the archive.
     fn reread(&self, member: &Member) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        let mut reader = self.archive.read(member)?.take(MAX_MANIFEST);
+        let mut reader = self.archive.read(member)?.take(manifests::longest(self.archive)?);
         match reader.read_to_end(&mut text) {
             Ok(_) => {}
             // Damage is known from the first reading; what stands before it can be read.

@@ -23,7 +23,7 @@ const ROWS: &[(u8, &[&str])] = &[
     (4, &["error"]),
     (3, &["interchange", "finding", "manifest_lookup", "manifest_bisect"]),
     (2, &["ra", "ndl", "manifest"]),
-    (1, &["path", "digest", "parallel", "bisect", "by_name", "progress"]),
+    (1, &["allowance", "path", "digest", "parallel", "bisect", "by_name", "progress"]),
 ];
 
 /// The two crate roots. They stand in no row: `lib` only declares and re-exports, `main` belongs

@@ -92,7 +92,7 @@ impl<'o> Sink<'o> {
             Form::Png => Box::new(png::PngSink::begin(output, options.force)?),
             Form::Pack(container) => Box::new(packed::PackSink::begin(output, container, options)?),
         };
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         Ok(Self { writes, output, metadata, options, jobs })
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::super::super::glance::{Glance, glance};
-use super::super::super::open::Pack;
+use super::super::super::open::{Pack, check_decoded};
 use super::super::choice::member_name;
 use super::super::item::{Described, Item};
 use super::super::options::ConvertOptions;
@@ -12,7 +12,7 @@ use super::super::rawarray::RawArrayFile;
 use super::{Elements, ReadElements, Source};
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, count_errors};
+use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, File};
 use crate::ndl::Document;
 use crate::pack::{self, ARRAY_EXTENSION, Contents, Layout};
@@ -37,7 +37,7 @@ pub(super) struct PackedFiles {
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let archive = Archive::open_watched(path, &options.progress)?;
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
     findings.extend(contents.findings());
     findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
@@ -45,6 +45,7 @@ pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
         let file = format!("{}.{ARRAY_EXTENSION}", member_name(member));
         findings.retain(|finding| concerns(finding, &file));
     }
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: path.to_owned(), findings });
     }
@@ -149,6 +150,7 @@ impl ReadElements for PackedFiles {
         let scratch = fs::scratch_file(beside)?;
         let (_, verified) = self.pack.copy_to(&member, &mut scratch.writer())?;
         let file = RawArrayFile::open(scratch, None).map_err(damaged)?;
+        check_decoded(&member, &file.header)?;
         let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
         Ok(Elements { data, metadata, verified })
     }

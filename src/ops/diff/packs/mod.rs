@@ -65,7 +65,7 @@ use crate::progress::Progress;
 /// # }
 /// ```
 pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.
     let (mut a, mut b) = (Half::open(a, jobs, progress)?, Half::open(b, jobs, progress)?);
