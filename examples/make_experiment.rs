@@ -168,12 +168,12 @@ fn bytes(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
     values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounding is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
 fn single(value: f64) -> f32 {
     value as f32
 }
 
-#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounded before")]
+#[expect(clippy::cast_possible_truncation, reason = "rounded before")]
 fn counts_of(value: f64) -> i16 {
     value.round() as i16
 }

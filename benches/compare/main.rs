@@ -7,14 +7,12 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
     reason = "a measurement that cannot go on must stop, and say where"
 )]
 #![allow(
-    clippy::as_conversions,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

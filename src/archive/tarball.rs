@@ -1,6 +1,6 @@
 //! A tar file, plain or compressed as a whole.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
@@ -50,6 +51,17 @@ impl Tarball {
     /// The memory that its members may take.
     fn allowance(&self) -> Allowance {
         Allowance::of_file(self.len)
+    }
+
+    /// Whether the first bytes, once they are decompressed, are those of a tar.
+    pub(super) fn begins_as_tar(&self) -> Result<bool> {
+        let mut start = [0; SNIFFED];
+        match self.decoder().read_exact(&mut start) {
+            Ok(()) => Ok(FileKind::of(&start) == FileKind::Tar),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            // What cannot be decompressed is no tar; what the system refuses says nothing about that.
+            Err(error) => self.stream_finding(error).map(|_| false),
+        }
     }
 
     /// The error of more members than memory is taken for. What is wrong with those that were seen may be hidden by
@@ -244,6 +256,14 @@ impl Tarball {
 
     /// What a fault of the compressed stream says; an error of the file itself is an error.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
+        let error = match error.downcast::<Error>() {
+            Ok(Error::Unsupported(why)) => {
+                let path = self.path().to_string_lossy();
+                return Err(Error::Unsupported(format!("`{}`: {why}", escape(&path))));
+            }
+            Ok(refused) => return Err(refused),
+            Err(error) => error,
+        };
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
             Some(fault) => {
                 let (code, offset) = match fault {
@@ -271,7 +291,8 @@ impl Tarball {
             TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
             TarKind::Special(_) => MemberKind::Special,
         };
-        if kind == MemberKind::Directory && (name.is_empty() || name == ".") {
+        // Other readers make something else of an empty name.
+        if kind == MemberKind::Directory && matches!(&*entry.name, b"." | b"./") {
             return None;
         }
         let plain = self.compression == StreamCompression::None;
@@ -413,12 +434,20 @@ fn finding(fault: &TarFault) -> Finding {
         Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
             Code::HeadersDisagree
         }
-        Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
+        Kind::Magic { .. }
+        | Kind::Size(_)
+        | Kind::LesserNumber { .. }
+        | Kind::AfterNul { .. }
+        | Kind::UnusedBytes { .. }
+        | Kind::LinkNameOfFile
+        | Kind::OneNameOfDirectory
+        | Kind::FileNamedAsDirectory => Code::BadTarHeader,
         Kind::OldExtension { .. }
         | Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }
         | Kind::Pax(_)
+        | Kind::LesserRecord(_)
         | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
     };
     let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);

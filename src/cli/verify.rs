@@ -8,6 +8,7 @@ use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 
 use super::args::Common;
 use super::files::FilesFrom;
+use super::info::paste;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
@@ -187,7 +188,7 @@ fn remains(report: &VerifyReport) -> String {
         (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
         (_, _) => format!(
             "take what is named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
-            escape(&report.target.to_string_lossy())
+            paste::path(&report.target)
         ),
     };
     format!(

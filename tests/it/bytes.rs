@@ -175,7 +175,6 @@ fn fractions<const N: usize>(root: fn(f64) -> f64, of: fn(u128) -> u128) -> [u32
     std::array::from_fn(|_| {
         let prime = primes.next().unwrap();
         // A double is exact enough but for the last bit, which whole numbers decide.
-        #[expect(clippy::as_conversions, reason = "a test's approximation, corrected below")]
         #[expect(clippy::cast_possible_truncation, reason = "below 2^40")]
         #[expect(clippy::cast_sign_loss, reason = "a root is positive")]
         #[expect(clippy::cast_precision_loss, reason = "a prime below 400")]

@@ -21,7 +21,7 @@ const MEMORY_KIB: u32 = 256 << 10;
 /// Bytes that a run may print on both streams, or write as a page.
 const OUTPUT: usize = 8 << 20;
 
-const TIME: Duration = Duration::from_secs(120);
+const TIME: Duration = Duration::from_mins(1);
 
 /// Runs the binary in a shell that limits its memory.
 fn run(directory: &Path, arguments: &str) -> Output {
@@ -107,8 +107,8 @@ fn encoded(len: usize) -> Vec<u8> {
 
 #[test]
 fn an_encoded_array_is_not_decoded_into_memory() {
-    // 6 MiB that stand for 1.5 GiB, and 64 KiB that stand for 16 MiB and are shown.
-    for len in [6 << 20, 64 << 10] {
+    // 6 MiB that stand for 1.5 GiB, and 1 MiB that stand for 255.
+    for len in [6 << 20, 1 << 20] {
         bear("lz4.zip", &zip(vec![deflated("x.ra", &encoded(len))]));
     }
     let place = TempDir::new().unwrap();
@@ -141,7 +141,7 @@ fn descriptions_take_no_more_memory_than_their_archive_may_make_them_take() {
 fn a_line_of_a_manifest_that_comes_again_and_again_is_counted() {
     let small = raw_array(UINT8, &[1], &[0]);
     let line = format!("{}  x.ra\n", "0".repeat(64)).into_bytes();
-    for lines in [2_000, 200_000] {
+    for lines in [50_000, 1_000_000] {
         let manifest = deflated("manifest-sha256.txt", &line.repeat(lines));
         bear("repeated.zip", &zip(vec![Entry::stored("x.ra", &small), manifest]));
     }

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use bytemuck::Pod;
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn, SliceInfo, SliceInfoElem};
 use num_complex::Complex;
@@ -68,8 +67,8 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
 /// An element type, and how a program that knows it reads an array.
 type Typed = (Element, fn(&PackedArray<'_>) -> Vec<u8>);
 
-fn typed<T: Pod>(eltype: u64) -> Typed {
-    fn bytes<T: Pod>(array: &PackedArray<'_>) -> Vec<u8> {
+fn typed<T: ra_pack::ra::Element>(eltype: u64) -> Typed {
+    fn bytes<T: ra_pack::ra::Element>(array: &PackedArray<'_>) -> Vec<u8> {
         let array: ArrayD<T> = array.read().unwrap();
         bytemuck::cast_slice(&array.into_raw_vec_and_offset().0).to_vec()
     }

@@ -112,7 +112,6 @@ impl Pixels {
 
 /// A float as a whole number; what is beyond those becomes the last, what is no number 0.
 #[expect(
-    clippy::as_conversions,
     clippy::cast_possible_truncation,
     reason = "it saturates, and there is no other conversion"
 )]

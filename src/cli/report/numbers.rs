@@ -55,7 +55,6 @@ pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
 
 /// Where between `low` and `high` a number lies, in so many steps; the middle where they are one.
 #[expect(
-    clippy::as_conversions,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the float lies between 0 and a number of this type"

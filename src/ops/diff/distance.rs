@@ -208,10 +208,6 @@ macro_rules! integers {
                 false
             }
 
-            #[expect(
-                clippy::as_conversions,
-                reason = "a distance of more digits than a float has is told as the nearest float"
-            )]
             #[allow(clippy::cast_precision_loss, clippy::cast_lossless, reason = "by width")]
             fn apart(self, other: Self) -> (f64, f64) {
                 (self.abs_diff(other) as f64, other.abs_diff(0) as f64)

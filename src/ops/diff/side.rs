@@ -44,7 +44,7 @@ enum Data {
 impl Side {
     /// The array in a file.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
-        let blob = Blob::whole(File::open_regular(path)?.watched(progress))?;
+        let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = lone::description_beside(path)?;
         Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
@@ -164,7 +164,7 @@ impl Side {
             Data::Stored(start) => {
                 self.blob.read_exact_at(buffer, start.saturating_add(at))?;
                 let swapped = self.stored.swap_to_native(buffer);
-                swapped.map_err(|source| Error::Array { name: self.name.clone(), source })
+                swapped.map_err(|source| Error::array(self.name.clone(), source))
             }
         }
     }

@@ -14,6 +14,7 @@ use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::ndl::Order;
 use crate::progress::Progress;
 use crate::ra::{AnyArray, parse_slice, resolve_slice};
 
@@ -231,10 +232,17 @@ fn write(
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
     let format = options.format.unwrap_or_default();
-    let description = match format {
+    let mut description = match format {
         ArrayFormat::Ra | ArrayFormat::Raw => None,
         _ => pack.description(member)?,
     };
+    // The part has the fastest index first, whatever the file does.
+    if options.slice.is_some()
+        && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
+        && storage.order == Order::RowUnreversed
+    {
+        storage.order = Order::Row;
+    }
     let part = Part { array: part, member, description };
     let losses = format::write(part, format, output, out)?;
     Ok(Written { verified, losses })
@@ -263,7 +271,7 @@ fn slice(
     let width = array.header()?.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
-    Ok((array.slice_any(elements)?, verified))
+    Ok((array.part_for_file(&elements)?, verified))
 }
 
 fn too_large(limit: u64) -> Error {

@@ -56,7 +56,7 @@ pub struct PackInfo {
 pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
-    /// What makes its digests: `sha256`, `sha512`, `sha1`, `md5`.
+    /// What makes its digests: `sha256`, `sha512` or another.
     pub algorithm: &'static str,
     /// Lines, one for each file.
     pub entries: u64,

@@ -3,14 +3,13 @@
 
 use std::io::{self, BufRead, Read};
 
-use bytemuck::Pod;
 use ndarray::{ArrayD, SliceInfoElem};
 
 use super::PackedArray;
 use crate::error::{Error, Result};
 use crate::path::escape;
 use crate::ra::{
-    self, AnyArray, Encoding, Header, Picked, Probe, ReadError, SliceError, checked_slice,
+    self, AnyArray, Element, Encoding, Header, Picked, Probe, ReadError, SliceError, checked_slice,
     resolve_slice,
 };
 
@@ -45,12 +44,13 @@ impl PackedArray<'_> {
     }
 
     /// A part of the array.
-    pub(super) fn slice_passing<T: Pod>(&self, slice: &[SliceInfoElem]) -> Result<ArrayD<T>> {
-        let header = self.header()?;
+    pub(super) fn slice_passing<T: Element>(&self, slice: &[SliceInfoElem]) -> Result<ArrayD<T>> {
+        let header = self.laid_out(self.header()?);
         header.check_type::<T>().map_err(|error| self.unreadable(error.into()))?;
         let (rising, turned) = self.rising(&header, slice)?;
         let (part, _) = self.with_data(true, |header, read_at| {
-            ra::read_slice(header, file_len(header), &rising, read_at)
+            let header = self.laid_out(header.clone());
+            ra::read_slice(&header, file_len(&header), &rising, read_at)
         })?;
         let Some(turned) = turned else { return Ok(part) };
         let part = checked_slice(&part, &turned).map_err(|error| self.unfit(&error))?;
@@ -64,9 +64,10 @@ impl PackedArray<'_> {
 
     /// A part of the array, of whatever type the file says.
     pub(super) fn slice_any_passing(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        let (rising, turned) = self.rising(&self.header()?, slice)?;
+        let (rising, turned) = self.rising(&self.laid_out(self.header()?), slice)?;
         let (part, _) = self.with_data(true, |header, read_at| {
-            AnyArray::read_slice(header, file_len(header), &rising, read_at)
+            let header = self.laid_out(header.clone());
+            AnyArray::read_slice(&header, file_len(&header), &rising, read_at)
         })?;
         let Some(turned) = turned else { return Ok(part) };
         part.slice(&turned).map_err(|error| self.unfit(&error))

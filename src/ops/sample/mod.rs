@@ -17,7 +17,7 @@ pub use self::line::{Column, Line};
 /// What to take.
 #[derive(Debug, Clone)]
 pub struct SampleOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
     /// Most columns: points of a line, cells of a grid from left to right.
     pub columns: usize,

@@ -90,7 +90,6 @@ impl Histogram {
 }
 
 #[expect(
-    clippy::as_conversions,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "it saturates, and what is no number becomes 0"

@@ -27,7 +27,7 @@ const KEPT: u64 = 1 << 20;
 /// What to compute.
 #[derive(Debug, Clone, Default)]
 pub struct StatisticsOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
     /// Bins of a histogram over the finite values; none when not given.
     pub bins: Option<usize>,

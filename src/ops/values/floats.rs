@@ -164,7 +164,7 @@ macro_rules! integers {
             const IS_WIDE: bool = $is_wide;
 
             #[allow(
-                clippy::as_conversions, clippy::cast_precision_loss, clippy::cast_lossless,
+                clippy::cast_precision_loss, clippy::cast_lossless,
                 reason = "the nearest float is what is wanted of those that no float holds"
             )]
             fn to_float(self) -> f64 {
@@ -212,7 +212,7 @@ macro_rules! floats {
             }
 
             #[allow(
-                clippy::as_conversions, clippy::cast_possible_truncation,
+                clippy::cast_possible_truncation,
                 reason = "it was one of this type"
             )]
             fn number_of(float: f64) -> Number {

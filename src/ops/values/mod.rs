@@ -16,7 +16,6 @@ pub(super) use self::selection::Taken;
 
 /// A count as a float: one of more digits than a float has becomes the nearest.
 #[expect(
-    clippy::as_conversions,
     clippy::cast_precision_loss,
     reason = "there is no other conversion, and no array has so many elements"
 )]

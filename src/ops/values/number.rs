@@ -23,7 +23,6 @@ pub enum Number {
 impl Number {
     /// The nearest float.
     #[expect(
-        clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "the nearest float of an integer is what is asked for"
     )]

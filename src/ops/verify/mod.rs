@@ -23,6 +23,7 @@ use self::proof::Proof;
 use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
+use super::inline;
 use super::intact::Intact;
 use super::manifests;
 use super::present::Present;
@@ -30,17 +31,17 @@ use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
+use crate::fs;
 use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::parallel;
 
 /// Verifies one archive or directory.
 ///
-/// Damage is not an error: it is in the report. An archive that cannot even be opened as one is
-/// damage too.
+/// Damage is not an error: it is in the report. An archive whose beginning or end is gone is damage too.
 ///
 /// # Errors
 ///
-/// When the target, or a manifest that was named, cannot be read at all.
+/// When the target, or a manifest that was named, cannot be read at all or never was one: [`Error::NotAPack`].
 ///
 /// ```no_run
 /// use ra_pack::{VerifyOptions, verify};
@@ -138,7 +139,12 @@ impl<'a> Verification<'a> {
             || {
                 self.read_documents(&placement, &documents, &mut contents)?;
                 contents.forget_repetition(self.jobs);
-                let findings = contents.findings_by(self.jobs);
+                let mut findings = contents.findings_by(self.jobs);
+                findings.extend(contents.document_of_all(&findings));
+                if !self.options.fast {
+                    let (archive, jobs) = (self.archive, self.jobs);
+                    findings.extend(inline::in_archive(archive, &placement, &contents, jobs)?);
+                }
                 Ok::<_, Error>((contents, findings))
             },
         );
@@ -203,7 +209,7 @@ impl<'a> Verification<'a> {
         report: &mut VerifyReport,
     ) -> Result<()> {
         let findings = &mut report.findings;
-        archive::check_names(names, findings);
+        archive::check_names(names, self.archive.container(), findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         let mut left = Vec::new();
         for member in members {
@@ -234,9 +240,13 @@ impl<'a> Verification<'a> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = ro_crate(placement, names);
-        let outside = Outside { archive: self.archive, options: self.options };
+        let given = self.options.manifest.as_deref();
+        let piped =
+            given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
+        let piped = piped.as_deref();
+        let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = outside.signatures(of_pack);
+        report.signatures = outside.signatures(&of_pack, findings);
         outside.check_archive_digest(findings)?;
         let found = Found { outside, members, names, placement, texts: &texts, left: &left };
         let exact = found.is_listed_exactly()?;

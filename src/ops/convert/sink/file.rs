@@ -7,9 +7,10 @@ use super::super::item::Item;
 use super::super::rawarray::Metadata;
 use super::{Way, WriteArrays, description, kept, write_rawarray};
 use crate::error::{Error, Result};
-use crate::fs::{self, PendingFile};
+use crate::fs::{self, PendingFile, Turn};
 use crate::pack::DESCRIPTION_EXTENSIONS;
 use crate::path::escape;
+use crate::progress::Progress;
 
 /// A RawArray file and its description, both being written.
 pub(super) struct RawArraySink {
@@ -80,6 +81,7 @@ impl WriteArrays for RawArraySink {
         let Self { array, description, described_in, is_replaced, bytes, .. } = *self;
         array.sync()?;
         description.sync()?;
+        let _turn = Turn::beside(&described_in, &Progress::default());
         description.persist()?;
         if let Err(error) = array.persist() {
             if !is_replaced {

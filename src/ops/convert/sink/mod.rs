@@ -179,7 +179,7 @@ fn write_rawarray(
     way: Way<'_>,
 ) -> Result<u64> {
     let header = item.to_variable()?.header;
-    file.write_all_at(&header.encode_flagged(), 0)?;
+    file.write_all_at(&header.encode(), 0)?;
     let end = header.header_len().saturating_add(header.data_len());
     data.write_at(file, header.header_len(), way.beside, way.jobs)?;
     metadata.write_at(file, end)?;

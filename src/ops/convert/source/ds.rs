@@ -23,8 +23,8 @@ pub(super) struct DsFile {
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let refused = |source| refused(path, source);
     let read = ds::ReadOptions { masks: options.masks };
-    let mut reader = ds::Reader::open(File::open_regular(path)?.watched(&options.progress), read)
-        .map_err(refused)?;
+    let mut reader =
+        ds::Reader::open(File::open(path)?.watched(&options.progress), read).map_err(refused)?;
     let names: Vec<_> = reader.names().map(str::to_owned).collect();
     let shared = reader.attributes().to_vec();
     let losses = reader.losses().to_vec();

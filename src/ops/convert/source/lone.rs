@@ -22,7 +22,7 @@ pub(super) struct LoneFile {
 }
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
-    let file = File::open_regular(path)?.watched(&options.progress);
+    let file = File::open(path)?.watched(&options.progress);
     let stamp = file.stamp()?;
     let file = RawArrayFile::open(file, Some(stamp)).map_err(|error| malformed(path, error))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -28,7 +28,7 @@ pub(super) fn read_options(options: &ConvertOptions) -> npy::ReadOptions {
 }
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
-    let file = File::open_regular(path)?.watched(&options.progress);
+    let file = File::open(path)?.watched(&options.progress);
     let stamp = file.stamp()?;
     let refused = |source| refused(path, source);
     let reader = npy::Reader::with_options(file, &read_options(options)).map_err(refused)?;

@@ -28,8 +28,7 @@ pub(super) struct NpzFile {
 }
 
 pub(super) fn open(path: &Path, options: &ConvertOptions) -> Result<Source> {
-    let file =
-        BufReader::with_capacity(BLOCK, File::open_regular(path)?.watched(&options.progress));
+    let file = BufReader::with_capacity(BLOCK, File::open(path)?.watched(&options.progress));
     let mut reader = npz::Reader::new(file).map_err(|source| refused(path, source))?;
     let read = read_options(options);
     let (mut items, mut members, mut losses) = (Vec::new(), Vec::new(), Vec::new());

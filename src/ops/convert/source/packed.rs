@@ -131,7 +131,7 @@ impl ReadElements for PackedFiles {
     fn elements(&mut self, _: usize, item: &Item, beside: &Path) -> Result<Elements<'_>> {
         let member = format!("{}.{ARRAY_EXTENSION}", item.name);
         let damaged = |error| match error {
-            ReadError::Decode(source) => Error::Array { name: member.clone(), source },
+            ReadError::Decode(source) => Error::array(member.clone(), source),
             ReadError::Io(error) => super::super::data::failed(error, "read", &self.path),
             ReadError::Slice(error) => {
                 Error::Mismatch { name: member.clone(), reason: error.to_string() }
@@ -140,7 +140,7 @@ impl ReadElements for PackedFiles {
         if let Some(directory) = &self.directory
             && self.pack.array(&member)?.listed_digest()?.is_none()
         {
-            let file = File::open_regular(&directory.join(&member))?.watched(&self.progress);
+            let file = File::open(directory.join(&member))?.watched(&self.progress);
             let stamp = file.stamp()?;
             let file = RawArrayFile::open(file, Some(stamp)).map_err(damaged)?;
             let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;

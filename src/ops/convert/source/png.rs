@@ -19,7 +19,7 @@ pub(super) struct PngFile {
 }
 
 pub(super) fn open(path: &Path) -> Result<Source> {
-    let file = BufReader::new(File::open_regular(path)?);
+    let file = BufReader::new(File::open(path)?);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let reader = png::Reader::open(file, &name).map_err(|source| refused(path, source))?;
     let item = Item::foreign(name, reader.variable().clone());

@@ -163,7 +163,7 @@ fn order(said: &Spoken) -> Order {
 fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
     match Side::new(half.name(unit.file()), half.blob(unit.file())?, order) {
         Ok(side) => Ok(Some(side)),
-        Err(Error::Array { .. }) => Ok(None),
+        Err(Error::Array { .. } | Error::NotAnArray { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

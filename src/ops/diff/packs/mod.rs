@@ -242,7 +242,7 @@ fn side(path: &Path, member: &str, progress: &Progress) -> Result<Side> {
     let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
-        let file = Arc::new(File::open_regular(path)?.watched(progress));
+        let file = Arc::new(File::open(path)?.watched(progress));
         Blob::File { file, start, len: array.file_size() }
     } else {
         let scratch = blob::scratch()?;
