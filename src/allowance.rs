@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An archive of any size may make a program take so much memory: enough for tens of thousands of members
+/// An archive of any size may make a program take so much memory: enough for a hundred thousand members
 /// whose names and descriptions are all alike.
-const BASE: u64 = 32 << 20;
+const BASE: u64 = 48 << 20;
 
 /// And for each of its bytes so much. An archive has at least the 32 bytes of a digest for each member, which
 /// cannot be compressed; a member takes some 400 bytes and its description rarely more than 2,000.

@@ -50,7 +50,7 @@ pub(crate) enum DataFault {
         unused: u64,
     },
     /// A frame whose window takes more memory than a member may.
-    #[error("the content is compressed with a window above 128 MiB, which is not decoded")]
+    #[error("the content is compressed with a window above 8 MiB, which is not decoded in a zip")]
     Window,
     /// Compressed bytes that mean nothing.
     #[error("the compressed content cannot be decoded: {0}")]
@@ -402,7 +402,7 @@ impl<'a> ZipData<'a> {
             }),
             Method::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
-                decoder.window_log_max(super::stream::ZSTD_WINDOW_LOG_MAX)?;
+                decoder.window_log_max(super::stream::ZSTD_MEMBER_WINDOW_LOG_MAX)?;
                 Decoder::Zstd(Buffered::new(decoder))
             }
             Method::Solid | Method::Other(_) => return Ok(None),

@@ -20,15 +20,14 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
 
-/// Memory that is taken for a member with a name of so many bytes, and for what may be wrong with it; the name is
-/// kept twice, once in order.
-fn memory_of(name: usize) -> u64 {
-    const MEMBER: u64 = 800;
-    u64::try_from(name).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(MEMBER)
-}
-
-fn is_room(allowance: &Allowance, entry: &TarEntry) -> bool {
-    allowance.take(memory_of(entry.name.len()))
+/// Takes memory for a member with such a name and so much content, and for what may be wrong with it. The name is kept
+/// twice, once in order, and what the header of an array says in some three forms.
+fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
+    const MEMBER: u64 = 400;
+    /// The header of an array of 64 dimensions, or a little more.
+    const HEADER: u64 = 600;
+    let name = u64::try_from(name.len()).unwrap_or(u64::MAX).saturating_mul(2);
+    allowance.take(name.saturating_add(MEMBER).saturating_add(size.min(HEADER).saturating_mul(3)))
 }
 
 /// Members that one job takes at a time.
@@ -172,7 +171,7 @@ impl Tarball {
         let failed = loop {
             match reader.next_entry() {
                 Ok(Some(entry)) => {
-                    if !is_room(&allowance, &entry) {
+                    if !is_room(&allowance, &entry.name, entry.size) {
                         return Err(self.too_many(&allowance));
                     }
                     scan.findings.extend(unreadable_name(&entry));
@@ -314,7 +313,7 @@ impl Tarball {
         let (mut members, mut is_full) = (Vec::new(), false);
         let allowance = self.allowance();
         self.walk(|member| {
-            is_full = !allowance.take(memory_of(member.name.len()));
+            is_full = !is_room(&allowance, member.name.as_bytes(), member.size);
             members.push(member);
             is_full
         })?;

@@ -107,15 +107,15 @@ fn encoded(len: usize) -> Vec<u8> {
 
 #[test]
 fn an_encoded_array_is_not_decoded_into_memory() {
-    // 6 MiB that stand for 1.5 GiB, and 1 MiB that stand for 255.
-    for len in [6 << 20, 1 << 20] {
+    // 6 MiB that stand for 1.5 GiB, and 64 KiB that stand for 16 MiB and are shown.
+    for len in [6 << 20, 64 << 10] {
         bear("lz4.zip", &zip(vec![deflated("x.ra", &encoded(len))]));
     }
     let place = TempDir::new().unwrap();
     fs::write(place.path().join("x.zip"), zip(vec![deflated("x.ra", &encoded(6 << 20))])).unwrap();
     let said = run(place.path(), "get x.zip x.ra --slice 0:3 --format csv");
     let said = String::from_utf8(said.stderr).unwrap();
-    assert!(said.contains("more than the 1073741824 that are decoded"), "{said}");
+    assert!(said.contains("more than the 268435456 that are decoded"), "{said}");
 }
 
 #[test]
@@ -164,6 +164,42 @@ fn members_of_one_name_or_with_long_names_are_bounded() {
     }
     tar.extend([0; 1024]);
     bear("long.tar.zst", &zstd(&tar));
+}
+
+#[test]
+fn a_hundred_thousand_empty_files_are_not_too_many() {
+    let mut tar = Vec::new();
+    for number in 0..100_000 {
+        let name = format!("d{}/empty{number}.txt", number / 1000);
+        tar.extend(raw_tar::unended(&[raw_tar::Entry::file(&name, b"")]));
+    }
+    tar.extend([0; 1024]);
+    let place = TempDir::new().unwrap();
+    fs::write(place.path().join("x.tar.zst"), zstd(&tar)).unwrap();
+    assert_eq!(run(place.path(), "list x.tar.zst").status.code(), Some(0));
+    let verified = run(place.path(), "verify x.tar.zst").stdout;
+    let verified = String::from_utf8(verified).unwrap();
+    assert!(verified.contains("there is no manifest"), "{verified}");
+}
+
+#[test]
+fn windows_of_members_are_bounded_whatever_the_number_of_jobs() {
+    let member = |name: &str, log: u32| {
+        let content = vec![b'x'; 1 << 20];
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.window_log(log).unwrap();
+        encoder.write_all(&content).unwrap();
+        Entry::packed(name, 93, encoder.finish().unwrap(), &content)
+    };
+    let place = TempDir::new().unwrap();
+    for (log, what) in [(23, "there is no manifest"), (27, "with a window above 8 MiB")] {
+        let members = (0..8).map(|number| member(&format!("{number}.txt"), log)).collect();
+        fs::write(place.path().join("x.zip"), zip(members)).unwrap();
+        let verified = run(place.path(), "verify -j 8 x.zip");
+        let said = [verified.stdout, verified.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains(what), "{said}");
+    }
 }
 
 #[test]

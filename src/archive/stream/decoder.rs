@@ -6,9 +6,13 @@ use std::sync::{Arc, OnceLock};
 use super::StreamCompression;
 use crate::error::Error;
 
-/// The widest zstd window that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
+/// The widest zstd window of a tar that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
 /// and every level of it stays within. It bounds the memory that a frame can claim.
 pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// The widest of a member of a zip: 8 MiB, which levels up to 19 stay within. Each job decodes a member of its own,
+/// and many that are read side by side several.
+pub(crate) const ZSTD_MEMBER_WINDOW_LOG_MAX: u32 = 23;
 
 /// How much compressed data is fetched at once.
 const READ_AHEAD: usize = 64 << 10;
@@ -170,7 +174,7 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
-/// Whether a zstd decoder refuses a frame for a window above [`ZSTD_WINDOW_LOG_MAX`], for which it takes no memory.
+/// Whether a zstd decoder refuses a frame for the window that it needs, for which it takes no memory.
 pub(crate) fn is_wide_window(error: &io::Error) -> bool {
     /// `ZSTD_error_frameParameter_windowTooLarge`, as the functions of zstd return it.
     const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);

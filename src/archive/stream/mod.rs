@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use crate::file_kind::FileKind;
 
-pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX, is_wide_window};
+pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_MEMBER_WINDOW_LOG_MAX, is_wide_window};
 pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.

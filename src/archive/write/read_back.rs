@@ -31,7 +31,7 @@ pub(crate) struct Sampled<'a> {
 
 impl Sampled<'_> {
     fn check(&self, file: &File, size: u64, content: &mut dyn Read) -> Result<()> {
-        let found = sha256_alone(content).map_err(|error| failed(file, error))?;
+        let found = sha256_alone(content).map_err(|error| unread(file, error))?;
         if size == self.size && found == self.sha256 {
             return Ok(());
         }
@@ -60,6 +60,11 @@ pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error 
             "{what}; nothing was kept. The disk or the memory of this machine may be failing"
         )),
     }
+}
+
+/// The same of what a read says; what the system says is said as it is, not as a fault of what was written.
+pub(in crate::archive) fn unread(file: &File, error: io::Error) -> Error {
+    error.downcast::<Error>().unwrap_or_else(|error| failed(file, error))
 }
 
 /// Compares each member of a sample, which is in the order of the archive, with what was hashed.
@@ -105,7 +110,7 @@ fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> 
         }
         wanted.is_some() && checked.is_ok()
     });
-    read.map_err(|error| failed(file, error))?;
+    read.map_err(|error| unread(file, error))?;
     checked?;
     wanted.map_or(Ok(()), |sampled| Err(sampled.missing(file)))
 }

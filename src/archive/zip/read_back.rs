@@ -11,7 +11,7 @@ use zip::unstable::read::ZipIterable;
 
 use super::super::data::{Packed, Stretch, ZipData, moved};
 use super::super::write::AllRecords;
-use super::super::write::read_back::failed;
+use super::super::write::read_back::{failed, unread};
 use super::directory;
 use super::record::{LOCAL_LEN, write_end};
 use super::write::{FEW, Record, Written};
@@ -48,11 +48,8 @@ fn check_part(
     part: Range<usize>,
 ) -> Result<()> {
     let failed = |what: String| failed(file, what);
-    // What the system says has to be said as it is, not as a fault of what was written.
     let refused = |error: ZipError| match error {
-        ZipError::Io(error) => {
-            error.downcast::<Error>().unwrap_or_else(|error| failed(error.to_string()))
-        }
+        ZipError::Io(error) => unread(file, error),
         other => failed(other.to_string()),
     };
     let entries_of = |part: Range<usize>| {

@@ -13,9 +13,9 @@ use crate::ra::{
     resolve_slice,
 };
 
-/// Most bytes that an encoded array is decoded to on the way. A file of 60 MiB may stand for 15 GiB, and an
-/// archive of 3 KB may hold such a file. No current writer encodes arrays.
-const MAX_DECODED: u64 = 1 << 30;
+/// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
+/// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
+const MAX_DECODED: u64 = 1 << 28;
 
 /// Bytes of elements that may be kept whatever the archive is: a mask of zeros is large and compresses to nothing.
 const ALWAYS_KEPT: u64 = 192 << 20;
