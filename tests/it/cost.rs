@@ -150,7 +150,8 @@ fn a_line_of_a_manifest_that_comes_again_and_again_is_counted() {
 #[test]
 fn members_of_one_name_or_with_long_names_are_bounded() {
     let one = raw_tar::unended(&[raw_tar::Entry::file("x.ra", b"")]);
-    let mut tar = one.repeat(100_000);
+    // `report` looks for each of them from the beginning of the tar, so that more would take it too long.
+    let mut tar = one.repeat(20_000);
     tar.extend([0; 1024]);
     bear("one.tar.zst", &zstd(&tar));
     let mut tar = Vec::new();
