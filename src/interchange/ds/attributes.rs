@@ -1,42 +1,35 @@
 //! Attributes: JSON on one side, values with a shape and a datatype on the other.
 
-use super::header::Fact;
-use super::json::{self, Json, Kind};
+use super::header::JsonAttribute;
+use super::json::{self, Json, JsonKind};
+use super::numbers::to_bits;
 use crate::ndl::{Attribute, Datatype, Value};
 
 /// The attribute that names the dimensions of an array which have no coordinates.
 pub(super) const DIMS: &str = "_dims";
 
-/// The attribute for a fact of `of`; what is neither number, text nor list of one kind becomes its JSON.
-pub(super) fn read(fact: &Fact, of: &str, losses: &mut Vec<String>) -> Attribute {
-    if let Some((shape, datatype, value)) = value_of(&fact.json) {
-        let short = shape.is_empty();
-        return Attribute { name: fact.name.clone(), shape, datatype, value, storage: None, short };
-    }
-    losses.push(format!(
-        "the attribute {:?} of {of} is {} without a counterpart, and kept as the text of its JSON",
-        fact.name,
-        fact.json.describe()
-    ));
-    text(&fact.name, fact.text.clone())
-}
+/// The attribute that names the element for what is missing.
+pub(super) const FILL_VALUE: &str = "_FillValue";
 
-fn text(name: &str, text: String) -> Attribute {
-    Attribute {
-        name: name.to_owned(),
-        shape: Vec::new(),
-        datatype: Datatype::String,
-        value: Value::String(text),
-        storage: None,
-        short: true,
-    }
+/// The attribute `found` of `of`; what is neither number, text nor list of one kind becomes its JSON.
+pub(super) fn read(found: &JsonAttribute, of: &str, losses: &mut Vec<String>) -> Attribute {
+    let JsonAttribute { name, json, text } = found;
+    let (shape, datatype, value) = value_of(json).unwrap_or_else(|| {
+        losses.push(format!(
+            "the attribute {name:?} of {of} is {} without a counterpart, and kept as the text of its JSON",
+            json.describe()
+        ));
+        (Vec::new(), Datatype::String, Value::String(text.clone()))
+    });
+    let short = shape.is_empty();
+    Attribute { name: name.clone(), shape, datatype, value, storage: None, short }
 }
 
 /// The attribute that names dimensions.
 pub(super) fn dims(names: &[String]) -> Attribute {
     Attribute {
         name: DIMS.to_owned(),
-        shape: vec![u64::try_from(names.len()).unwrap_or(u64::MAX)],
+        shape: vec![names.len() as u64],
         datatype: Datatype::String,
         value: Value::from(names.to_vec()),
         storage: None,
@@ -44,112 +37,95 @@ pub(super) fn dims(names: &[String]) -> Attribute {
     }
 }
 
+/// The shape, datatype and value of JSON; nothing when lists are ragged or hold anything else than numbers of
+/// one datatype or texts.
 fn value_of(json: &Json) -> Option<(Vec<u64>, Datatype, Value)> {
+    let (mut shape, mut first) = (Vec::new(), Some(json));
+    while let Some(JsonKind::List(list)) = first.map(|json| &json.kind) {
+        shape.push(list.len() as u64);
+        first = list.first();
+    }
     let mut leaves = Vec::new();
-    let mut shape = Vec::new();
-    collect(json, 0, &mut shape, &mut leaves)?;
-    let datatype = datatype_of(&leaves)?;
-    let value = nest(json, &datatype)?;
+    collect(json, &shape, &mut leaves)?;
+    let numbers = leaves.iter().filter_map(|leaf| match leaf {
+        JsonKind::Number(number) => Some(number),
+        _ => None,
+    });
+    let numbers: Vec<_> = numbers.collect();
+    let datatype = match numbers.len() {
+        0 => Datatype::String,
+        count if count == leaves.len() => datatype_of(&numbers)?,
+        _ => return None,
+    };
+    let values = leaves.into_iter().map(|leaf| match leaf {
+        JsonKind::Number(number) if datatype == Datatype::Float64 => to_float(number),
+        JsonKind::Number(number) => Some(number.clone()),
+        JsonKind::Text(text) => Some(Value::String(text.clone())),
+        _ => None,
+    });
+    let values: Vec<_> = values.collect::<Option<_>>()?;
+    let value = nest(&shape, &mut values.into_iter());
     Some((shape, datatype, value))
 }
 
-/// The extents of nested lists and what is in them; `None` when they are ragged or hold anything else
-/// than numbers and texts.
-fn collect<'a>(
-    json: &'a Json,
-    axis: usize,
-    shape: &mut Vec<u64>,
-    leaves: &mut Vec<&'a Value>,
-) -> Option<Leaf> {
-    match &json.kind {
-        Kind::List(list) => {
-            let length = u64::try_from(list.len()).ok()?;
-            if axis == shape.len() {
-                shape.push(length);
-            } else if shape.get(axis) != Some(&length) {
-                return None;
-            }
-            let depth = axis.saturating_add(1);
-            let mut kinds = list.iter().map(|json| collect(json, depth, shape, leaves));
-            let Some(first) = kinds.next() else { return Some(Leaf::Empty) };
-            let first = first?;
-            for kind in kinds {
-                if kind? != first {
-                    return None;
-                }
-            }
-            Some(Leaf::Nested(Box::new(first)))
+/// Adds everything in nested lists of this shape to `leaves`; nothing when they are of another.
+fn collect<'a>(json: &'a Json, shape: &[u64], leaves: &mut Vec<&'a JsonKind>) -> Option<()> {
+    match (&json.kind, shape.split_first()) {
+        (JsonKind::List(list), Some((length, rest))) if list.len() as u64 == *length => {
+            list.iter().try_for_each(|json| collect(json, rest, leaves))
         }
-        Kind::Number(number) if axis == shape.len() => {
-            leaves.push(number);
-            Some(Leaf::Number)
+        (JsonKind::List(_), _) | (_, Some(_)) => None,
+        (leaf, None) => {
+            leaves.push(leaf);
+            Some(())
         }
-        Kind::Text(_) if axis == shape.len() => Some(Leaf::Text),
-        _ => None,
     }
 }
 
-/// What lies in a list.
-#[derive(PartialEq)]
-enum Leaf {
-    Empty,
-    Number,
-    Text,
-    Nested(Box<Self>),
+/// Lists nested as deep as there are extents.
+pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> Value {
+    match shape.split_first() {
+        None => leaves.next().expect("there are as many as the extents say"),
+        Some((extent, rest)) => Value::List((0..*extent).map(|_| nest(rest, leaves)).collect()),
+    }
 }
 
-/// The datatype that holds all numbers exactly; without numbers they are texts.
+/// The datatype that holds all of the numbers exactly.
 fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
-    if numbers.is_empty() {
-        return Some(Datatype::String);
+    let mut all = numbers.iter();
+    if all.clone().any(|number| matches!(number, Value::Float(_))) {
+        return all.all(|number| to_float(number).is_some()).then_some(Datatype::Float64);
     }
-    if numbers.iter().any(|number| matches!(number, Value::Float(_))) {
-        let exact = |number: &&Value| super::fill::to_bits(number, &Datatype::Float64).is_some();
-        return numbers.iter().all(exact).then_some(Datatype::Float64);
-    }
-    let is_large = |number: &&Value| matches!(number, Value::UInt(_));
-    if numbers.iter().any(is_large) {
-        let fits = |number: &&Value| number.as_integer().is_some_and(|number| number >= 0);
-        return numbers.iter().all(fits).then_some(Datatype::UInt64);
+    if all.clone().any(|number| matches!(number, Value::UInt(_))) {
+        let fits = |number: &&Value| to_bits(number, &Datatype::UInt64).is_some();
+        return all.all(fits).then_some(Datatype::UInt64);
     }
     Some(Datatype::Int64)
 }
 
-fn nest(json: &Json, datatype: &Datatype) -> Option<Value> {
-    match &json.kind {
-        Kind::List(list) => {
-            list.iter().map(|json| nest(json, datatype)).collect::<Option<_>>().map(Value::List)
-        }
-        Kind::Number(number) if *datatype == Datatype::Float64 => {
-            super::fill::to_bits(number, datatype).map(|bits| Value::Float(f64::from_bits(bits)))
-        }
-        Kind::Number(number) => Some(number.clone()),
-        Kind::Text(text) => Some(Value::String(text.clone())),
-        _ => None,
-    }
+/// A number as a float, when that is exact.
+fn to_float(number: &Value) -> Option<Value> {
+    to_bits(number, &Datatype::Float64).map(|bits| Value::Float(f64::from_bits(bits)))
 }
 
 /// The JSON of an attribute of `of`.
 pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -> String {
-    let natural = match &attribute.datatype {
+    let Attribute { name, datatype, value, .. } = attribute;
+    let is_natural = match datatype {
         Datatype::String | Datatype::Float64 | Datatype::Int64 => true,
-        // What is above the range of `int64` is read as `uint64` again.
-        Datatype::UInt64 => is_large(&attribute.value),
+        // A number above the range of `int64` is read as `uint64` again.
+        Datatype::UInt64 => is_large(value),
         _ => false,
     };
-    if !natural {
+    if !is_natural {
         losses.push(format!(
-            "the attribute {:?} of {of} is written without its datatype, `{}`",
-            attribute.name, attribute.datatype
+            "the attribute {name:?} of {of} is written without its datatype, `{datatype}`"
         ));
     }
-    let mut out = String::new();
-    if attribute.datatype == Datatype::Float64 {
-        json::write(&mut out, &as_floats(&attribute.value));
-    } else {
-        json::write(&mut out, &attribute.value);
+    match datatype {
+        Datatype::Float64 => json::write(&as_floats(value)),
+        _ => json::write(value),
     }
-    out
 }
 
 fn is_large(value: &Value) -> bool {
@@ -163,11 +139,7 @@ fn is_large(value: &Value) -> bool {
 fn as_floats(value: &Value) -> Value {
     match value {
         Value::List(list) => Value::List(list.iter().map(as_floats).collect()),
-        Value::Int(_) | Value::UInt(_) => match super::fill::to_bits(value, &Datatype::Float64) {
-            Some(bits) => Value::Float(f64::from_bits(bits)),
-            None => value.clone(),
-        },
-        _ => value.clone(),
+        _ => to_float(value).unwrap_or_else(|| value.clone()),
     }
 }
 
@@ -178,7 +150,7 @@ mod tests {
     fn attribute(text: &str) -> (Attribute, Vec<String>) {
         let json = json::parse(text.as_bytes(), 0).unwrap();
         let mut losses = Vec::new();
-        let fact = Fact { name: "a".to_owned(), json, text: text.to_owned() };
+        let fact = JsonAttribute { name: "a".to_owned(), json, text: text.to_owned() };
         let attribute = read(&fact, "`x`", &mut losses);
         (attribute, losses)
     }

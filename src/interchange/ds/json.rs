@@ -1,19 +1,16 @@
 //! The JSON of the header, as Python's `json` writes it: `NaN`, `Infinity` and `-Infinity` stand bare.
 //!
 //! A reader of its own, since every value needs its place in the file for messages, the three bare words
-//! are no JSON, and keys given twice must be told.
+//! are no JSON, and a key that is there twice is an error.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use crate::interchange::Error;
+use crate::interchange::text::{Charset, HeaderText, Language};
 use crate::ndl::Value;
 
 /// Most bytes of a header.
 pub(super) const MAX_LEN: u64 = 16 << 20;
-
-/// Deepest nesting of lists and objects.
-const MAX_DEPTH: usize = 64;
 
 /// Most values, so that many short ones do not take many times the memory of their text.
 const MAX_VALUES: usize = 1 << 20;
@@ -26,12 +23,12 @@ pub(super) struct Json {
     /// The byte behind it.
     pub(super) end: u64,
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: JsonKind,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Null,
     Bool(bool),
     /// An integer of 64 bits, or a float.
@@ -48,344 +45,217 @@ impl Json {
     /// What it is, for messages.
     pub(super) fn describe(&self) -> &'static str {
         match &self.kind {
-            Kind::Null => "null",
-            Kind::Bool(_) => "a boolean",
-            Kind::Number(Value::Float(_)) => "a float",
-            Kind::Number(_) | Kind::Huge => "an integer",
-            Kind::Text(_) => "a text",
-            Kind::List(_) => "a list",
-            Kind::Map(_) => "an object",
+            JsonKind::Null => "null",
+            JsonKind::Bool(_) => "a boolean",
+            JsonKind::Number(Value::Float(_)) => "a float",
+            JsonKind::Number(_) | JsonKind::Huge => "an integer",
+            JsonKind::Text(_) => "a text",
+            JsonKind::List(_) => "a list",
+            JsonKind::Map(_) => "an object",
         }
+    }
+
+    /// That something else was expected here.
+    pub(super) fn unexpected(&self, expected: &str) -> Error {
+        Error::malformed(self.at, format!("expected {expected}, found {}", self.describe()))
     }
 }
 
 /// Reads the one value of `text`, which begins at byte `base` of the file.
 pub(super) fn parse(text: &[u8], base: u64) -> Result<Json, Error> {
-    let text = str::from_utf8(text).map_err(|error| {
-        Error::malformed(place(base, error.valid_up_to()), "expected UTF-8 in the header")
-    })?;
-    let mut parser = Parser { text, at: 0, base, values: 0 };
-    parser.blank();
-    let value = parser.value(0)?;
-    parser.blank();
-    match parser.peek() {
-        None => Ok(value),
-        Some(_) => Err(parser.fault("the end of the header")),
-    }
+    let json = Language {
+        charset: Charset::Utf8,
+        not_utf8: "expected UTF-8 in the header",
+        blanks: b" \t\r\n",
+        nesting: "values",
+        trailing_commas: false,
+        end: "the end of the header",
+    };
+    HeaderText::read(text, base, json, |text| value(text, &mut 0))
 }
 
-fn place(base: u64, at: usize) -> u64 {
-    base.saturating_add(u64::try_from(at).unwrap_or(u64::MAX))
+fn value(text: &mut HeaderText<'_>, values: &mut usize) -> Result<Json, Error> {
+    let at = text.offset();
+    *values += 1;
+    if *values > MAX_VALUES {
+        let reason = format!("expected a header of at most {MAX_VALUES} values, found more");
+        return Err(Error::malformed(at, reason));
+    }
+    let kind = match text.peek() {
+        Some(b'{') => map(text, values)?,
+        Some(b'[') => {
+            let mut list = Vec::new();
+            text.items("]", |text| {
+                list.push(value(text, values)?);
+                Ok(())
+            })?;
+            JsonKind::List(list)
+        }
+        Some(b'"') => JsonKind::Text(string(text)?),
+        Some(b'-' | b'0'..=b'9' | b'N' | b'I') => number(text)?,
+        _ if text.take("null") => JsonKind::Null,
+        _ if text.take("true") => JsonKind::Bool(true),
+        _ if text.take("false") => JsonKind::Bool(false),
+        _ => return Err(text.expected("a value")),
+    };
+    Ok(Json { at, end: text.offset(), kind })
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    base: u64,
-    values: usize,
-}
-
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes);
-    }
-
-    fn here(&self) -> u64 {
-        place(self.base, self.at)
-    }
-
-    fn eat(&mut self, word: &str) -> bool {
-        let found = self.rest().starts_with(word);
-        if found {
-            self.skip(word.len());
+fn map(text: &mut HeaderText<'_>, values: &mut usize) -> Result<JsonKind, Error> {
+    let (mut map, mut keys) = (Vec::new(), HashSet::new());
+    text.items("}", |text| {
+        let at = text.offset();
+        if text.peek() != Some(b'"') {
+            return Err(text.expected("a key"));
         }
-        found
-    }
-
-    fn blank(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-            self.skip(1);
+        let key = string(text)?;
+        if !keys.insert(key.clone()) {
+            let reason = format!("expected each key once, found {key:?} again");
+            return Err(Error::malformed(at, reason));
         }
-    }
-
-    fn fault(&self, expected: &str) -> Error {
-        let found = match self.rest().chars().next() {
-            Some(found) => format!("`{}`", found.escape_default()),
-            None => "the end of the header".to_owned(),
-        };
-        Error::malformed(self.here(), format!("expected {expected}, found {found}"))
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Json, Error> {
-        self.values = self.values.saturating_add(1);
-        if self.values > MAX_VALUES {
-            let reason = format!("expected a header of at most {MAX_VALUES} values, found more");
-            return Err(Error::malformed(self.here(), reason));
+        text.blanks();
+        if !text.take(":") {
+            return Err(text.expected("`:`"));
         }
-        let at = self.here();
-        let kind = match self.peek() {
-            Some(b'{' | b'[') if depth >= MAX_DEPTH => {
-                let reason = format!("expected values nested at most {MAX_DEPTH} deep, found more");
-                return Err(Error::malformed(at, reason));
-            }
-            Some(b'{') => self.map(depth)?,
-            Some(b'[') => self.list(depth)?,
-            Some(b'"') => Kind::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9' | b'N' | b'I') => self.number()?,
-            _ if self.eat("null") => Kind::Null,
-            _ if self.eat("true") => Kind::Bool(true),
-            _ if self.eat("false") => Kind::Bool(false),
-            _ => return Err(self.fault("a value")),
-        };
-        Ok(Json { at, end: self.here(), kind })
-    }
-
-    fn list(&mut self, depth: usize) -> Result<Kind, Error> {
-        let mut list = Vec::new();
-        self.skip(1);
-        self.blank();
-        if self.eat("]") {
-            return Ok(Kind::List(list));
-        }
-        loop {
-            self.blank();
-            list.push(self.value(depth.saturating_add(1))?);
-            self.blank();
-            if self.eat("]") {
-                return Ok(Kind::List(list));
-            }
-            if !self.eat(",") {
-                return Err(self.fault("`,` or `]`"));
-            }
-        }
-    }
-
-    fn map(&mut self, depth: usize) -> Result<Kind, Error> {
-        let mut map = Vec::new();
-        let mut keys = HashSet::new();
-        self.skip(1);
-        self.blank();
-        if self.eat("}") {
-            return Ok(Kind::Map(map));
-        }
-        loop {
-            self.blank();
-            let at = self.here();
-            if self.peek() != Some(b'"') {
-                return Err(self.fault("a key"));
-            }
-            let key = self.string()?;
-            if !keys.insert(key.clone()) {
-                let reason = format!("expected each key once, found {key:?} again");
-                return Err(Error::malformed(at, reason));
-            }
-            self.blank();
-            if !self.eat(":") {
-                return Err(self.fault("`:`"));
-            }
-            self.blank();
-            map.push((at, key, self.value(depth.saturating_add(1))?));
-            self.blank();
-            if self.eat("}") {
-                return Ok(Kind::Map(map));
-            }
-            if !self.eat(",") {
-                return Err(self.fault("`,` or `}`"));
-            }
-        }
-    }
-
-    fn digits(&mut self) -> Result<(), Error> {
-        let rest = self.rest();
-        let len = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-        if len == 0 {
-            return Err(self.fault("a digit"));
-        }
-        self.skip(len);
+        text.blanks();
+        map.push((at, key, value(text, values)?));
         Ok(())
-    }
+    })?;
+    Ok(JsonKind::Map(map))
+}
 
-    fn number(&mut self) -> Result<Kind, Error> {
-        let words =
-            [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
-        for (word, number) in words {
-            if self.eat(word) {
-                return Ok(Kind::Number(Value::Float(number)));
-            }
-        }
-        let from = self.at;
-        self.eat("-");
-        if !self.eat("0") {
-            self.digits()?;
-        }
-        let mut is_float = false;
-        if self.eat(".") {
-            is_float = true;
-            self.digits()?;
-        }
-        if self.eat("e") || self.eat("E") {
-            is_float = true;
-            let _ = self.eat("+") || self.eat("-");
-            self.digits()?;
-        }
-        let text = self.text.get(from..self.at).unwrap_or_default();
-        if is_float {
-            // Out of range it is infinite, as in Python.
-            return match text.parse() {
-                Ok(number) => Ok(Kind::Number(Value::Float(number))),
-                Err(_) => Err(self.fault("a number")),
-            };
-        }
-        let integer = text.parse::<i64>().map(Value::Int);
-        Ok(match integer.or_else(|_| text.parse::<u64>().map(Value::from)) {
-            Ok(number) => Kind::Number(number),
-            Err(_) => Kind::Huge,
-        })
-    }
-
-    fn string(&mut self) -> Result<String, Error> {
-        let mut text = String::new();
-        self.skip(1);
-        loop {
-            let rest = self.rest();
-            let plain = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-            let Some(plain) = plain else {
-                self.skip(rest.len());
-                return Err(self.fault("`\"` at the end of a text"));
-            };
-            text.push_str(rest.get(..plain).unwrap_or_default());
-            self.skip(plain);
-            match self.peek() {
-                Some(b'"') => {
-                    self.skip(1);
-                    return Ok(text);
-                }
-                Some(b'\\') => text.push(self.escape()?),
-                _ => return Err(self.fault("an escape instead of a control character")),
-            }
+fn number(text: &mut HeaderText<'_>) -> Result<JsonKind, Error> {
+    let words = [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
+    for (word, number) in words {
+        if text.take(word) {
+            return Ok(JsonKind::Number(Value::Float(number)));
         }
     }
+    let digits = |text: &mut HeaderText<'_>| {
+        let digits = text.text_while(|byte| byte.is_ascii_digit());
+        if digits.is_empty() { Err(text.expected("a digit")) } else { Ok(digits) }
+    };
+    let mut number = if text.take("-") { "-".to_owned() } else { String::new() };
+    // Nothing follows a zero at the beginning.
+    number += &if text.take("0") { "0".to_owned() } else { digits(text)? };
+    let mut is_float = false;
+    if text.take(".") {
+        is_float = true;
+        number.extend([".", &digits(text)?]);
+    }
+    if text.take("e") || text.take("E") {
+        is_float = true;
+        let sign = if !text.take("+") && text.take("-") { "-" } else { "" };
+        number.extend(["e", sign, &digits(text)?]);
+    }
+    if is_float {
+        // Out of range it is infinite, as in Python.
+        let number = number.parse().map_err(|_| text.expected("a number"))?;
+        return Ok(JsonKind::Number(Value::Float(number)));
+    }
+    let integer = number.parse().map(Value::Int);
+    let integer = integer.or_else(|_| number.parse::<u64>().map(Value::from));
+    Ok(integer.map_or(JsonKind::Huge, JsonKind::Number))
+}
 
-    fn escape(&mut self) -> Result<char, Error> {
-        let at = self.here();
-        self.skip(1);
-        let escape = self.peek();
-        self.skip(1);
-        Ok(match escape {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                let mut units = vec![self.unit()?];
-                if matches!(units.first(), Some(0xD800..0xDC00)) && self.eat("\\u") {
-                    units.push(self.unit()?);
-                }
-                let mut decoded = char::decode_utf16(units);
-                match (decoded.next(), decoded.next()) {
-                    (Some(Ok(found)), None) => found,
-                    _ => {
-                        let reason = "expected a character, found half of a surrogate pair";
-                        return Err(Error::malformed(at, reason));
-                    }
-                }
+fn string(text: &mut HeaderText<'_>) -> Result<String, Error> {
+    text.next();
+    let mut string = String::new();
+    loop {
+        string += &text.text_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
+        match text.peek() {
+            Some(b'"') => {
+                text.next();
+                return Ok(string);
             }
-            _ => {
-                let reason = "expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u";
+            Some(b'\\') => string.push(escape(text)?),
+            Some(_) => return Err(text.expected("an escape instead of a control character")),
+            None => return Err(text.expected("`\"` at the end of a text")),
+        }
+    }
+}
+
+fn escape(text: &mut HeaderText<'_>) -> Result<char, Error> {
+    let at = text.offset();
+    text.next();
+    Ok(match text.next() {
+        Some(plain @ (b'"' | b'\\' | b'/')) => char::from(plain),
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => {
+            let mut units = vec![unit(text)?];
+            if matches!(units[..], [0xD800..0xDC00]) && text.take("\\u") {
+                units.push(unit(text)?);
+            }
+            let Ok(decoded) = String::from_utf16(&units) else {
+                let reason = "expected a character, found half of a surrogate pair";
                 return Err(Error::malformed(at, reason));
-            }
-        })
-    }
-
-    fn unit(&mut self) -> Result<u16, Error> {
-        let digits = self.rest().get(..4).filter(|digits| {
-            // `from_str_radix` would take a sign.
-            digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        });
-        match digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
-            Some(unit) => {
-                self.skip(4);
-                Ok(unit)
-            }
-            None => Err(self.fault("four hexadecimal digits")),
+            };
+            decoded.chars().next().expect("there is at least one unit")
         }
-    }
+        _ => {
+            let reason = "expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u";
+            return Err(Error::malformed(at, reason));
+        }
+    })
 }
 
-/// Adds a value as Python's `json` writes it, in ASCII.
-pub(super) fn write(out: &mut String, value: &Value) {
+fn unit(text: &mut HeaderText<'_>) -> Result<u16, Error> {
+    let unit = text.number(16, [4, 4], "four hexadecimal digits")?;
+    Ok(u16::try_from(unit).expect("four digits are 16 bits"))
+}
+
+/// A value as Python's `json` writes it, in ASCII.
+pub(super) fn write(value: &Value) -> String {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::Int(number) => write_display(out, number),
-        Value::UInt(number) => write_display(out, number),
-        Value::Float(number) if number.is_nan() => out.push_str("NaN"),
-        Value::Float(f64::INFINITY) => out.push_str("Infinity"),
-        Value::Float(f64::NEG_INFINITY) => out.push_str("-Infinity"),
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) if number.is_nan() => "NaN".to_owned(),
+        Value::Float(f64::INFINITY) => "Infinity".to_owned(),
+        Value::Float(f64::NEG_INFINITY) => "-Infinity".to_owned(),
         // The shortest that reads back the same, with a point or an exponent, so that it stays a float.
-        Value::Float(number) => write_display(out, format_args!("{number:?}")),
-        Value::String(text) => write_text(out, text),
-        Value::List(list) => write_list(out, list, write),
-        Value::Map(map) => {
-            out.push('{');
-            for (at, (key, value)) in map.iter().enumerate() {
-                out.push_str(if at == 0 { "" } else { ", " });
-                write_text(out, key);
-                out.push_str(": ");
-                write(out, value);
-            }
-            out.push('}');
-        }
+        Value::Float(number) => format!("{number:?}"),
+        Value::String(text) => write_text(text),
+        Value::List(list) => write_list(list.iter().map(write)),
+        Value::Map(map) => write_map(map.iter().map(|(key, value)| (&**key, write(value)))),
     }
 }
 
-/// Adds a list.
-pub(super) fn write_list<T>(out: &mut String, list: &[T], one: fn(&mut String, &T)) {
-    out.push('[');
-    for (at, item) in list.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { ", " });
-        one(out, item);
-    }
-    out.push(']');
+/// A list of values that are JSON already.
+pub(super) fn write_list(list: impl Iterator<Item = String>) -> String {
+    format!("[{}]", list.collect::<Vec<_>>().join(", "))
 }
 
-/// Adds a text in quotes.
-pub(super) fn write_text(out: &mut String, text: &(impl AsRef<str> + ?Sized)) {
-    out.push('"');
-    for character in text.as_ref().chars() {
+/// An object of values that are JSON already.
+pub(super) fn write_map(map: impl Iterator<Item = (impl AsRef<str>, String)>) -> String {
+    let entries = map.map(|(key, json)| format!("{}: {json}", write_text(key.as_ref())));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// A text in quotes.
+pub(super) fn write_text(text: &str) -> String {
+    let mut out = "\"".to_owned();
+    for character in text.chars() {
         match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
+            '"' | '\\' => out.extend(['\\', character]),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             ' '..='~' => out.push(character),
             _ => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
-                    write_display(out, format_args!("\\u{unit:04x}"));
+                    out += &format!("\\u{unit:04x}");
                 }
             }
         }
     }
     out.push('"');
-}
-
-/// Adds what a number shows itself as.
-pub(super) fn write_display(out: &mut String, shown: impl std::fmt::Display) {
-    // A `String` takes everything.
-    let _ = write!(out, "{shown}");
+    out
 }
 
 #[cfg(test)]
@@ -394,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    fn kind(text: &str) -> Kind {
+    fn kind(text: &str) -> JsonKind {
         parse(text.as_bytes(), 7).unwrap().kind
     }
 
@@ -404,18 +274,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_value_is_read() {
-        assert_eq!(kind(" null "), Kind::Null);
-        assert_eq!(kind("true"), Kind::Bool(true));
-        assert_eq!(kind("-12"), Kind::Number(Value::Int(-12)));
-        assert_eq!(kind("18446744073709551615"), Kind::Number(Value::UInt(u64::MAX)));
-        assert_eq!(kind("18446744073709551616"), Kind::Huge);
-        assert_eq!(kind("-0.0"), Kind::Number(Value::Float(-0.0)));
-        assert_eq!(kind("1e-3"), Kind::Number(Value::Float(0.001)));
-        assert_eq!(kind("1E999"), Kind::Number(Value::Float(f64::INFINITY)));
-        assert_eq!(kind("NaN"), Kind::Number(Value::Float(f64::NAN)));
-        assert_eq!(kind("-Infinity"), Kind::Number(Value::Float(f64::NEG_INFINITY)));
-        assert_eq!(kind(r#""a\u00e9\ud83d\ude00\n\/é""#), Kind::Text("aé😀\n/é".to_owned()));
-        let Kind::Map(map) = kind(r#"{"a": [1, []], "b": {}}"#) else { panic!() };
+        assert_eq!(kind(" null "), JsonKind::Null);
+        assert_eq!(kind("true"), JsonKind::Bool(true));
+        assert_eq!(kind("-12"), JsonKind::Number(Value::Int(-12)));
+        assert_eq!(kind("18446744073709551615"), JsonKind::Number(Value::UInt(u64::MAX)));
+        assert_eq!(kind("18446744073709551616"), JsonKind::Huge);
+        assert_eq!(kind("-0.0"), JsonKind::Number(Value::Float(-0.0)));
+        assert_eq!(kind("1e-3"), JsonKind::Number(Value::Float(0.001)));
+        assert_eq!(kind("1E999"), JsonKind::Number(Value::Float(f64::INFINITY)));
+        assert_eq!(kind("NaN"), JsonKind::Number(Value::Float(f64::NAN)));
+        assert_eq!(kind("-Infinity"), JsonKind::Number(Value::Float(f64::NEG_INFINITY)));
+        assert_eq!(kind(r#""a\u00e9\ud83d\ude00\n\/é""#), JsonKind::Text("aé😀\n/é".to_owned()));
+        let JsonKind::Map(map) = kind(r#"{"a": [1, []], "b": {}}"#) else { panic!() };
         assert_eq!((map[0].0, map[0].1.as_str(), map[0].2.at, map[0].2.end), (8, "a", 13, 20));
     }
 
@@ -459,7 +329,6 @@ mod tests {
 
     #[test]
     fn it_is_written_in_ascii_as_python_does() {
-        let mut text = String::new();
         let list = vec![
             Value::Float(1.0),
             Value::Float(f64::NAN),
@@ -468,9 +337,8 @@ mod tests {
             Value::from("é😀\"\\\u{7f}\u{1}"),
             Value::Map(vec![("k".to_owned(), Value::Null), ("l".to_owned(), Value::Bool(false))]),
         ];
-        write(&mut text, &Value::List(list));
         assert_eq!(
-            text,
+            write(&Value::List(list)),
             "[1.0, NaN, -Infinity, 1e300, \"\\u00e9\\ud83d\\ude00\\\"\\\\\\u007f\\u0001\", \
              {\"k\": null, \"l\": false}]"
         );
@@ -480,14 +348,11 @@ mod tests {
         #[test]
         fn numbers_and_texts_come_back(number: f64, integer: i64, large: u64, text: String) {
             for value in [number.into(), integer.into(), large.into()] {
-                let mut written = String::new();
-                write(&mut written, &value);
-                prop_assert_eq!(kind(&written), Kind::Number(value));
+                prop_assert_eq!(kind(&write(&value)), JsonKind::Number(value));
             }
-            let mut written = String::new();
-            write_text(&mut written, &text);
+            let written = write_text(&text);
             prop_assert!(written.is_ascii());
-            prop_assert_eq!(kind(&written), Kind::Text(text));
+            prop_assert_eq!(kind(&written), JsonKind::Text(text));
         }
 
         #[test]

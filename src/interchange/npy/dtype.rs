@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::literal::{Kind as Literally, Literal, quoted, repr};
-use super::time::TimeUnit;
+use super::literal::{Literal, LiteralKind, repr};
 use crate::interchange::Error;
+use crate::interchange::text::quoted;
 
 /// How deep structures and subarrays may nest: deeper, a description of them could not be read.
 const MAX_DEPTH: usize = 16;
@@ -69,6 +69,21 @@ pub enum Kind {
     Object,
 }
 
+/// The letters of the kinds, and the widths that each has; of no width when it has any.
+const KINDS: [(&str, Kind, &[u64]); 11] = [
+    ("b", Kind::Bool, &[1]),
+    ("i", Kind::Int, &[1, 2, 4, 8, 12, 16]),
+    ("u", Kind::UInt, &[1, 2, 4, 8, 12, 16]),
+    ("f", Kind::Float, &[1, 2, 4, 8, 12, 16]),
+    ("c", Kind::Complex, &[8, 16, 24, 32]),
+    ("S", Kind::Bytes, &[]),
+    ("U", Kind::Text, &[]),
+    ("V", Kind::Void, &[]),
+    ("M", Kind::Date(TimeUnit::GENERIC), &[8]),
+    ("m", Kind::Duration(TimeUnit::GENERIC), &[8]),
+    ("O", Kind::Object, &[]),
+];
+
 /// The order of bytes in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
@@ -91,6 +106,19 @@ pub struct Field {
     pub descr: Descr,
 }
 
+impl Kind {
+    fn letter(self) -> &'static str {
+        let same = std::mem::discriminant(&self);
+        let row = KINDS.iter().find(|(_, kind, _)| std::mem::discriminant(kind) == same);
+        row.expect("the table has every kind").0
+    }
+
+    /// Whether it counts time.
+    pub(super) fn is_time(self) -> bool {
+        matches!(self, Self::Date(_) | Self::Duration(_))
+    }
+}
+
 impl Scalar {
     /// A little-endian value, or one without byte order.
     pub fn new(kind: Kind, size: u64) -> Self {
@@ -107,7 +135,7 @@ impl Scalar {
         match self.kind {
             Kind::Bool | Kind::Bytes | Kind::Void | Kind::Object => 1,
             Kind::Text => 4,
-            Kind::Complex => self.size.wrapping_div(2),
+            Kind::Complex => self.size / 2,
             Kind::Int | Kind::UInt | Kind::Float | Kind::Date(_) | Kind::Duration(_) => self.size,
         }
     }
@@ -126,28 +154,19 @@ impl Scalar {
         let Some((letter, rest)) = rest.split_at_checked(1) else {
             return Err(wrong("a dtype such as `<f8`"));
         };
-        if letter == "?" && rest.is_empty() {
-            return Ok(Self::new(Kind::Bool, 1));
-        }
-        let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        let digits = rest.strip_suffix(after).unwrap_or_default();
-        let unit = || TimeUnit::parse(after).ok_or_else(|| wrong("a unit such as `[ns]`"));
-        let kind = match letter {
-            "b" => Kind::Bool,
-            "i" => Kind::Int,
-            "u" => Kind::UInt,
-            "f" => Kind::Float,
-            "c" => Kind::Complex,
-            "S" | "a" => Kind::Bytes,
-            "U" => Kind::Text,
-            "V" => Kind::Void,
-            "M" => Kind::Date(unit()?),
-            "m" => Kind::Duration(unit()?),
-            "O" => Kind::Object,
-            _ => return Err(wrong("a dtype of one of the kinds b i u f c S U V M m O")),
+        let (letter, rest) = match (letter, rest) {
+            ("?", "") => ("b", "1"),
+            ("a", _) => ("S", rest),
+            _ => (letter, rest),
         };
-        let has_unit = matches!(kind, Kind::Date(_) | Kind::Duration(_));
-        if !after.is_empty() && !has_unit {
+        let Some(&(_, mut kind, widths)) = KINDS.iter().find(|(known, ..)| *known == letter) else {
+            return Err(wrong("a dtype of one of the kinds b i u f c S U V M m O"));
+        };
+        let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let digits = rest.strip_suffix(after).expect("it was cut off the beginning");
+        if let Kind::Date(unit) | Kind::Duration(unit) = &mut kind {
+            *unit = TimeUnit::parse(after).ok_or_else(|| wrong("a unit such as `[ns]`"))?;
+        } else if !after.is_empty() {
             return Err(wrong("a kind and a width, such as `<f8`"));
         }
         let size: u64 = match (kind, digits) {
@@ -155,20 +174,11 @@ impl Scalar {
             (Kind::Bytes | Kind::Text | Kind::Void, "") => 0,
             _ => digits.parse().map_err(|_| wrong("a width"))?,
         };
-        let size = if kind == Kind::Text { size.checked_mul(4) } else { Some(size) };
+        let size = size.checked_mul(if kind == Kind::Text { 4 } else { 1 });
         let Some(size) = size.filter(|size| *size <= MAX_ITEM) else {
             return Err(wrong(&format!("elements of at most {MAX_ITEM} bytes")));
         };
-        let exists = match kind {
-            Kind::Bool => size == 1,
-            Kind::Date(_) | Kind::Duration(_) => size == 8,
-            Kind::Int | Kind::UInt | Kind::Float => {
-                matches!(size, 1 | 2 | 4 | 8 | 12 | 16)
-            }
-            Kind::Complex => matches!(size, 8 | 16 | 24 | 32),
-            _ => true,
-        };
-        if !exists {
+        if !widths.is_empty() && !widths.contains(&size) {
             return Err(wrong("a dtype of a width that numpy has"));
         }
         let made = Self::new(kind, size);
@@ -185,23 +195,17 @@ impl Scalar {
 
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.order {
+        let order = match self.order {
             ByteOrder::Little => "<",
             ByteOrder::Big => ">",
             ByteOrder::None => "|",
-        })?;
+        };
+        write!(f, "{order}{}", self.kind.letter())?;
         match self.kind {
-            Kind::Bool => write!(f, "b{}", self.size),
-            Kind::Int => write!(f, "i{}", self.size),
-            Kind::UInt => write!(f, "u{}", self.size),
-            Kind::Float => write!(f, "f{}", self.size),
-            Kind::Complex => write!(f, "c{}", self.size),
-            Kind::Bytes => write!(f, "S{}", self.size),
-            Kind::Text => write!(f, "U{}", self.size.wrapping_div(4)),
-            Kind::Void => write!(f, "V{}", self.size),
-            Kind::Date(unit) => write!(f, "M8{unit}"),
-            Kind::Duration(unit) => write!(f, "m8{unit}"),
-            Kind::Object => f.write_str("O"),
+            Kind::Object => Ok(()),
+            Kind::Text => write!(f, "{}", self.size / 4),
+            Kind::Date(unit) | Kind::Duration(unit) => write!(f, "{}{unit}", self.size),
+            _ => write!(f, "{}", self.size),
         }
     }
 }
@@ -209,7 +213,13 @@ impl fmt::Display for Scalar {
 impl Field {
     /// Whether it only keeps the next field in its place, as numpy sees it: a void without a name.
     pub fn is_padding(&self) -> bool {
-        self.name.is_empty() && self.title.is_none() && self.descr.is_void()
+        // Any subarray is a void for numpy.
+        let is_void = match &self.descr {
+            Descr::Scalar(scalar) => scalar.kind == Kind::Void,
+            Descr::Struct(_) => false,
+            Descr::Subarray { .. } => true,
+        };
+        self.name.is_empty() && self.title.is_none() && is_void
     }
 }
 
@@ -226,13 +236,16 @@ impl Descr {
             Self::Struct(fields) => {
                 fields.iter().try_fold(0_u64, |sum, field| sum.checked_add(field.descr.size()?))
             }
+            Self::Subarray { shape, .. } if shape.contains(&0) => Some(0),
             Self::Subarray { base, shape } => {
-                if shape.contains(&0) {
-                    return Some(0);
-                }
                 shape.iter().try_fold(base.size()?, |size, extent| size.checked_mul(*extent))
             }
         }
+    }
+
+    /// Bytes of an element of a header that was read, which is at most [`MAX_ITEM`] in every part.
+    pub(super) fn checked_size(&self) -> u64 {
+        self.size().expect("reading a header checks it")
     }
 
     /// Whether there is a Python object anywhere in it: then the data is a pickle.
@@ -241,15 +254,6 @@ impl Descr {
             Self::Scalar(scalar) => scalar.kind == Kind::Object,
             Self::Struct(fields) => fields.iter().any(|field| field.descr.has_object()),
             Self::Subarray { base, .. } => base.has_object(),
-        }
-    }
-
-    /// Any subarray is a void for numpy.
-    fn is_void(&self) -> bool {
-        match self {
-            Self::Scalar(scalar) => scalar.kind == Kind::Void,
-            Self::Struct(_) => false,
-            Self::Subarray { .. } => true,
         }
     }
 
@@ -264,20 +268,14 @@ impl Descr {
             return Err(Error::malformed(literal.offset, reason));
         };
         let descr = match &literal.kind {
-            Literally::Text(text) => Self::Scalar(Scalar::parse(text, literal.offset)?),
-            Literally::Tuple(parts) => {
+            LiteralKind::Text(text) => Self::Scalar(Scalar::parse(text, literal.offset)?),
+            LiteralKind::Tuple(parts) => {
                 let [base, shape] = parts.as_slice() else {
                     return Err(literal.unexpected("a dtype and a shape"));
                 };
                 Self::subarray(Self::nested(base, depth)?, shape)?
             }
-            Literally::List(fields) => {
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|field| Self::field(field, depth))
-                    .collect::<Result<_, _>>()?;
-                Self::Struct(fields)
-            }
+            LiteralKind::List(fields) => Self::structure(fields, depth)?,
             _ => return Err(literal.unexpected("a dtype: a text, a list of fields or a tuple")),
         };
         if descr.size().is_none_or(|size| size > MAX_ITEM) {
@@ -285,22 +283,34 @@ impl Descr {
                 format!("expected elements of at most {MAX_ITEM} bytes, found larger ones");
             return Err(Error::malformed(literal.offset, reason));
         }
-        if let (Self::Struct(fields), Literally::List(literals)) = (&descr, &literal.kind) {
-            once(fields, literals)?;
-        }
         Ok(descr)
     }
 
     fn subarray(base: Self, shape: &Literal) -> Result<Self, Error> {
         let shape = match &shape.kind {
-            Literally::Integer(_) => vec![extent(shape)?],
+            LiteralKind::Integer(_) => vec![extent(shape)?],
             _ => extents(shape)?,
         };
         Ok(if shape.is_empty() { base } else { Self::Subarray { base: Box::new(base), shape } })
     }
 
+    fn structure(literals: &[Literal], depth: usize) -> Result<Self, Error> {
+        let mut names = HashSet::new();
+        let mut fields = Vec::with_capacity(literals.len());
+        for literal in literals {
+            let field = Self::field(literal, depth)?;
+            if !field.is_padding() && !names.insert(field.name.clone()) {
+                let name = quoted(&field.name);
+                let reason = format!("expected a name for each field, found {name} twice");
+                return Err(Error::malformed(literal.offset, reason));
+            }
+            fields.push(field);
+        }
+        Ok(Self::Struct(fields))
+    }
+
     fn field(literal: &Literal, depth: usize) -> Result<Field, Error> {
-        let Literally::Tuple(parts) = &literal.kind else {
+        let LiteralKind::Tuple(parts) = &literal.kind else {
             return Err(literal.unexpected("a field: a tuple of name and dtype"));
         };
         let (name, descr) = match parts.as_slice() {
@@ -308,38 +318,26 @@ impl Descr {
             [name, descr, shape] => (name, Self::subarray(Self::nested(descr, depth)?, shape)?),
             _ => return Err(literal.unexpected("a field of two or three parts")),
         };
-        let (title, name) = match &name.kind {
-            Literally::Text(name) => (None, name),
-            Literally::Tuple(names) => match names.as_slice() {
-                [
-                    Literal { kind: Literally::Text(title), .. },
-                    Literal { kind: Literally::Text(name), .. },
-                ] => (Some(title), name),
-                _ => return Err(name.unexpected("a title and a name")),
-            },
-            _ => return Err(name.unexpected("the name of a field")),
+        let text = |literal: &Literal, expected| match &literal.kind {
+            LiteralKind::Text(text) => Ok(text.clone()),
+            _ => Err(name.unexpected(expected)),
         };
-        Ok(Field { title: title.cloned(), name: name.clone(), descr })
+        let (title, name) = match &name.kind {
+            LiteralKind::Tuple(names) => {
+                let expected = "a title and a name";
+                let [title, own] = names.as_slice() else { return Err(name.unexpected(expected)) };
+                (Some(text(title, expected)?), text(own, expected)?)
+            }
+            _ => (None, text(name, "the name of a field")?),
+        };
+        Ok(Field { title, name, descr })
     }
-}
-
-/// That no name is there twice.
-fn once(fields: &[Field], literals: &[Literal]) -> Result<(), Error> {
-    let mut names = HashSet::new();
-    for (field, literal) in fields.iter().zip(literals) {
-        if !field.is_padding() && !names.insert(field.name.as_str()) {
-            let name = quoted(&field.name);
-            let reason = format!("expected a name for each field, found {name} twice");
-            return Err(Error::malformed(literal.offset, reason));
-        }
-    }
-    Ok(())
 }
 
 /// A tuple of extents.
 pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
     match &literal.kind {
-        Literally::Tuple(extents) => extents.iter().map(extent).collect(),
+        LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
         _ => Err(literal.unexpected("a tuple of integers")),
     }
 }
@@ -347,26 +345,19 @@ pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
 /// An extent. `True` is 1 in Python, and numpy takes it for that.
 fn extent(literal: &Literal) -> Result<u64, Error> {
     let number = match literal.kind {
-        Literally::Integer(number) => number,
-        Literally::Bool(truth) => i128::from(truth),
+        LiteralKind::Integer(number) => number,
+        LiteralKind::Bool(truth) => i128::from(truth),
         _ => return Err(literal.unexpected("an integer")),
     };
-    let limit = i128::from(i64::MAX);
-    match u64::try_from(number) {
-        Ok(extent) if number <= limit => Ok(extent),
-        _ => Err(literal.unexpected(&format!("an extent from 0 to {limit}"))),
-    }
+    let extent = i64::try_from(number).ok().and_then(|number| u64::try_from(number).ok());
+    extent.ok_or_else(|| literal.unexpected(&format!("an extent from 0 to {}", i64::MAX)))
 }
 
 /// A shape as Python writes a tuple.
 pub(super) fn tuple(extents: &[u64]) -> String {
-    match extents {
-        [one] => format!("({one},)"),
-        _ => {
-            let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
-            format!("({})", extents.join(", "))
-        }
-    }
+    let comma = if extents.len() == 1 { "," } else { "" };
+    let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
+    format!("({}{comma})", extents.join(", "))
 }
 
 impl fmt::Display for Descr {
@@ -374,12 +365,8 @@ impl fmt::Display for Descr {
         match self {
             Self::Scalar(scalar) => write!(f, "'{scalar}'"),
             Self::Struct(fields) => {
-                f.write_str("[")?;
-                for (index, field) in fields.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}{field}")?;
-                }
-                f.write_str("]")
+                let fields: Vec<_> = fields.iter().map(Field::to_string).collect();
+                write!(f, "[{}]", fields.join(", "))
             }
             Self::Subarray { base, shape } => write!(f, "({base}, {})", tuple(shape)),
         }
@@ -399,13 +386,108 @@ impl fmt::Display for Field {
     }
 }
 
+/// Codes of numpy and words, coarsest first.
+const UNITS: [(&str, &str); 13] = [
+    ("Y", "years"),
+    ("M", "months"),
+    ("W", "weeks"),
+    ("D", "days"),
+    ("h", "hours"),
+    ("m", "minutes"),
+    ("s", "seconds"),
+    ("ms", "milliseconds"),
+    ("us", "microseconds"),
+    ("ns", "nanoseconds"),
+    ("ps", "picoseconds"),
+    ("fs", "femtoseconds"),
+    ("as", "attoseconds"),
+];
+
+/// The word for times that have no unit.
+const GENERIC: &str = "generic units";
+
+/// What a datetime counts from.
+const EPOCH: &str = " since 1970-01-01";
+
+/// What one step of a time is: so many of a unit.
+///
+/// Displays as numpy writes it, brackets included: `[25s]`, and nothing for times without a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeUnit {
+    /// How many of the unit; at least 1, and 1 for times without a unit.
+    multiple: u32,
+    /// The code and the word of the unit, when there is one.
+    unit: Option<(&'static str, &'static str)>,
+}
+
+impl TimeUnit {
+    /// Times without a unit.
+    pub const GENERIC: Self = Self { multiple: 1, unit: None };
+
+    /// Reads what follows `M8` or `m8`, such as `[25s]`; nothing at all are times without a unit.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() || text == "[generic]" {
+            return Some(Self::GENERIC);
+        }
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+        let code = inner.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let digits = inner.strip_suffix(code)?;
+        let multiple: i32 = if digits.is_empty() { 1 } else { digits.parse().ok()? };
+        let unit = UNITS.into_iter().find(|(known, _)| *known == code)?;
+        // numpy counts in a signed integer of 32 bits.
+        let multiple = u32::try_from(multiple).ok().filter(|multiple| *multiple > 0)?;
+        Some(Self { multiple, unit: Some(unit) })
+    }
+
+    /// The words for a duration, such as `25 seconds`.
+    pub(super) fn words(self) -> String {
+        match self.unit {
+            None => GENERIC.to_owned(),
+            Some((_, word)) if self.multiple == 1 => word.to_owned(),
+            Some((_, word)) => format!("{} {word}", self.multiple),
+        }
+    }
+
+    /// The words for a date, such as `days since 1970-01-01`.
+    pub(super) fn words_since_epoch(self) -> String {
+        format!("{}{EPOCH}", self.words())
+    }
+
+    /// The unit that the words mean, and whether they are those of a date.
+    pub(super) fn from_words(words: &str) -> Option<(Self, bool)> {
+        let (duration, is_date) = match words.strip_suffix(EPOCH) {
+            Some(duration) => (duration, true),
+            None => (words, false),
+        };
+        if duration == GENERIC {
+            return Some((Self::GENERIC, is_date));
+        }
+        let (multiple, word) = duration.split_once(' ').unwrap_or(("1", duration));
+        let (code, _) = UNITS.iter().find(|(_, known)| *known == word)?;
+        let unit = Self::parse(&format!("[{multiple}{code}]"))?;
+        // Only what is written is read: not `1 days`, not `01 days`.
+        (unit.words() == duration).then_some((unit, is_date))
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            None => Ok(()),
+            Some((code, _)) if self.multiple == 1 => write!(f, "[{code}]"),
+            Some((code, _)) => write!(f, "[{}{code}]", self.multiple),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interchange::npy::literal::{Encoding, parse};
+    use crate::interchange::npy::literal::parse;
+    use crate::interchange::text::Charset;
 
     fn descr(text: &str) -> Result<Descr, Error> {
-        Descr::parse(&parse(text.as_bytes(), 0, Encoding::Utf8).unwrap())
+        Descr::parse(&parse(text.as_bytes(), 0, Charset::Utf8).unwrap())
     }
 
     #[test]
@@ -505,5 +587,32 @@ mod tests {
         assert!(!padding("[('', '<f4')]"));
         assert!(!padding("[('a', '|V3')]"));
         assert!(!padding("[('', [('a', '|V3')])]"));
+    }
+
+    #[test]
+    fn every_unit_has_words_and_comes_back() {
+        for (code, word) in UNITS {
+            for multiple in ["", "2", "25", "2147483647"] {
+                let text = format!("[{multiple}{code}]");
+                let unit = TimeUnit::parse(&text).unwrap();
+                assert_eq!(unit.to_string(), text);
+                assert_eq!(unit.words(), format!("{multiple} {word}").trim_start());
+                assert_eq!(TimeUnit::from_words(&unit.words()), Some((unit, false)));
+                assert_eq!(TimeUnit::from_words(&unit.words_since_epoch()), Some((unit, true)));
+            }
+        }
+        let generic = TimeUnit::parse("").unwrap();
+        assert_eq!(generic.to_string(), "");
+        assert_eq!(TimeUnit::from_words(&generic.words_since_epoch()), Some((generic, true)));
+    }
+
+    #[test]
+    fn other_units_are_none() {
+        for text in ["[x]", "[0s]", "[2147483648s]", "[s", "s", "[]", "[5]", "[s/2]", "[-1s]"] {
+            assert_eq!(TimeUnit::parse(text), None, "{text}");
+        }
+        for words in ["metres", "1 days", "days since 1900-01-01", "", "02 days", "+2 days"] {
+            assert_eq!(TimeUnit::from_words(words), None, "{words}");
+        }
     }
 }
