@@ -169,17 +169,17 @@ impl<'t> HeaderText<'t> {
 
     /// The complaint that something else is here.
     pub(super) fn expected(&self, what: &str) -> Error {
-        let next = match self.language.charset {
-            Charset::Latin1 => self.peek().map(char::from),
+        let letter = match self.language.charset {
+            Charset::Latin1 => None,
             Charset::Utf8 => String::from_utf8_lossy(self.rest()).chars().next(),
         };
-        let found = match next {
-            None => "the end of the header".to_owned(),
-            Some(plain @ ' '..='~') => format!("`{plain}`"),
-            Some(control) if control.is_ascii_control() && !control.is_ascii_whitespace() => {
-                format!("the byte {:#04x}", u32::from(control))
+        let found = match (self.peek(), letter) {
+            (None, _) => "the end of the header".to_owned(),
+            (Some(plain @ b' '..=b'~'), _) => format!("`{}`", char::from(plain)),
+            (Some(b'\t' | b'\n' | b'\r' | 0x80..), Some(letter)) => {
+                format!("`{}`", letter.escape_default())
             }
-            Some(other) => format!("`{}`", other.escape_default()),
+            (Some(byte), _) => format!("the byte {byte:#04x}"),
         };
         Error::malformed(self.offset(), format!("expected {what}, found {found}"))
     }

@@ -39,14 +39,19 @@ pub(super) fn dims(names: &[String]) -> Attribute {
 
 /// The shape, datatype and value of JSON; nothing when lists are ragged or hold anything else than numbers of
 /// one datatype or texts.
-fn value_of(json: &Json) -> Option<(Vec<u64>, Datatype, Value)> {
+fn value_of<'a>(json: &'a Json) -> Option<(Vec<u64>, Datatype, Value)> {
     let (mut shape, mut first) = (Vec::new(), Some(json));
     while let Some(JsonKind::List(list)) = first.map(|json| &json.kind) {
         shape.push(list.len() as u64);
         first = list.first();
     }
+    let list = |json: &'a Json| match &json.kind {
+        JsonKind::List(list) => Some(list.as_slice()),
+        _ => None,
+    };
     let mut leaves = Vec::new();
-    collect(json, &shape, &mut leaves)?;
+    collect(json, &shape, &list, &mut leaves)?;
+    let leaves: Vec<_> = leaves.into_iter().map(|leaf| &leaf.kind).collect();
     let numbers = leaves.iter().filter_map(|leaf| match leaf {
         JsonKind::Number(number) => Some(number),
         _ => None,
@@ -69,17 +74,18 @@ fn value_of(json: &Json) -> Option<(Vec<u64>, Datatype, Value)> {
 }
 
 /// Adds everything in nested lists of this shape to `leaves`; nothing when they are of another.
-fn collect<'a>(json: &'a Json, shape: &[u64], leaves: &mut Vec<&'a JsonKind>) -> Option<()> {
-    match (&json.kind, shape.split_first()) {
-        (JsonKind::List(list), Some((length, rest))) if list.len() as u64 == *length => {
-            list.iter().try_for_each(|json| collect(json, rest, leaves))
-        }
-        (JsonKind::List(_), _) | (_, Some(_)) => None,
-        (leaf, None) => {
-            leaves.push(leaf);
-            Some(())
-        }
-    }
+pub(super) fn collect<'a, T>(
+    item: &'a T,
+    shape: &[u64],
+    list: &impl Fn(&'a T) -> Option<&'a [T]>,
+    leaves: &mut Vec<&'a T>,
+) -> Option<()> {
+    let Some((length, rest)) = shape.split_first() else {
+        leaves.push(item);
+        return Some(());
+    };
+    let items = list(item).filter(|items| items.len() as u64 == *length)?;
+    items.iter().try_for_each(|item| collect(item, rest, list, leaves))
 }
 
 /// Lists nested as deep as there are extents.

@@ -32,6 +32,8 @@ pub(super) struct Elements {
     pub(super) count: u64,
     /// The bits of what is missing.
     pub(super) fill: Option<u64>,
+    /// How many are not missing.
+    pub(super) present: u64,
     /// Whether they are truth values: 1 and 0.
     pub(super) is_truth: bool,
 }
@@ -73,22 +75,30 @@ impl Elements {
             })?;
             packer.finish(&mut block);
         }
-        let mut place = 0_u64;
+        let (mut place, mut present) = (0_u64, 0_u64);
         self.each(open, name, |bits, bytes| {
+            place += 1;
             if self.is_missing(bits) {
-            } else if !self.is_truth {
+                return Ok(());
+            }
+            present += 1;
+            if !self.is_truth {
                 block.extend_from_slice(bytes);
-            } else if bits > 1 {
+            } else if bits <= 1 {
+                packer.push(bits == 1, &mut block);
+            } else {
+                let element = place - 1;
                 return Err(Error::no_counterpart(
-                    format!("element {place} of {name:?} is {bits}, neither false nor true"),
+                    format!("element {element} of {name:?} is {bits}, neither false nor true"),
                     "describe it as `uint8`, or make it 0 or 1",
                 ));
-            } else {
-                packer.push(bits == 1, &mut block);
             }
-            place += 1;
             write_full(&mut block, out)
         })?;
+        if present != self.present {
+            let reason = format!("the data of {name:?} changed while they were written");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason).into());
+        }
         packer.finish(&mut block);
         Ok(out.write_all(&block)?)
     }

@@ -222,13 +222,8 @@ impl<'a> Writer<'a> {
     pub fn write_to(self, out: &mut impl Write) -> Result<(), Error> {
         out.write_all(VERSION_LINE)?;
         out.write_all(self.header().as_bytes())?;
-        for AnnouncedArray { name, len, data, .. } in self.arrays {
-            let mut counted = CountingWriter { out: &mut *out, written: 0 };
-            data.write(&name, &mut counted)?;
-            if counted.written != len {
-                let reason = format!("the data of {name:?} changed while they were written");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, reason).into());
-            }
+        for AnnouncedArray { name, data, .. } in self.arrays {
+            data.write(&name, out)?;
         }
         Ok(())
     }
@@ -352,7 +347,8 @@ impl<'a> Writer<'a> {
         }
         let count = product(&array.size).ok_or_else(|| disagree(name))?;
         let word = datatype.word().expect("every number of the format is a word");
-        let mut elements = Elements { datatype, width, endian, count, fill: masked, is_truth };
+        let mut elements =
+            Elements { datatype, width, endian, count, fill: masked, present: count, is_truth };
         let mut missing = 0;
         if masked.is_some() {
             elements.each(&mut open, name, |bits, _| {
@@ -367,6 +363,7 @@ impl<'a> Writer<'a> {
         // The byte order of single bytes and of bits is said to be big.
         announced.endian = if width == 1 { Endian::Big } else { endian };
         let present = count - missing;
+        elements.present = present;
         let len = if is_truth { packed_len(present) } else { present * width as u64 };
         announced.len = len + if announced.is_masked { packed_len(count) } else { 0 };
         announced.word = if is_truth { "bool" } else { word };
@@ -505,47 +502,27 @@ fn flatten<'v>(
     shape: &[Extent],
     leaves: &mut Vec<&'v Value>,
 ) -> Option<Vec<u64>> {
-    let Some((extent, rest)) = shape.split_first() else {
-        leaves.push(value);
-        return Some(Vec::new());
-    };
-    let Value::List(list) = value else { return None };
-    let length = list.len() as u64;
-    if matches!(extent, Extent::Fixed(fixed) if *fixed != length) {
-        return None;
-    }
-    let mut inner: Option<Vec<u64>> = None;
-    for value in list {
-        let found = flatten(value, rest, leaves)?;
-        if inner.get_or_insert_with(|| found.clone()) != &found {
+    let (mut size, mut first) = (Vec::new(), Some(value));
+    for extent in shape {
+        let length = match (first, extent) {
+            (Some(Value::List(list)), _) => {
+                first = list.first();
+                list.len() as u64
+            }
+            (Some(_), _) => return None,
+            // Of no lists the shape alone tells how long they are.
+            (None, Extent::Fixed(length)) => *length,
+            (None, Extent::Unlimited | Extent::Coord(_)) => 0,
+        };
+        if matches!(extent, Extent::Fixed(fixed) if *fixed != length) {
             return None;
         }
+        size.push(length);
     }
-    // Of no lists the shape alone tells how long they are.
-    let inner = inner.unwrap_or_else(|| {
-        let length = |extent: &Extent| match extent {
-            Extent::Fixed(length) => *length,
-            Extent::Unlimited | Extent::Coord(_) => 0,
-        };
-        rest.iter().map(length).collect()
-    });
-    Some([length].into_iter().chain(inner).collect())
-}
-
-/// Counts what is written.
-struct CountingWriter<W> {
-    out: W,
-    written: u64,
-}
-
-impl<W: Write> Write for CountingWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.written += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    let list = |value: &'v Value| match value {
+        Value::List(list) => Some(list.as_slice()),
+        _ => None,
+    };
+    attributes::collect(value, &size, &list, leaves)?;
+    Some(size)
 }

@@ -101,10 +101,8 @@ impl ReadOptions {
 pub struct Reader<R> {
     data: ExactReader<R>,
     header: Header,
-    meaning: DtypeMeaning,
-    ra_header: ra::Header,
-    storage: Option<Storage>,
-    shape: Vec<Extent>,
+    /// The array, without a name.
+    variable: Variable,
     swap: Option<SwapReader>,
     /// The beginning of the data, which was looked at and not given yet.
     ahead: io::Cursor<Vec<u8>>,
@@ -128,7 +126,6 @@ impl<R: Read> Reader<R> {
     /// As [`Reader::new`].
     pub fn with_options(mut input: R, options: &ReadOptions) -> Result<Self, Error> {
         let header = Header::read(&mut input)?;
-        let mut meaning = from_dtype(header.descr(), options.bfloat16)?;
         let is_row = !header.fortran_order() && header.shape().len() > 1;
         let mut dims = header.shape().to_vec();
         if is_row {
@@ -141,7 +138,9 @@ impl<R: Read> Reader<R> {
                 Error::malformed(header.shape_at(), reason)
             })
         };
-        let mut ra_header = new_header(meaning.element, dims)?;
+        let DtypeMeaning { element, mut datatype, attributes, fillvalue, losses } =
+            from_dtype(header.descr(), options.bfloat16)?;
+        let mut ra_header = new_header(element, dims)?;
         let mut shape: Vec<Extent> = header.shape().iter().copied().map(Extent::Fixed).collect();
         let len = ra_header.data_len();
         let mut data =
@@ -154,7 +153,7 @@ impl<R: Read> Reader<R> {
         {
             data.by_ref().take(length).read_to_end(&mut ahead)?;
             if str::from_utf8(&ahead).is_ok() {
-                meaning.datatype = Datatype::String;
+                datatype = Datatype::String;
                 ra_header = new_header(ElementType::UINT8, vec![length])?;
                 shape = Vec::new();
             }
@@ -175,17 +174,17 @@ impl<R: Read> Reader<R> {
         let storage = Storage {
             order: if is_row { Order::Row } else { Order::Column },
             endian: is_kept.then_some(Endian::Big),
-            fillvalue: meaning.fillvalue.take(),
+            fillvalue,
             ..Storage::default()
         };
+        let storage = (storage != Storage::default()).then_some(storage);
+        let name = String::new();
+        let description = Ndarray { name, shape, datatype, value: None, attributes, storage };
         let layout = if is_kept { None } else { SwapLayout::new(&descr) };
         Ok(Self {
             data,
             header,
-            meaning,
-            ra_header,
-            storage: (storage != Storage::default()).then_some(storage),
-            shape,
+            variable: Variable { header: ra_header, description, losses },
             swap: layout.map(SwapReader::new),
             ahead: io::Cursor::new(ahead),
         })
@@ -216,18 +215,9 @@ impl<R: Read> Reader<R> {
                 "give it a name without slashes",
             ));
         }
-        Ok(Variable {
-            header: self.ra_header.clone(),
-            description: Ndarray {
-                name: name.to_owned(),
-                shape: self.shape.clone(),
-                datatype: self.meaning.datatype.clone(),
-                value: None,
-                attributes: self.meaning.attributes.clone(),
-                storage: self.storage.clone(),
-            },
-            losses: self.meaning.losses.clone(),
-        })
+        let mut variable = self.variable.clone();
+        name.clone_into(&mut variable.description.name);
+        Ok(variable)
     }
 
     /// Reads what is left of the data and everything after it, and gives the number of bytes after the data:
