@@ -8,10 +8,10 @@
 //! read and written anywhere.
 
 pub mod ds;
+mod literal;
 pub mod npy;
 pub mod npz;
 pub mod png;
-mod text;
 
 use std::io::{self, Read};
 

@@ -1,8 +1,8 @@
 //! Attributes: JSON on one side, values with a shape and a datatype on the other.
 
-use super::header::JsonAttribute;
-use super::json::{self, Json, JsonKind};
+use super::header::{JsonAttribute, describe};
 use super::numbers::to_bits;
+use crate::interchange::literal::{Literal, LiteralKind};
 use crate::ndl::{Attribute, Datatype, Value};
 
 /// The attribute that names the dimensions of an array which have no coordinates.
@@ -17,7 +17,7 @@ pub(super) fn read(found: &JsonAttribute, of: &str, losses: &mut Vec<String>) ->
     let (shape, datatype, value) = value_of(json).unwrap_or_else(|| {
         losses.push(format!(
             "the attribute {name:?} of {of} is {} without a counterpart, and kept as the text of its JSON",
-            json.describe()
+            describe(json)
         ));
         (Vec::new(), Datatype::String, Value::String(text.clone()))
     });
@@ -39,21 +39,21 @@ pub(super) fn dims(names: &[String]) -> Attribute {
 
 /// The shape, datatype and value of JSON; nothing when lists are ragged or hold anything else than numbers of
 /// one datatype or texts.
-fn value_of<'a>(json: &'a Json) -> Option<(Vec<u64>, Datatype, Value)> {
+fn value_of<'a>(json: &'a Literal) -> Option<(Vec<u64>, Datatype, Value)> {
     let (mut shape, mut first) = (Vec::new(), Some(json));
-    while let Some(JsonKind::List(list)) = first.map(|json| &json.kind) {
+    while let Some(LiteralKind::List(list)) = first.map(|json| &json.kind) {
         shape.push(list.len() as u64);
         first = list.first();
     }
-    let list = |json: &'a Json| match &json.kind {
-        JsonKind::List(list) => Some(list.as_slice()),
+    let list = |json: &'a Literal| match &json.kind {
+        LiteralKind::List(list) => Some(list.as_slice()),
         _ => None,
     };
     let mut leaves = Vec::new();
     collect(json, &shape, &list, &mut leaves)?;
     let leaves: Vec<_> = leaves.into_iter().map(|leaf| &leaf.kind).collect();
     let numbers = leaves.iter().filter_map(|leaf| match leaf {
-        JsonKind::Number(number) => Some(number),
+        LiteralKind::Number(number) => Some(number),
         _ => None,
     });
     let numbers: Vec<_> = numbers.collect();
@@ -63,9 +63,9 @@ fn value_of<'a>(json: &'a Json) -> Option<(Vec<u64>, Datatype, Value)> {
         _ => return None,
     };
     let values = leaves.into_iter().map(|leaf| match leaf {
-        JsonKind::Number(number) if datatype == Datatype::Float64 => to_float(number),
-        JsonKind::Number(number) => Some(number.clone()),
-        JsonKind::Text(text) => Some(Value::String(text.clone())),
+        LiteralKind::Number(number) if datatype == Datatype::Float64 => to_float(number),
+        LiteralKind::Number(number) => Some(number.clone()),
+        LiteralKind::Text(text) => Some(Value::String(text.clone())),
         _ => None,
     });
     let values: Vec<_> = values.collect::<Option<_>>()?;
@@ -129,8 +129,8 @@ pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -
         ));
     }
     match datatype {
-        Datatype::Float64 => json::write(&as_floats(value)),
-        _ => json::write(value),
+        Datatype::Float64 => to_json(&as_floats(value)),
+        _ => to_json(value),
     }
 }
 
@@ -149,12 +149,65 @@ fn as_floats(value: &Value) -> Value {
     }
 }
 
+/// A value as Python's `json` writes it, in ASCII.
+pub(super) fn to_json(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) if number.is_nan() => "NaN".to_owned(),
+        Value::Float(f64::INFINITY) => "Infinity".to_owned(),
+        Value::Float(f64::NEG_INFINITY) => "-Infinity".to_owned(),
+        // The shortest that reads back the same, with a point or an exponent, so that it stays a float.
+        Value::Float(number) => format!("{number:?}"),
+        Value::String(text) => json_text(text),
+        Value::List(list) => json_list(list.iter().map(to_json)),
+        Value::Map(map) => json_map(map.iter().map(|(key, value)| (&**key, to_json(value)))),
+    }
+}
+
+/// A list of values that are JSON already.
+pub(super) fn json_list(list: impl Iterator<Item = String>) -> String {
+    format!("[{}]", list.collect::<Vec<_>>().join(", "))
+}
+
+/// An object of values that are JSON already.
+pub(super) fn json_map(map: impl Iterator<Item = (impl AsRef<str>, String)>) -> String {
+    let entries = map.map(|(key, json)| format!("{}: {json}", json_text(key.as_ref())));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// A text in quotes.
+pub(super) fn json_text(text: &str) -> String {
+    let mut out = "\"".to_owned();
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(character),
+            _ => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    out += &format!("\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::interchange::literal::{Language, parse};
 
     fn attribute(text: &str) -> (Attribute, Vec<String>) {
-        let json = json::parse(text.as_bytes(), 0).unwrap();
+        let json = parse(text.as_bytes(), 0, Language::Json).unwrap();
         let mut losses = Vec::new();
         let fact = JsonAttribute { name: "a".to_owned(), json, text: text.to_owned() };
         let attribute = read(&fact, "`x`", &mut losses);
@@ -225,5 +278,38 @@ mod tests {
         attribute.datatype = Datatype::Float64;
         assert_eq!(write(&attribute, "`x`", &mut losses), "1.0");
         assert_eq!(losses.len(), 1);
+    }
+
+    fn kind(text: &str) -> LiteralKind {
+        parse(text.as_bytes(), 7, Language::Json).unwrap().kind
+    }
+
+    #[test]
+    fn it_is_written_in_ascii_as_python_does() {
+        let list = vec![
+            Value::Float(1.0),
+            Value::Float(f64::NAN),
+            Value::Float(f64::NEG_INFINITY),
+            Value::Float(1e300),
+            Value::from("é😀\"\\\u{7f}\u{1}"),
+            Value::Map(vec![("k".to_owned(), Value::Null), ("l".to_owned(), Value::Bool(false))]),
+        ];
+        assert_eq!(
+            to_json(&Value::List(list)),
+            "[1.0, NaN, -Infinity, 1e300, \"\\u00e9\\ud83d\\ude00\\\"\\\\\\u007f\\u0001\", \
+             {\"k\": null, \"l\": false}]"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_and_texts_come_back(number: f64, integer: i64, large: u64, text: String) {
+            for value in [number.into(), integer.into(), large.into()] {
+                prop_assert_eq!(kind(&to_json(&value)), LiteralKind::Number(value));
+            }
+            let written = json_text(&text);
+            prop_assert!(written.is_ascii());
+            prop_assert_eq!(kind(&written), LiteralKind::Text(text));
+        }
     }
 }

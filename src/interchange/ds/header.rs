@@ -5,10 +5,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::body::packed_len;
-use super::json::{self, Json, JsonKind};
 use super::numbers::is_number;
 use crate::interchange::Error;
+use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 use crate::ndl::{Datatype, Endian, Value};
+
+/// Most bytes of a header.
+pub(super) const MAX_LEN: u64 = 16 << 20;
 
 /// The first line of a file.
 pub(super) const VERSION_LINE: &[u8] = b"ds-1.0\n";
@@ -28,7 +31,7 @@ pub(super) struct DsHeader {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct JsonAttribute {
     pub(super) name: String,
-    pub(super) json: Json,
+    pub(super) json: Literal,
     /// The text of the value.
     pub(super) text: String,
 }
@@ -130,15 +133,16 @@ pub(super) fn escape(name: &str) -> String {
 
 /// Reads the header line, which begins at byte `base`.
 pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
-    let root = json::parse(line, base)?;
-    let JsonKind::Map(entries) = root.kind else { return Err(root.unexpected("an object")) };
+    let root = literal::parse(line, base, Language::Json)?;
+    let LiteralKind::Map(entries) = root.kind else { return Err(unexpected(&root, "an object")) };
     let mut header = HeaderReader { line, base, losses: Vec::new() };
     let (mut variables, mut attributes) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
-    for (at, key, value) in entries {
-        let JsonKind::Map(members) = value.kind else {
-            return Err(value.unexpected(&format!("an object for {key:?}")));
+    for (at, key, value) in members(entries) {
+        let LiteralKind::Map(map) = value.kind else {
+            return Err(unexpected(&value, &format!("an object for {key:?}")));
         };
+        let members = members(map);
         if key == "." {
             attributes = header.attributes(members, "the dataset")?;
         } else if key.starts_with('.') {
@@ -154,6 +158,35 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
     }
     check_dims(&variables)?;
     Ok(DsHeader { variables, attributes, losses: header.losses })
+}
+
+/// The keys of an object, with the place of each, and its values.
+type Members = Vec<(u64, String, Literal)>;
+
+fn members(map: Vec<(Literal, Literal)>) -> Members {
+    let member = |(key, value): (Literal, Literal)| match key.kind {
+        LiteralKind::Text(text) => (key.offset, text, value),
+        _ => unreachable!("the keys of JSON are texts"),
+    };
+    map.into_iter().map(member).collect()
+}
+
+/// That something else than a value was expected.
+fn unexpected(json: &Literal, expected: &str) -> Error {
+    Error::malformed(json.offset, format!("expected {expected}, found {}", describe(json)))
+}
+
+/// A value in a message.
+pub(super) fn describe(json: &Literal) -> &'static str {
+    match &json.kind {
+        LiteralKind::Null => "null",
+        LiteralKind::Bool(_) => "a boolean",
+        LiteralKind::Number(Value::Float(_)) => "a float",
+        LiteralKind::Number(_) | LiteralKind::Huge => "an integer",
+        LiteralKind::Text(_) => "a text",
+        LiteralKind::List(_) | LiteralKind::Tuple(_) => "a list",
+        LiteralKind::Map(_) => "an object",
+    }
 }
 
 /// That each dimension has one length.
@@ -184,11 +217,7 @@ struct HeaderReader<'a> {
 }
 
 impl HeaderReader<'_> {
-    fn attributes(
-        &mut self,
-        members: Vec<(u64, String, Json)>,
-        of: &str,
-    ) -> Result<Vec<JsonAttribute>, Error> {
+    fn attributes(&mut self, members: Members, of: &str) -> Result<Vec<JsonAttribute>, Error> {
         let mut names = HashSet::new();
         let mut attributes = Vec::new();
         for (at, key, json) in members {
@@ -201,7 +230,7 @@ impl HeaderReader<'_> {
                 let reason = format!("expected each attribute once, found {name:?} again");
                 return Err(Error::malformed(at, reason));
             }
-            let [begin, end] = [json.at, json.end]
+            let [begin, end] = [json.offset, json.end]
                 .map(|at| usize::try_from(at - self.base).expect("the line is in memory"));
             let text = String::from_utf8_lossy(&self.line[begin..end]).into_owned();
             attributes.push(JsonAttribute { name, text, json });
@@ -210,12 +239,7 @@ impl HeaderReader<'_> {
     }
 
     /// A variable; what is not said is what version 5 of the reference implementation takes.
-    fn entry(
-        &mut self,
-        name: String,
-        at: u64,
-        members: Vec<(u64, String, Json)>,
-    ) -> Result<VariableEntry, Error> {
+    fn entry(&mut self, name: String, at: u64, members: Members) -> Result<VariableEntry, Error> {
         let mut entry = VariableEntry {
             name,
             at,
@@ -233,18 +257,18 @@ impl HeaderReader<'_> {
         let mut kind = None;
         for (at, key, json) in members {
             match key.as_str() {
-                ".dims" => (dims_at, entry.dims) = (json.at, dims(&json)?),
+                ".dims" => (dims_at, entry.dims) = (json.offset, dims(&json)?),
                 ".size" => {
-                    let count = |json: &Json| count(json, "`.size`");
+                    let count = |json: &Literal| count(json, "`.size`");
                     (size_at, entry.size) =
-                        (json.at, list(&json, "a list or null for `.size`", count)?);
+                        (json.offset, list(&json, "a list or null for `.size`", count)?);
                 }
                 ".offset" => entry.offset = count(&json, "`.offset`")?,
                 ".len" => entry.len = Some(count(&json, "`.len`")?),
                 ".type" => kind = Some(json),
                 ".missing" => match json.kind {
-                    JsonKind::Bool(missing) => entry.missing = missing,
-                    _ => return Err(json.unexpected("a boolean for `.missing`")),
+                    LiteralKind::Bool(missing) => entry.missing = missing,
+                    _ => return Err(unexpected(&json, "a boolean for `.missing`")),
                 },
                 ".endian" => entry.endian = endian(&json)?,
                 _ => others.push((at, key, json)),
@@ -277,64 +301,64 @@ impl HeaderReader<'_> {
 }
 
 fn list<T>(
-    json: &Json,
+    json: &Literal,
     expected: &str,
-    item: impl Fn(&Json) -> Result<T, Error>,
+    item: impl Fn(&Literal) -> Result<T, Error>,
 ) -> Result<Option<Vec<T>>, Error> {
     match &json.kind {
-        JsonKind::Null => Ok(None),
-        JsonKind::List(list) => list.iter().map(item).collect::<Result<_, _>>().map(Some),
-        _ => Err(json.unexpected(expected)),
+        LiteralKind::Null => Ok(None),
+        LiteralKind::List(list) => list.iter().map(item).collect::<Result<_, _>>().map(Some),
+        _ => Err(unexpected(json, expected)),
     }
 }
 
-fn dims(json: &Json) -> Result<Option<Vec<String>>, Error> {
-    let name = |json: &Json| match &json.kind {
-        JsonKind::Text(name) => Ok(name.clone()),
-        _ => Err(json.unexpected("a name in `.dims`")),
+fn dims(json: &Literal) -> Result<Option<Vec<String>>, Error> {
+    let name = |json: &Literal| match &json.kind {
+        LiteralKind::Text(name) => Ok(name.clone()),
+        _ => Err(unexpected(json, "a name in `.dims`")),
     };
     match &json.kind {
         // A name alone is taken for a list of one.
-        JsonKind::Text(_) => Ok(Some(vec![name(json)?])),
+        LiteralKind::Text(_) => Ok(Some(vec![name(json)?])),
         _ => list(json, "a list for `.dims`", name),
     }
 }
 
-fn count(json: &Json, key: &str) -> Result<u64, Error> {
+fn count(json: &Literal, key: &str) -> Result<u64, Error> {
     let expected = format!("an integer of at least 0 for {key}");
     match &json.kind {
-        JsonKind::Number(number @ (Value::Int(_) | Value::UInt(_))) => {
+        LiteralKind::Number(number @ (Value::Int(_) | Value::UInt(_))) => {
             let found = number.as_integer().expect("it is one");
             u64::try_from(found).map_err(|_| {
-                Error::malformed(json.at, format!("expected {expected}, found {found}"))
+                Error::malformed(json.offset, format!("expected {expected}, found {found}"))
             })
         }
-        _ => Err(json.unexpected(&expected)),
+        _ => Err(unexpected(json, &expected)),
     }
 }
 
-fn element(json: &Json) -> Result<Element, Error> {
-    let JsonKind::Text(word) = &json.kind else {
-        return Err(json.unexpected("a text for `.type`"));
+fn element(json: &Literal) -> Result<Element, Error> {
+    let LiteralKind::Text(word) = &json.kind else {
+        return Err(unexpected(json, "a text for `.type`"));
     };
     Element::from_word(word).ok_or_else(|| {
         let reason = format!(
             "expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`, \
              found {word:?}"
         );
-        Error::malformed(json.at, reason)
+        Error::malformed(json.offset, reason)
     })
 }
 
-fn endian(json: &Json) -> Result<Endian, Error> {
+fn endian(json: &Literal) -> Result<Endian, Error> {
     let expected = "`l` or `b` for `.endian`";
     match &json.kind {
-        JsonKind::Text(word) if word == "l" => Ok(Endian::Little),
-        JsonKind::Text(word) if word == "b" => Ok(Endian::Big),
-        JsonKind::Text(word) => {
-            Err(Error::malformed(json.at, format!("expected {expected}, found {word:?}")))
+        LiteralKind::Text(word) if word == "l" => Ok(Endian::Little),
+        LiteralKind::Text(word) if word == "b" => Ok(Endian::Big),
+        LiteralKind::Text(word) => {
+            Err(Error::malformed(json.offset, format!("expected {expected}, found {word:?}")))
         }
-        _ => Err(json.unexpected(expected)),
+        _ => Err(unexpected(json, expected)),
     }
 }
 

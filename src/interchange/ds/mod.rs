@@ -33,7 +33,6 @@ mod attributes;
 mod body;
 mod elements;
 mod header;
-mod json;
 mod numbers;
 #[cfg(test)]
 mod round_trip;
@@ -168,9 +167,9 @@ impl<R: Read + Seek> Reader<R> {
         version(&mut lines)?;
         let base = VERSION_LINE.len() as u64;
         let mut line = Vec::new();
-        let len = lines.by_ref().take(json::MAX_LEN).read_until(b'\n', &mut line)? as u64;
+        let len = lines.by_ref().take(header::MAX_LEN).read_until(b'\n', &mut line)? as u64;
         if line.pop() != Some(b'\n') {
-            let reason = if len == json::MAX_LEN {
+            let reason = if len == header::MAX_LEN {
                 format!("expected a header of at most {len} bytes, found more")
             } else {
                 "expected a line end behind the header, found the end of the file".to_owned()

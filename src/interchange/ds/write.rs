@@ -5,11 +5,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use super::attributes::{self, DIMS, FILL_VALUE};
+use super::attributes::{self, DIMS, FILL_VALUE, json_list, json_map, json_text, to_json};
 use super::body::{BitPacker, Utf8Check, packed_len};
 use super::elements::{Elements, OpenData, OutgoingData, copy};
 use super::header::{VERSION_LINE, escape, product};
-use super::json;
 use super::numbers::{NumberType, disagree, to_value};
 use crate::interchange::{Error, Variable, row_order_extents};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
@@ -238,23 +237,23 @@ impl<'a> Writer<'a> {
                 self.names.contains(name) || self.lengths.contains_key(name)
             });
             let endian = if array.endian == Endian::Little { "l" } else { "b" };
-            let before = (".dims", json::write_list(dims.iter().map(|dim| json::write_text(dim))));
+            let before = (".dims", json_list(dims.iter().map(|dim| json_text(dim))));
             let after = [
-                (".size", json::write_list(size.iter().map(u64::to_string))),
+                (".size", json_list(size.iter().map(u64::to_string))),
                 (".offset", offset.to_string()),
                 (".len", len.to_string()),
-                (".type", json::write_text(word)),
+                (".type", json_text(word)),
                 (".missing", is_masked.to_string()),
-                (".endian", json::write_text(endian)),
+                (".endian", json_text(endian)),
             ];
             let own = |(key, json): (&str, String)| (key.to_owned(), json);
             let members = [own(before)].into_iter().chain(escaped(&array.attributes));
             let members = members.chain(after.map(own));
-            variables.push((escape(&array.name), json::write_map(members)));
+            variables.push((escape(&array.name), json_map(members)));
             offset += len;
         }
-        variables.push((".".to_owned(), json::write_map(escaped(&self.attributes))));
-        json::write_map(variables.into_iter()) + "\n"
+        variables.push((".".to_owned(), json_map(escaped(&self.attributes))));
+        json_map(variables.into_iter()) + "\n"
     }
 
     /// Adds names and JSON of `attributes` of `of` to those that are known.
@@ -451,7 +450,7 @@ impl AnnouncedArray<'_> {
     /// Adds an attribute, unless there is one of that name.
     fn add_attribute(&mut self, name: &str, value: &Value) {
         if self.attributes.iter().all(|(known, _)| known != name) {
-            self.attributes.push((name.to_owned(), json::write(value)));
+            self.attributes.push((name.to_owned(), to_json(value)));
         }
     }
 }

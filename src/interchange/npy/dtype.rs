@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::literal::{Literal, LiteralKind, repr};
 use crate::interchange::Error;
-use crate::interchange::text::quoted;
+use crate::interchange::literal::{Literal, LiteralKind, quoted};
+use crate::ndl::Value;
 
 /// How deep structures and subarrays may nest: deeper, a description of them could not be read.
 const MAX_DEPTH: usize = 16;
@@ -271,12 +271,12 @@ impl Descr {
             LiteralKind::Text(text) => Self::Scalar(Scalar::parse(text, literal.offset)?),
             LiteralKind::Tuple(parts) => {
                 let [base, shape] = parts.as_slice() else {
-                    return Err(literal.unexpected("a dtype and a shape"));
+                    return Err(unexpected(literal, "a dtype and a shape"));
                 };
                 Self::subarray(Self::nested(base, depth)?, shape)?
             }
             LiteralKind::List(fields) => Self::structure(fields, depth)?,
-            _ => return Err(literal.unexpected("a dtype: a text, a list of fields or a tuple")),
+            _ => return Err(unexpected(literal, "a dtype: a text, a list of fields or a tuple")),
         };
         if descr.size().is_none_or(|size| size > MAX_ITEM) {
             let reason =
@@ -288,7 +288,7 @@ impl Descr {
 
     fn subarray(base: Self, shape: &Literal) -> Result<Self, Error> {
         let shape = match &shape.kind {
-            LiteralKind::Integer(_) => vec![extent(shape)?],
+            LiteralKind::Number(_) => vec![extent(shape)?],
             _ => extents(shape)?,
         };
         Ok(if shape.is_empty() { base } else { Self::Subarray { base: Box::new(base), shape } })
@@ -311,21 +311,21 @@ impl Descr {
 
     fn field(literal: &Literal, depth: usize) -> Result<Field, Error> {
         let LiteralKind::Tuple(parts) = &literal.kind else {
-            return Err(literal.unexpected("a field: a tuple of name and dtype"));
+            return Err(unexpected(literal, "a field: a tuple of name and dtype"));
         };
         let (name, descr) = match parts.as_slice() {
             [name, descr] => (name, Self::nested(descr, depth)?),
             [name, descr, shape] => (name, Self::subarray(Self::nested(descr, depth)?, shape)?),
-            _ => return Err(literal.unexpected("a field of two or three parts")),
+            _ => return Err(unexpected(literal, "a field of two or three parts")),
         };
         let text = |literal: &Literal, expected| match &literal.kind {
             LiteralKind::Text(text) => Ok(text.clone()),
-            _ => Err(name.unexpected(expected)),
+            _ => Err(unexpected(name, expected)),
         };
         let (title, name) = match &name.kind {
             LiteralKind::Tuple(names) => {
                 let expected = "a title and a name";
-                let [title, own] = names.as_slice() else { return Err(name.unexpected(expected)) };
+                let [title, own] = names.as_slice() else { return Err(unexpected(name, expected)) };
                 (Some(text(title, expected)?), text(own, expected)?)
             }
             _ => (None, text(name, "the name of a field")?),
@@ -334,23 +334,43 @@ impl Descr {
     }
 }
 
+/// That something else than a literal was expected.
+pub(super) fn unexpected(literal: &Literal, expected: &str) -> Error {
+    let found = describe(literal);
+    Error::malformed(literal.offset, format!("expected {expected}, found {found}"))
+}
+
+/// A literal in a message.
+pub(super) fn describe(literal: &Literal) -> String {
+    match &literal.kind {
+        LiteralKind::Text(text) => format!("the text {}", quoted(text)),
+        LiteralKind::Number(number) => format!("the number {}", number.to_line()),
+        LiteralKind::Bool(true) => "`True`".to_owned(),
+        LiteralKind::Bool(false) => "`False`".to_owned(),
+        LiteralKind::Null | LiteralKind::Huge => "`None`".to_owned(),
+        LiteralKind::Tuple(_) => "a tuple".to_owned(),
+        LiteralKind::List(_) => "a list".to_owned(),
+        LiteralKind::Map(_) => "a dict".to_owned(),
+    }
+}
+
 /// A tuple of extents.
 pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
     match &literal.kind {
         LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
-        _ => Err(literal.unexpected("a tuple of integers")),
+        _ => Err(unexpected(literal, "a tuple of integers")),
     }
 }
 
 /// An extent. `True` is 1 in Python, and numpy takes it for that.
 fn extent(literal: &Literal) -> Result<u64, Error> {
     let number = match literal.kind {
-        LiteralKind::Integer(number) => number,
-        LiteralKind::Bool(truth) => i128::from(truth),
-        _ => return Err(literal.unexpected("an integer")),
+        LiteralKind::Number(Value::Int(number)) => u64::try_from(number).ok(),
+        LiteralKind::Number(_) => None,
+        LiteralKind::Bool(truth) => Some(u64::from(truth)),
+        _ => return Err(unexpected(literal, "an integer")),
     };
-    let extent = i64::try_from(number).ok().and_then(|number| u64::try_from(number).ok());
-    extent.ok_or_else(|| literal.unexpected(&format!("an extent from 0 to {}", i64::MAX)))
+    number.ok_or_else(|| unexpected(literal, &format!("an extent from 0 to {}", i64::MAX)))
 }
 
 /// A shape as Python writes a tuple.
@@ -384,6 +404,34 @@ impl fmt::Display for Field {
             descr => write!(f, "{descr})"),
         }
     }
+}
+
+/// A text as Python writes it in quotes.
+fn repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = quote.to_string();
+    for letter in text.chars() {
+        out += &match (letter, u32::from(letter)) {
+            ('\\', _) => "\\\\".to_owned(),
+            ('\n', _) => "\\n".to_owned(),
+            ('\r', _) => "\\r".to_owned(),
+            ('\t', _) => "\\t".to_owned(),
+            _ if letter == quote => format!("\\{quote}"),
+            _ if is_printable(letter) => letter.to_string(),
+            (_, code @ 0..=0xff) => format!("\\x{code:02x}"),
+            (_, code @ 0..=0xffff) => format!("\\u{code:04x}"),
+            (_, code) => format!("\\U{code:08x}"),
+        };
+    }
+    out.push(quote);
+    out
+}
+
+/// Whether Python prints a character as it is: all but controls, formats, blanks other than the space, private
+/// use and those that no version of Unicode has yet. Rust's `escape_debug` goes by the same classes.
+fn is_printable(letter: char) -> bool {
+    // Behind another letter an accent stays as it is.
+    matches!(letter, '\'' | '"' | '\\') || format!("a{letter}").escape_debug().count() == 2
 }
 
 /// Codes of numpy and words, coarsest first.
@@ -482,12 +530,13 @@ impl fmt::Display for TimeUnit {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::interchange::npy::literal::parse;
-    use crate::interchange::text::Charset;
+    use crate::interchange::literal::{Language, parse};
 
     fn descr(text: &str) -> Result<Descr, Error> {
-        Descr::parse(&parse(text.as_bytes(), 0, Charset::Utf8).unwrap())
+        Descr::parse(&parse(text.as_bytes(), 0, Language::PythonUtf8).unwrap())
     }
 
     #[test]
@@ -613,6 +662,15 @@ mod tests {
         }
         for words in ["metres", "1 days", "days since 1900-01-01", "", "02 days", "+2 days"] {
             assert_eq!(TimeUnit::from_words(words), None, "{words}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_text_is_read_the_same(text in ".*", escaped in any::<char>()) {
+            let text = format!("{text}{escaped}");
+            let read = parse(repr(&text).as_bytes(), 0, Language::PythonUtf8).unwrap();
+            prop_assert_eq!(read.kind, LiteralKind::Text(text));
         }
     }
 }

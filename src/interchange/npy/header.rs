@@ -4,10 +4,9 @@
 
 use std::io::Read;
 
-use super::dtype::{Descr, extents, tuple};
-use super::literal::{self, Literal, LiteralKind};
+use super::dtype::{Descr, describe, extents, tuple, unexpected};
 use crate::interchange::Error;
-use crate::interchange::text::Charset;
+use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 
 /// The first six bytes of every file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -81,10 +80,10 @@ impl Header {
             let reason = format!("expected the magic `\\x93NUMPY`, found `{found}`");
             return Err(Error::malformed(0, reason));
         }
-        let (charset, width) = match *version {
-            [1, 0] => (Charset::Latin1, 2),
-            [2, 0] => (Charset::Latin1, 4),
-            [3, 0] => (Charset::Utf8, 4),
+        let (language, width) = match *version {
+            [1, 0] => (Language::PythonLatin1, 2),
+            [2, 0] => (Language::PythonLatin1, 4),
+            [3, 0] => (Language::PythonUtf8, 4),
             _ => {
                 let found = format!("{}.{}", version[0], version[1]);
                 let reason = format!("expected version 1.0, 2.0 or 3.0, found {found}");
@@ -98,14 +97,14 @@ impl Header {
             return Err(Error::malformed(8, reason));
         }
         let (text, end) = take(len, "the header")?;
-        let dict = literal::parse(&text, begin, charset)?;
+        let dict = literal::parse(&text, begin, language)?;
         Self::from_dict(&dict, (version[0], version[1]), end)
     }
 
     fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, Error> {
         const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
-        let LiteralKind::Dict(entries) = &dict.kind else {
-            return Err(dict.unexpected("a dict"));
+        let LiteralKind::Map(entries) = &dict.kind else {
+            return Err(unexpected(dict, "a dict"));
         };
         let mut values = [None; 3];
         for (key, value) in entries {
@@ -113,7 +112,7 @@ impl Header {
             let place = KEYS.iter().position(|known| known == name);
             let place = place.ok_or_else(|| unknown_key(key))?;
             if values[place].replace(value).is_some() {
-                let found = key.describe();
+                let found = describe(key);
                 let reason = format!("expected each key once, found {found} again");
                 return Err(Error::malformed(key.offset, reason));
             }
@@ -127,7 +126,7 @@ impl Header {
         };
         let (descr, order, shape) = (value(0)?, value(1)?, value(2)?);
         let LiteralKind::Bool(fortran_order) = order.kind else {
-            return Err(order.unexpected("`True` or `False`"));
+            return Err(unexpected(order, "`True` or `False`"));
         };
         let (descr, shape_at) = (Descr::parse(descr)?, shape.offset);
         Ok(Self { version, descr, fortran_order, shape: extents(shape)?, len, shape_at })
@@ -210,7 +209,7 @@ impl Header {
 }
 
 fn unknown_key(key: &Literal) -> Error {
-    key.unexpected("`descr`, `fortran_order` or `shape`")
+    unexpected(key, "`descr`, `fortran_order` or `shape`")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::dtype::{ByteOrder, Descr, Field, Kind, MAX_ITEM, Scalar, TimeUnit};
-use crate::interchange::text::quoted;
+use crate::interchange::literal::quoted;
 use crate::interchange::{Error, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};

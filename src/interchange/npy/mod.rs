@@ -21,7 +21,6 @@
 
 mod dtype;
 mod header;
-mod literal;
 mod mapping;
 mod swap;
 #[cfg(test)]
