@@ -189,9 +189,8 @@ pub(super) fn json_text(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             ' '..='~' => out.push(character),
             _ => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    out += &format!("\\u{unit:04x}");
-                }
+                let units = character.encode_utf16(&mut [0; 2]).to_vec();
+                out.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
             }
         }
     }

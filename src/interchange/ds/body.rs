@@ -58,28 +58,29 @@ impl<R: Read + Seek> Body<R> {
         Ok(())
     }
 
-    /// The fault of a variable that needs `len` bytes from `at` on when there are fewer.
-    fn check(&self, entry: &VariableEntry, at: u64, len: Option<u64>) -> Result<u64, Error> {
-        let found = self.len.saturating_sub(at); // nothing when it begins behind the end
+    /// The fault of a variable that needs `len` bytes when there are fewer.
+    fn check(&self, entry: &VariableEntry, len: Option<u64>) -> Result<u64, Error> {
+        let at = entry.offset.min(self.len);
+        let found = self.len - at;
         let expected = match len {
             Some(len) if len <= found => return Ok(len),
             Some(len) => format!("{len} bytes"),
             None => "more bytes than 64 bits can count".to_owned(),
         };
         let reason = format!("expected {expected} of {:?}, found {found}", entry.name);
-        Err(Error::malformed(self.start + at.min(self.len), reason))
+        Err(Error::malformed(self.start + at, reason))
     }
 
-    /// Elements that are there, of a variable at `at`.
-    pub(super) fn present(&mut self, entry: &VariableEntry, at: u64) -> Result<u64, Error> {
+    /// Elements of a variable that are there.
+    pub(super) fn present(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
         let elements = entry.count();
         if !entry.missing {
             return Ok(elements);
         }
-        let len = self.check(entry, at, Some(packed_len(elements)))?;
+        let len = self.check(entry, Some(packed_len(elements)))?;
         let mut left = elements;
         let mut missing = 0_u64;
-        self.scan(at, len, |bytes| {
+        self.scan(entry.offset, len, |bytes| {
             for &byte in bytes {
                 // The bits that fill the last byte say nothing.
                 let used = left.min(8);
@@ -90,31 +91,30 @@ impl<R: Read + Seek> Body<R> {
         Ok(elements - missing)
     }
 
-    /// Bytes that a variable at `at` really takes: all of them are there.
-    pub(super) fn real_len(&mut self, entry: &VariableEntry, at: u64) -> Result<u64, Error> {
-        let present = self.present(entry, at)?;
+    /// Bytes that a variable really takes: all of them are there.
+    pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
+        let present = self.present(entry)?;
         let len = match &entry.element {
             Element::Number(_, width) => present.checked_mul(*width),
             Element::Bool => Some(packed_len(present)),
             Element::Str | Element::Unicode => present.checked_mul(8),
         };
         let len = len.and_then(|len| len.checked_add(entry.mask_len()));
-        let mut sum = Some(self.check(entry, at, len)?);
+        let mut sum = Some(self.check(entry, len)?);
         if entry.element.is_text() {
-            self.lengths(entry, at, present, |len| sum = sum.and_then(|sum| sum.checked_add(len)))?;
+            self.lengths(entry, present, |len| sum = sum.and_then(|sum| sum.checked_add(len)))?;
         }
-        self.check(entry, at, sum)
+        self.check(entry, sum)
     }
 
-    /// Gives the length of each text that is there, of a variable at `at`.
+    /// Gives the length of each text that is there.
     fn lengths(
         &mut self,
         entry: &VariableEntry,
-        at: u64,
         present: u64,
         mut each: impl FnMut(u64),
     ) -> Result<(), Error> {
-        self.scan(at + entry.mask_len(), present * 8, |bytes| {
+        self.scan(entry.offset + entry.mask_len(), present * 8, |bytes| {
             for length in bytes.as_chunks::<8>().0 {
                 each(match entry.endian {
                     Endian::Little => u64::from_le_bytes(*length),
@@ -124,24 +124,21 @@ impl<R: Read + Seek> Body<R> {
         })
     }
 
-    /// Where each variable lies, and how many bytes belong to none when that can be told.
+    /// Sees where each variable lies, and gives the number of bytes that belong to none when that can be told.
     ///
     /// The reference implementation writes wrong lengths, and hence wrong offsets, for some texts: where the
     /// lengths do not add up to the body the variables are measured, one after the other.
-    pub(super) fn places(&mut self, entries: &[VariableEntry]) -> Result<(Vec<u64>, u64), Error> {
+    pub(super) fn place(&mut self, entries: &mut [VariableEntry]) -> Result<u64, Error> {
         // A variable without elements needs no length.
         let len = |entry: &VariableEntry| if entry.count() == 0 { Some(0) } else { entry.len };
         let has_lengths = entries.iter().all(|entry| len(entry).is_some());
         let declared = entries.iter().try_fold(0_u64, |sum, entry| sum.checked_add(len(entry)?));
-        if declared != Some(self.len)
-            && has_lengths
-            && let Some(places) = self.walk(entries)?
-        {
-            return Ok((places, 0));
+        if declared != Some(self.len) && has_lengths && self.place_in_order(entries)? {
+            return Ok(0);
         }
         let mut sum = 0_u64;
         for entry in entries.iter().filter(|entry| entry.count() > 0) {
-            let (name, real) = (&entry.name, self.real_len(entry, entry.offset)?);
+            let (name, real) = (&entry.name, self.real_len(entry)?);
             // Or else a short header could have a long body read many times.
             sum += real;
             if sum > self.len {
@@ -155,38 +152,40 @@ impl<R: Read + Seek> Body<R> {
                 return Err(Error::malformed(entry.at, reason));
             }
         }
-        let places = entries.iter().map(|entry| entry.offset).collect();
         // Lengths of empty variables may be more than there is.
-        Ok((places, declared.map_or(0, |declared| self.len.saturating_sub(declared))))
+        Ok(declared.map_or(0, |declared| self.len.saturating_sub(declared)))
     }
 
-    /// Where each variable lies when they lie one after the other; `None` when they do not fill the body.
-    fn walk(&mut self, entries: &[VariableEntry]) -> Result<Option<Vec<u64>>, Error> {
-        let mut at = 0_u64;
-        let mut places = Vec::new();
-        for entry in entries {
-            places.push(at);
-            if entry.count() == 0 {
-                continue;
-            }
-            match self.real_len(entry, at) {
-                Ok(len) => at += len,
+    /// Places the variables one after the other, if so they fill the body.
+    fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, Error> {
+        let declared: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
+        let mut at = Some(0);
+        for entry in entries.iter_mut() {
+            let Some(offset) = at else { break };
+            entry.offset = offset;
+            let len = if entry.count() == 0 { Ok(0) } else { self.real_len(entry) };
+            at = match len {
+                Ok(len) => Some(offset + len),
                 Err(Error::Io(error)) => return Err(Error::Io(error)),
-                Err(_) => return Ok(None),
-            }
+                Err(_) => None,
+            };
         }
-        Ok((at == self.len).then_some(places))
+        let fills = at == Some(self.len);
+        if !fills {
+            entries.iter_mut().zip(declared).for_each(|(entry, offset)| entry.offset = offset);
+        }
+        Ok(fills)
     }
 
-    /// Reads all texts of a variable at `at`, which lies within the body as a whole.
-    pub(super) fn texts(&mut self, entry: &VariableEntry, at: u64) -> Result<Texts, Error> {
+    /// Reads all texts of a variable, which lies within the body as a whole.
+    pub(super) fn texts(&mut self, entry: &VariableEntry) -> Result<Texts, Error> {
         let (name, elements) = (&entry.name, entry.count());
         if elements == 0 {
             return Ok(Vec::new());
         }
-        let present = self.present(entry, at)?;
+        let present = self.present(entry)?;
         let before = entry.mask_len() + present * 8;
-        let bytes = self.real_len(entry, at)? - before;
+        let bytes = self.real_len(entry)? - before;
         if elements > MAX_TEXTS || bytes > MAX_BYTES {
             return Err(Error::no_counterpart(
                 format!(
@@ -197,21 +196,17 @@ impl<R: Read + Seek> Body<R> {
             ));
         }
         let mut lengths = Vec::new();
-        self.lengths(entry, at, present, |length| lengths.push(length))?;
-        let mut missing = vec![0; small(elements)];
+        self.lengths(entry, present, |length| lengths.push(length))?;
+        let mut missing = vec![false; small(elements)];
         if entry.missing {
-            missing.clear();
-            let mut mask = ElementReader::new(Stored::Mask, Some(at), 0, elements);
-            let mut part = ElementPart::default();
-            while mask.next(self, &mut part)? {
-                missing.extend_from_slice(&part.values);
-            }
+            let mask = self.read_at(entry.offset, entry.mask_len())?;
+            missing.iter_mut().zip(unpack(&mask)).for_each(|(missing, bit)| *missing = bit);
         }
-        let mut from = at + before;
+        let mut from = entry.offset + before;
         let mut lengths = lengths.into_iter();
         let mut texts = Vec::new();
         for missing in missing {
-            if missing != 0 {
+            if missing {
                 texts.push(None);
                 continue;
             }

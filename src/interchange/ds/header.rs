@@ -45,7 +45,7 @@ pub(super) struct VariableEntry {
     pub(super) dims: Option<Vec<String>>,
     /// The extents; `None` when there is no data.
     pub(super) size: Option<Vec<u64>>,
-    /// From the beginning of the body.
+    /// From the beginning of the body; the true place once the body was looked at.
     pub(super) offset: u64,
     pub(super) len: Option<u64>,
     pub(super) element: Element,
@@ -233,7 +233,7 @@ impl HeaderReader<'_> {
             let [begin, end] = [json.offset, json.end]
                 .map(|at| usize::try_from(at - self.base).expect("the line is in memory"));
             let text = String::from_utf8_lossy(&self.line[begin..end]).into_owned();
-            attributes.push(JsonAttribute { name, text, json });
+            attributes.push(JsonAttribute { name, json, text });
         }
         Ok(attributes)
     }

@@ -93,8 +93,6 @@ pub struct ReadOptions {
 pub struct Reader<R> {
     body: Body<R>,
     entries: Vec<VariableEntry>,
-    /// Where in the body each of them lies.
-    places: Vec<u64>,
     arrays: Vec<ArrayName>,
     coordinates: HashSet<String>,
     attributes: Vec<Attribute>,
@@ -176,12 +174,12 @@ impl<R: Read + Seek> Reader<R> {
             };
             return Err(Error::malformed(base + len, reason));
         }
-        let header::DsHeader { variables: entries, attributes, mut losses } =
+        let header::DsHeader { variables: mut entries, attributes, mut losses } =
             header::parse(&line, base)?;
         let start = base + len;
         // A file that becomes shorter meanwhile is cut off.
         let mut body = Body { inner: reader, start, len: file_len.saturating_sub(start) };
-        let (places, unused) = body.places(&entries)?;
+        let unused = body.place(&mut entries)?;
         if unused > 0 {
             losses.push(format!("{unused} bytes of the file belong to no variable"));
         }
@@ -191,7 +189,7 @@ impl<R: Read + Seek> Reader<R> {
         let arrays = array_names(&entries, options, &mut losses)?;
         let coordinates = entries.iter().filter(|entry| entry.is_coordinate());
         let coordinates = coordinates.map(|entry| entry.name.clone()).collect();
-        Ok(Self { body, entries, places, arrays, coordinates, attributes, losses })
+        Ok(Self { body, entries, arrays, coordinates, attributes, losses })
     }
 
     /// The name of each array, in the order of the file.
@@ -216,15 +214,15 @@ impl<R: Read + Seek> Reader<R> {
     ///
     /// When the array has no counterpart, texts are no UTF-8, there is none at `index`, or reading fails.
     pub fn array(&mut self, index: usize) -> Result<Array, Error> {
-        let Self { body, entries, places, arrays, coordinates, .. } = self;
+        let Self { body, entries, arrays, coordinates, .. } = self;
         let Some(ArrayName { name, entry: number, is_mask }) = arrays.get(index) else {
             let reason = format!("there are {} arrays, and none at index {index}", arrays.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason).into());
         };
-        let (entry, at) = (&entries[*number], places[*number]);
+        let entry = &entries[*number];
         let mut losses = Vec::new();
         let description = describe(entry, name, coordinates, &mut losses);
-        let array = UndecidedArray { entry, at, description, losses };
+        let array = UndecidedArray { entry, description, losses };
         let (content, origin) = match &entry.element {
             _ if *is_mask => array.mask()?,
             Element::Number(datatype, width) => array.numbers(body, datatype, *width)?,
@@ -244,7 +242,8 @@ impl<R: Read + Seek> Reader<R> {
             Origin::Body(elements, fill) => (Some(elements.clone()), *fill, Vec::new()),
             Origin::Memory(bytes) => (None, 0, bytes.clone()),
         };
-        Data { body: &mut self.body, elements, fill, part: ElementPart::default(), buffer, at: 0 }
+        let (part, block) = (ElementPart::default(), io::Cursor::new(buffer));
+        Data { body: &mut self.body, elements, fill, part, block }
     }
 }
 
@@ -351,15 +350,14 @@ fn no_header(name: &str, reason: &str) -> Error {
 /// A variable whose datatype is to be found.
 struct UndecidedArray<'a> {
     entry: &'a VariableEntry,
-    at: u64,
     description: Ndarray,
     losses: Vec<String>,
 }
 
 impl UndecidedArray<'_> {
     fn reader(&self, stored: Stored) -> ElementReader {
-        let mask = self.entry.missing.then_some(self.at);
-        let data = self.at + self.entry.mask_len();
+        let mask = self.entry.missing.then_some(self.entry.offset);
+        let data = self.entry.offset + self.entry.mask_len();
         ElementReader::new(stored, mask, data, self.entry.count())
     }
 
@@ -459,14 +457,14 @@ impl UndecidedArray<'_> {
     fn text<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
         let entry = self.entry;
         let before = entry.mask_len() + 8;
-        let len = match body.present(entry, self.at)? {
+        let len = match body.present(entry)? {
             0 => {
                 self.set_fill(Value::from(""));
                 0
             }
-            _ => body.real_len(entry, self.at)? - before,
+            _ => body.real_len(entry)? - before,
         };
-        let data = self.at + before;
+        let data = entry.offset + before;
         let mut utf8 = Utf8Check::default();
         body.scan(data, len, |bytes| utf8.push(bytes))?;
         let (elements, dims) = match utf8.fault() {
@@ -484,7 +482,7 @@ impl UndecidedArray<'_> {
     /// Texts: their values stand in the description, or when they are no UTF-8 each has the same room.
     fn texts<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
         let name = &self.entry.name;
-        let texts = body.texts(self.entry, self.at)?;
+        let texts = body.texts(self.entry)?;
         let text = |text: &Option<Vec<u8>>| match text {
             Some(text) => str::from_utf8(text).map(|text| Some(text.to_owned())),
             None => Ok(None),
@@ -571,25 +569,22 @@ pub struct Data<'a, R> {
     elements: Option<ElementReader>,
     fill: u64,
     part: ElementPart,
-    buffer: Vec<u8>,
-    /// How much of the buffer was given.
-    at: usize,
+    /// Elements that were read.
+    block: io::Cursor<Vec<u8>>,
 }
 
 impl<R: Read + Seek> Read for Data<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.buffer.len()
-            && let Some(elements) = &mut self.elements
-        {
-            self.buffer.clear();
-            self.at = 0;
-            if elements.next(self.body, &mut self.part)? {
-                let fill = self.fill.to_le_bytes();
-                self.part.expand(&fill[..elements.width()], &mut self.buffer);
-            }
+        let read = self.block.read(out)?;
+        let Some(elements) = self.elements.as_mut().filter(|_| read == 0 && !out.is_empty()) else {
+            return Ok(read);
+        };
+        self.block.set_position(0);
+        self.block.get_mut().clear();
+        if elements.next(self.body, &mut self.part)? {
+            let fill = self.fill.to_le_bytes();
+            self.part.expand(&fill[..elements.width()], self.block.get_mut());
         }
-        let read = (&self.buffer[self.at..]).read(out)?;
-        self.at += read;
-        Ok(read)
+        self.block.read(out)
     }
 }

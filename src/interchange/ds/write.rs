@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
     /// When two attributes have one name.
     pub fn attributes(&mut self, attributes: &[Attribute]) -> Result<(), Error> {
         let known = std::mem::take(&mut self.attributes);
-        self.attributes = self.to_json(known, attributes.iter(), "the dataset")?;
+        self.attributes = self.written(known, attributes.iter(), "the dataset")?;
         Ok(())
     }
 
@@ -174,10 +174,10 @@ impl<'a> Writer<'a> {
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
         let endian = if is_big { Endian::Big } else { Endian::Little };
         let array = ArrayToWrite { description, size, is_coordinate };
-        match is_text {
-            true => self.text(&array, header.data_len(), Box::new(open)),
-            false => self.numbers(&array, Some(header.element()), endian, Box::new(open)),
+        if is_text {
+            return self.text(&array, header.data_len(), Box::new(open));
         }
+        self.numbers(&array, Some(header.element()), endian, Box::new(open))
     }
 
     /// Announces an array whose elements stand as `value` in the description.
@@ -257,7 +257,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds names and JSON of `attributes` of `of` to those that are known.
-    fn to_json<'f>(
+    fn written<'f>(
         &mut self,
         mut known: Vec<(String, String)>,
         attributes: impl Iterator<Item = &'f Attribute>,
@@ -298,7 +298,7 @@ impl<'a> Writer<'a> {
         }
         let kept = array.description.attributes.iter();
         let kept = kept.filter(|attribute| !(uses_names && attribute.name == DIMS));
-        let attributes = self.to_json(Vec::new(), kept, &format!("{name:?}"))?;
+        let attributes = self.written(Vec::new(), kept, &format!("{name:?}"))?;
         self.names.insert(name.clone());
         Ok(AnnouncedArray {
             name,
@@ -430,10 +430,12 @@ impl<'a> Writer<'a> {
         let fill = fill.and_then(Value::as_str).filter(|_| self.options.mask_fill);
         let is_missing = |text: &&str| Some(*text) == fill;
         let mut bytes = Vec::new();
-        announced.is_masked = texts.iter().any(|text| is_missing(text));
+        announced.is_masked = texts.iter().any(is_missing);
         if announced.is_masked {
             let mut mask = BitPacker::default();
-            texts.iter().for_each(|text| mask.push(is_missing(text), &mut bytes));
+            for text in &texts {
+                mask.push(is_missing(text), &mut bytes);
+            }
             mask.finish(&mut bytes);
         }
         let present = texts.iter().filter(|text| !is_missing(text));

@@ -409,22 +409,18 @@ impl fmt::Display for Field {
 /// A text as Python writes it in quotes.
 fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut out = quote.to_string();
-    for letter in text.chars() {
-        out += &match (letter, u32::from(letter)) {
-            ('\\', _) => "\\\\".to_owned(),
-            ('\n', _) => "\\n".to_owned(),
-            ('\r', _) => "\\r".to_owned(),
-            ('\t', _) => "\\t".to_owned(),
-            _ if letter == quote => format!("\\{quote}"),
-            _ if is_printable(letter) => letter.to_string(),
-            (_, code @ 0..=0xff) => format!("\\x{code:02x}"),
-            (_, code @ 0..=0xffff) => format!("\\u{code:04x}"),
-            (_, code) => format!("\\U{code:08x}"),
-        };
-    }
-    out.push(quote);
-    out
+    let written = text.chars().map(|letter| match (letter, u32::from(letter)) {
+        ('\\', _) => "\\\\".to_owned(),
+        ('\n', _) => "\\n".to_owned(),
+        ('\r', _) => "\\r".to_owned(),
+        ('\t', _) => "\\t".to_owned(),
+        _ if letter == quote => format!("\\{quote}"),
+        _ if is_printable(letter) => letter.to_string(),
+        (_, code @ 0..=0xff) => format!("\\x{code:02x}"),
+        (_, code @ 0..=0xffff) => format!("\\u{code:04x}"),
+        (_, code) => format!("\\U{code:08x}"),
+    });
+    format!("{quote}{}{quote}", written.collect::<String>())
 }
 
 /// Whether Python prints a character as it is: all but controls, formats, blanks other than the space, private

@@ -19,8 +19,8 @@ const UNITS: &str = "units";
 /// The number that stands for "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
-/// The numbers that both have, complex ones apart: kind and width, and the word for them.
-const NUMBERS: [(Kind, u64, Datatype); 11] = [
+/// The numbers that both have: kind and width, and the word for them, or for the parts of complex ones.
+const NUMBERS: [(Kind, u64, Datatype); 13] = [
     (Kind::Int, 1, Datatype::Int8),
     (Kind::Int, 2, Datatype::Int16),
     (Kind::Int, 4, Datatype::Int32),
@@ -32,13 +32,19 @@ const NUMBERS: [(Kind, u64, Datatype); 11] = [
     (Kind::Float, 2, Datatype::Float16),
     (Kind::Float, 4, Datatype::Float32),
     (Kind::Float, 8, Datatype::Float64),
+    (Kind::Complex, 8, Datatype::Float32),
+    (Kind::Complex, 16, Datatype::Float64),
 ];
 
-/// The widths of complex numbers and the word for their parts.
-const COMPLEX: [(u64, ElementType, Datatype); 2] = [
-    (8, ElementType::COMPLEX64, Datatype::Float32),
-    (16, ElementType::COMPLEX128, Datatype::Float64),
-];
+fn element_kind(kind: Kind) -> ElementKind {
+    match kind {
+        Kind::Int | Kind::Date(_) | Kind::Duration(_) => ElementKind::Int,
+        Kind::UInt | Kind::Bool => ElementKind::UInt,
+        Kind::Float => ElementKind::Float,
+        Kind::Complex => ElementKind::Complex,
+        Kind::Bytes | Kind::Text | Kind::Void | Kind::Object => ElementKind::User,
+    }
+}
 
 /// What a dtype is here.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,14 +74,7 @@ pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, 
         Descr::Scalar(scalar) => {
             let datatype = mapper.scalar(*scalar, "")?;
             fillvalue = scalar.kind.is_time().then_some(NOT_A_TIME);
-            let eltype = match scalar.kind {
-                Kind::Int | Kind::Date(_) | Kind::Duration(_) => ElementKind::Int,
-                Kind::UInt | Kind::Bool => ElementKind::UInt,
-                Kind::Float => ElementKind::Float,
-                Kind::Complex => ElementKind::Complex,
-                Kind::Bytes | Kind::Text | Kind::Void | Kind::Object => ElementKind::User,
-            };
-            (eltype, datatype)
+            (element_kind(scalar.kind), datatype)
         }
         Descr::Struct(_) if descr.size() == Some(0) => return Err(empty("the dtype", descr)),
         Descr::Struct(fields) => (ElementKind::User, mapper.compound(fields, "")?),
@@ -137,13 +136,10 @@ impl FromDtype {
         }
         let number = NUMBERS.iter().find(|(known, width, _)| (*known, *width) == (kind, size));
         if let Some((.., word)) = number {
-            return Ok(word.clone());
-        }
-        if let (Kind::Complex, Some((.., part))) =
-            (kind, COMPLEX.iter().find(|(width, ..)| *width == size))
-        {
-            let members = ["r", "i"].map(|name| (name.to_owned(), part.clone()));
-            return Ok(Datatype::Compound(members.to_vec()));
+            let part = |name: &str| (name.to_owned(), word.clone());
+            let is_complex = kind == Kind::Complex;
+            let pair = || Datatype::Compound(vec![part("r"), part("i")]);
+            return Ok(if is_complex { pair() } else { word.clone() });
         }
         let opaque = |tag: Option<&str>| Datatype::Opaque { size, tag: tag.map(str::to_owned) };
         let (why, instead) = match kind {
@@ -288,8 +284,7 @@ fn fillvalue(description: &Ndarray) -> Option<&Value> {
 /// The same dtype for bytes in the other order.
 fn big_endian(descr: Descr) -> Result<Descr, Error> {
     match descr {
-        Descr::Scalar(Scalar { size: 1, .. }) => Ok(descr),
-        Descr::Scalar(Scalar { kind: Kind::Bytes, .. }) => Ok(descr),
+        Descr::Scalar(Scalar { size: 1, .. } | Scalar { kind: Kind::Bytes, .. }) => Ok(descr),
         // A brain float is a void with an order: other voids have none, and nobody swaps text.
         Descr::Scalar(scalar) if scalar.kind != Kind::Text && scalar.order != ByteOrder::None => {
             Ok(Descr::Scalar(Scalar { order: ByteOrder::Big, ..scalar }))
@@ -310,10 +305,9 @@ fn number(element: ElementType) -> Option<Descr> {
         // As `ml_dtypes` has them written.
         return Some(Descr::Scalar(Scalar { kind: Kind::Void, order: ByteOrder::Little, size }));
     }
-    let of_word = NUMBERS.iter().find(|(.., word)| element_of_word(word) == Some(element));
-    let of_pair = COMPLEX.iter().find(|(_, complex, _)| *complex == element);
-    let kind = of_word.map(|(kind, ..)| *kind).or(of_pair.map(|_| Kind::Complex))?;
-    Some(Descr::scalar(kind, size))
+    let is_it = |kind: Kind, width: u64| element_kind(kind) == element.kind() && width == size;
+    let (kind, ..) = NUMBERS.iter().find(|(kind, width, _)| is_it(*kind, *width))?;
+    Some(Descr::scalar(*kind, size))
 }
 
 /// Whether a datatype is that of truth values, by whatever letters.
@@ -332,7 +326,8 @@ fn complex(members: &[(String, Datatype)]) -> Option<Descr> {
     if (real.as_str(), imaginary.as_str()) != ("r", "i") || first != second {
         return None;
     }
-    let (size, ..) = COMPLEX.iter().find(|(.., part)| part == first)?;
+    let mut numbers = NUMBERS.iter();
+    let (_, size, _) = numbers.find(|(kind, _, part)| *kind == Kind::Complex && part == first)?;
     Some(Descr::scalar(Kind::Complex, *size))
 }
 

@@ -75,9 +75,8 @@ pub struct Reader<R: Read + Seek> {
     is_interlaced: bool,
     /// Bytes of a row.
     row: usize,
-    /// Pixels that were decoded, and how many of them were given.
-    buffer: Vec<u8>,
-    given: usize,
+    /// Pixels that were decoded.
+    pixels: io::Cursor<Vec<u8>>,
     is_done: bool,
 }
 
@@ -132,8 +131,8 @@ impl<R: Read + Seek> Reader<R> {
         }
         let (color, depth) = decoder.output_color_type();
         let variable = describe(name, [height, width], color, depth, losses)?;
-        let (buffer, given, is_done) = (Vec::new(), 0, false);
-        Ok(Self { decoder, at, variable, is_interlaced, row, buffer, given, is_done })
+        let (pixels, is_done) = (io::Cursor::default(), false);
+        Ok(Self { decoder, at, variable, is_interlaced, row, pixels, is_done })
     }
 
     /// What the picture is as an array.
@@ -143,19 +142,20 @@ impl<R: Read + Seek> Reader<R> {
 
     /// Decodes the next row, or all of an interlaced picture. Without a next row the end of the file is checked.
     fn fill(&mut self) -> Result<(), Error> {
-        self.buffer.clear();
-        self.given = 0;
+        self.pixels.set_position(0);
+        let buffer = self.pixels.get_mut();
+        buffer.clear();
         let fault = |error| refuse(error, self.at.load(Ordering::Relaxed));
         if self.is_interlaced {
             self.is_interlaced = false;
             let whole = self.decoder.output_buffer_size();
-            self.buffer.resize(whole.expect("opening compares it with the limit"), 0);
-            self.decoder.next_frame(&mut self.buffer).map_err(fault)?;
+            buffer.resize(whole.expect("opening compares it with the limit"), 0);
+            self.decoder.next_frame(buffer).map_err(fault)?;
             self.finish()?;
         } else if let Some(row) = self.decoder.next_row().map_err(fault)? {
-            self.buffer.extend_from_slice(row.data());
-            if self.buffer.len() != self.row {
-                let (expected, found) = (self.row, self.buffer.len());
+            buffer.extend_from_slice(row.data());
+            if buffer.len() != self.row {
+                let (expected, found) = (self.row, buffer.len());
                 let reason = format!("expected {expected} bytes of a row, found {found}");
                 return Err(Error::malformed(self.at.load(Ordering::Relaxed), reason));
             }
@@ -164,7 +164,7 @@ impl<R: Read + Seek> Reader<R> {
         }
         // Samples are big-endian in the file.
         let is_wide = self.variable.header.element() == ElementType::UINT16;
-        reverse_each(&mut self.buffer, if is_wide { 2 } else { 1 });
+        reverse_each(self.pixels.get_mut(), if is_wide { 2 } else { 1 });
         Ok(())
     }
 
@@ -176,15 +176,15 @@ impl<R: Read + Seek> Reader<R> {
 
 impl<R: Read + Seek> Read for Reader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.given >= self.buffer.len() && !self.is_done {
-            self.fill().map_err(|error| match error {
-                Error::Io(error) => error,
-                error => io::Error::new(io::ErrorKind::InvalidData, error),
-            })?;
+        let read = self.pixels.read(out)?;
+        if read > 0 || self.is_done || out.is_empty() {
+            return Ok(read);
         }
-        let read = (&self.buffer[self.given..]).read(out)?;
-        self.given += read;
-        Ok(read)
+        self.fill().map_err(|error| match error {
+            Error::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, error),
+        })?;
+        self.pixels.read(out)
     }
 }
 
@@ -305,7 +305,7 @@ impl ChunkList {
         let mut chunks = Self { compressed: 0, counts: BTreeMap::new(), trailing: 0 };
         let mut at = 8_u64;
         loop {
-            let left = len - at;
+            let left = len.saturating_sub(at); // nothing of a file that grew meanwhile
             if left < BESIDE {
                 let reason = format!("expected another chunk, found {left} bytes");
                 return Err(Error::malformed(len, reason));
