@@ -5,10 +5,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
-use crate::path::{InvalidPath, escape};
-use crate::ra::{DecodeError, ReadError};
+use crate::path::{InvalidPath, escape, extension};
+use crate::ra::{DecodeError, DecodeErrorKind, ReadError};
 
 /// The result of everything that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,7 +29,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The target is there already and may not be replaced.
-    #[error("`{}` exists; use --force to replace it", show(path))]
+    #[error("`{}` exists; {}", show(path), instead(path))]
     AlreadyExists {
         /// The target.
         path: PathBuf,
@@ -49,6 +50,22 @@ pub enum Error {
         /// What is wrong.
         finding: Box<Finding>,
     },
+    /// The file is not a pack, and never was one.
+    #[error("`{}` is {}", show(path), kind.not("a pack"))]
+    NotAPack {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The file or member is not an array, and never was one.
+    #[error("`{}` is {}", escape(name), kind.not("an array"))]
+    NotAnArray {
+        /// The file or member.
+        name: String,
+        /// What it is.
+        kind: FileKind,
+    },
     /// Findings that forbid the operation; every one of them.
     #[error("{} in `{}`", errors_found(findings), show(path))]
     Refused {
@@ -66,6 +83,16 @@ pub enum Error {
         member: String,
         /// A name that is there and looks like it.
         suggestion: Option<String>,
+    },
+    /// The name is that of a directory of the archive, where a file is wanted.
+    #[error("`{}` is a directory of {files} {} in `{}`", escape(member), if *files == 1 { "file" } else { "files" }, show(archive))]
+    IsDirectory {
+        /// The archive.
+        archive: PathBuf,
+        /// The name asked for.
+        member: String,
+        /// Files in it.
+        files: usize,
     },
     /// An array cannot be decoded.
     #[error("`{}`", escape(name))]
@@ -136,10 +163,22 @@ impl Error {
     pub(crate) fn array_file(path: &Path, error: ReadError) -> Self {
         let name = path.to_string_lossy().into_owned();
         match error {
-            ReadError::Decode(source) => Self::Array { name, source },
+            ReadError::Decode(source) => Self::array(name, source),
             ReadError::Io(source) => Self::io("read", path)(source),
             ReadError::Slice(error) => Self::Mismatch { name, reason: error.to_string() },
         }
+    }
+
+    /// Why the bytes of `name` cannot be read as an array. A file that neither is called an array nor begins as one
+    /// is not damaged.
+    pub(crate) fn array(name: String, source: DecodeError) -> Self {
+        let start: &[u8] = match &source.kind {
+            _ if extension(&name) == Some("ra") => return Self::Array { name, source },
+            DecodeErrorKind::Magic { found } => found,
+            DecodeErrorKind::HeaderTruncated { found: 0, .. } => &[],
+            _ => return Self::Array { name, source },
+        };
+        Self::NotAnArray { name, kind: FileKind::of(start) }
     }
 
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {
@@ -154,6 +193,7 @@ impl From<Error> for io::Error {
             Error::Io { source, .. } => source.kind(),
             Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
+            Error::IsDirectory { .. } => io::ErrorKind::IsADirectory,
             Error::Unsupported(_) => io::ErrorKind::Unsupported,
             Error::Interrupted => io::ErrorKind::Interrupted,
             Error::Interchange { source, .. } => match source {
@@ -162,7 +202,10 @@ impl From<Error> for io::Error {
                 interchange::Error::Malformed { .. } => io::ErrorKind::InvalidData,
             },
             Error::Changed { .. } => io::ErrorKind::Other,
-            Error::InvalidPath(_) | Error::Mismatch { .. } => io::ErrorKind::InvalidInput,
+            Error::InvalidPath(_)
+            | Error::Mismatch { .. }
+            | Error::NotAPack { .. }
+            | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,
             Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {
                 io::ErrorKind::InvalidData
             }
@@ -173,6 +216,15 @@ impl From<Error> for io::Error {
 
 fn show(path: &Path) -> String {
     escape(&path.to_string_lossy()).to_string()
+}
+
+/// What to do about a path that is in the way. Nothing replaces a directory.
+fn instead(path: &Path) -> &'static str {
+    if path.is_dir() {
+        "it is a directory, so choose another name"
+    } else {
+        "use --force to replace it"
+    }
 }
 
 fn errors_found(findings: &[Finding]) -> String {

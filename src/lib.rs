@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod allowance;
 mod archive;
 mod bisect;
 mod by_name;
 mod digest;
 mod error;
+mod file_kind;
 mod finding;
 mod fs;
 pub mod interchange;
@@ -22,8 +24,9 @@ pub mod ra;
 pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
+pub use crate::file_kind::FileKind;
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
-pub use crate::fs::{before_unfinished, remove_unfinished, write_new};
+pub use crate::fs::{before_unfinished, remove_unfinished_and_exit, write_new};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
     ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,
@@ -41,7 +44,9 @@ pub use crate::ops::{
     write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
-pub use crate::path::{InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape};
+pub use crate::path::{
+    InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape, escape_path, is_unsafe,
+};
 pub use crate::progress::{Progress, Snapshot};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};
 

@@ -31,11 +31,5 @@ fn main() -> ExitCode {
 /// Cleans up and ends with this status.
 fn stop(status: i32) {
     cli::erase_progress();
-    ra_pack::remove_unfinished();
-    exit(status);
-}
-
-#[expect(clippy::exit, reason = "what handles signals has no way back to `main`")]
-fn exit(status: i32) -> ! {
-    std::process::exit(status)
+    ra_pack::remove_unfinished_and_exit(status)
 }

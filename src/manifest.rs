@@ -98,9 +98,21 @@ pub enum ManifestFaultKind {
         /// The other line.
         first: u64,
     },
-    /// So many faults that the rest was not read.
-    #[error("more than {MAX_FAULTS} lines before this one are at fault; the rest was not read")]
+    /// So many faults that the others are not listed.
+    #[error("more than {MAX_FAULTS} lines are at fault; the others are not listed")]
     TooMany,
+    /// A file that `sha256sum -c` does not open.
+    #[error("`sha256sum -c` takes `-` for standard input; write `./-`")]
+    StandardInput,
+    /// One blank before the name in one line, two in another.
+    #[error(
+        "one blank or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or takes the \
+         second blank for a part of the name"
+    )]
+    MixedBlanks {
+        /// The first line of the other form.
+        first: u64,
+    },
     /// One path twice with the same digest.
     #[error("`{path}` is already on line {first}")]
     Repeated {
@@ -114,7 +126,12 @@ pub enum ManifestFaultKind {
 impl ManifestFault {
     /// Whether the manifest proves as much as it would without this fault.
     pub fn is_warning(&self) -> bool {
-        matches!(self.kind, ManifestFaultKind::Repeated { .. })
+        matches!(
+            self.kind,
+            ManifestFaultKind::Repeated { .. }
+                | ManifestFaultKind::StandardInput
+                | ManifestFaultKind::MixedBlanks { .. }
+        )
     }
 }
 
@@ -145,6 +162,7 @@ impl Manifest {
             faults.push(ManifestFault { line: 1, kind: ManifestFaultKind::ByteOrderMark });
             text = rest;
         }
+        let mut form: Option<(usize, u64)> = None;
         for (line, content) in (1..).zip(lines(text)) {
             if faults.len() >= MAX_FAULTS {
                 faults.push(ManifestFault { line, kind: ManifestFaultKind::TooMany });
@@ -152,7 +170,13 @@ impl Manifest {
             }
             match parse_line(algorithm, names, content) {
                 Ok(None) => {}
-                Ok(Some((path, digest))) => entries.push(ManifestEntry { path, digest, line }),
+                Ok(Some((path, digest))) => {
+                    if names == NameEncoding::Gnu {
+                        let kind = other_reading(algorithm, content, line, &mut form);
+                        faults.extend(kind.map(|kind| ManifestFault { line, kind }));
+                    }
+                    entries.push(ManifestEntry { path, digest, line });
+                }
                 Err(kind) => faults.push(ManifestFault { line, kind }),
             }
         }
@@ -161,8 +185,14 @@ impl Manifest {
             if later.path != first.path {
                 return false;
             }
+            // A fault of one line more says nothing new, and they may be as many as lines.
+            if faults.len() > MAX_FAULTS {
+                return true;
+            }
             let (path, line) = (later.path.clone(), first.line);
-            let kind = if later.digest == first.digest {
+            let kind = if faults.len() == MAX_FAULTS {
+                ManifestFaultKind::TooMany
+            } else if later.digest == first.digest {
                 ManifestFaultKind::Repeated { path, first: line }
             } else {
                 ManifestFaultKind::Conflict { path, first: line }
@@ -424,6 +454,38 @@ pub(crate) fn parse_line(
     Ok(Some((MemberPath::new(name)?, digest)))
 }
 
+/// What `sha256sum -c` makes of a line that is none the less clear. `form` is how many blanks the first line has that
+/// is not in the form of BSD, and which line that is; of the lines of another form only the first is told.
+fn other_reading(
+    algorithm: Algorithm,
+    line: &[u8],
+    number: u64,
+    form: &mut Option<(usize, u64)>,
+) -> Option<ManifestFaultKind> {
+    let line = line.strip_prefix(b"\\").unwrap_or(line);
+    let (digits, rest) = line.split_at_checked(algorithm.digest_len().saturating_mul(2))?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let (blanks, name) = match rest {
+        [_, b' ' | b'*', name @ ..] if !name.is_empty() => (2, name),
+        [_, name @ ..] => (1, name),
+        [] => return None,
+    };
+    if name == b"-" {
+        return Some(ManifestFaultKind::StandardInput);
+    }
+    match *form {
+        None => *form = Some((blanks, number)),
+        Some((first_blanks, first)) if first_blanks != blanks && first > 0 => {
+            *form = Some((first_blanks, 0));
+            return Some(ManifestFaultKind::MixedBlanks { first });
+        }
+        Some(_) => {}
+    }
+    None
+}
+
 /// `digest`, two blanks (the second may be the `*` of binary mode), `name`. In a bag any number of
 /// blanks may stand between them; elsewhere a third blank is the first character of the name.
 fn split_gnu(names: NameEncoding, text: &str) -> Option<(&str, &str)> {
@@ -449,7 +511,11 @@ fn beginning(text: &str) -> String {
     shown
 }
 
+/// How a manifest writes a name. Programs read the name `-` as standard input, but not as a path.
 pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
+    if name == "-" && names == NameEncoding::Gnu {
+        return Cow::Borrowed("./-");
+    }
     let is_special = match names {
         NameEncoding::Gnu => memchr::memchr3(b'\\', b'\n', b'\r', name.as_bytes()).is_some(),
         NameEncoding::Percent => memchr::memchr3(b'%', b'\n', b'\r', name.as_bytes()).is_some(),
@@ -537,6 +603,31 @@ mod tests {
 
     fn parse(text: &str) -> (Manifest, Vec<ManifestFault>) {
         Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, text.as_bytes())
+    }
+
+    #[test]
+    fn what_sha256sum_reads_otherwise_is_a_warning() {
+        let cases: [(String, &[u64]); 6] = [
+            (format!("{DIGEST}  a\n{DIGEST} b\n{DIGEST} c\n"), &[2]),
+            (format!("{DIGEST} a\n{DIGEST} *b\n"), &[2]),
+            (format!("{DIGEST} a\n{DIGEST} b\nSHA256 (c) = {DIGEST}\n"), &[]),
+            (format!("{DIGEST}  a\n{DIGEST} *b\n\\{DIGEST}  c\\n\n"), &[]),
+            (format!("{DIGEST}  -\n{DIGEST}  a\n"), &[1]),
+            (format!("{DIGEST}  ./-\n{DIGEST}  a-\n"), &[]),
+        ];
+        for (text, expected) in cases {
+            let (manifest, faults) = parse(&text);
+            let lines: Vec<_> = faults.iter().map(|fault| fault.line).collect();
+            assert_eq!(lines, expected, "{text}");
+            assert!(faults.iter().all(ManifestFault::is_warning), "{text}");
+            assert_eq!(manifest.entries().len(), text.lines().count(), "{text}");
+        }
+        let path = MemberPath::new("-").unwrap();
+        let written = Manifest::new(Algorithm::Sha256, [(path.clone(), Digest::sha256(b""))]);
+        let text = written.to_text(NameEncoding::Gnu);
+        assert_eq!(text, format!("{DIGEST}  ./-\n").as_bytes());
+        let found = Manifest::look_up(Algorithm::Sha256, NameEncoding::Gnu, &text, &path);
+        assert_eq!(found, Ok(Some(Digest::sha256(b""))));
     }
 
     #[test]

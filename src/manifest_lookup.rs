@@ -222,7 +222,7 @@ impl ManifestIndex {
     }
 }
 
-/// Shows every entry of a manifest to `each`, when no line is at fault and the paths are in strict order, as in
+/// Shows every entry of a manifest to `each`, when no line is at fault beyond a warning and the paths are in strict order, as in
 /// all that ra-pack writes. Otherwise says no, and has shown some of them: there is more to say, which
 /// [`Manifest::parse`] does.
 ///
@@ -395,7 +395,7 @@ mod tests {
             for names in ENCODINGS {
                 if let Some(shown) = entries(names, &text) {
                     let (whole, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
-                    prop_assert!(faults.is_empty());
+                    prop_assert!(faults.iter().all(ManifestFault::is_warning));
                     let whole = whole.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
                     prop_assert_eq!(shown, whole.collect::<Vec<_>>());
                 }

@@ -1,7 +1,8 @@
 //! The name of a member: checked once, then known to be safe.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A relative, `/`-separated, UTF-8 path without empty, `.` or `..` parts.
@@ -240,16 +241,21 @@ pub enum PathFault {
 /// Shows `text` with control, bidirectional and other invisible characters escaped, so that a name
 /// or a value taken from a file cannot act on a terminal.
 pub fn escape(text: &str) -> impl fmt::Display + '_ {
-    Escaped(text)
+    Escaped(text.into())
 }
 
-struct Escaped<'a>(&'a str);
+/// The same for a path. Bytes that are not UTF-8 are replaced.
+pub fn escape_path(path: &Path) -> impl fmt::Display + '_ {
+    Escaped(path.to_string_lossy())
+}
+
+struct Escaped<'a>(Cow<'a, str>);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_printable_ascii = |byte: &u8| matches!(byte, b' '..=b'~');
         if self.0.as_bytes().iter().all(is_printable_ascii) || !self.0.contains(is_unsafe) {
-            return f.pad(self.0);
+            return f.pad(&self.0);
         }
         let mut text = String::with_capacity(self.0.len());
         for character in self.0.chars() {
@@ -263,12 +269,20 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-fn is_unsafe(character: char) -> bool {
+/// Whether [`escape`] escapes it: a control character, one that is invisible or reorders what is around it, a
+/// separator of lines, or no character at all.
+pub fn is_unsafe(character: char) -> bool {
+    if matches!(character, ' '..='~') {
+        return false;
+    }
     character.is_control()
         || matches!(character,
-            '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
-            | '\u{E0000}'..='\u{E007F}')
+            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FDD0}'..='\u{FDEF}' | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+        || u32::from(character) & 0xFFFE == 0xFFFE
 }
 
 #[cfg(test)]
@@ -327,5 +341,11 @@ mod tests {
         assert_eq!(escape("a\u{1b}[2Jb\u{202e}c\n").to_string(), "a\\u{1b}[2Jb\\u{202e}c\\n");
         assert_eq!(escape("Größe").to_string(), "Größe");
         assert!((' '..='~').all(|character| !is_unsafe(character)));
+        for character in
+            ['\u{9b}', '\u{7f}', '\u{ad}', '\u{feff}', '\u{e0041}', '\u{fe0f}', '\u{1ffff}']
+        {
+            assert!(is_unsafe(character), "{character:?}");
+        }
+        assert!(!['é', '\u{a0}', '\u{fffd}', '\u{10fffd}', '≠', '漢'].into_iter().any(is_unsafe));
     }
 }

@@ -197,7 +197,7 @@ fn all<T>(
     files: &[PathBuf],
     time: impl Fn(usize, &mut dyn FnMut()),
 ) where
-    T: bytemuck::Pod + rawarray::RawArrayType,
+    T: ra_pack::ra::Element + rawarray::RawArrayType,
 {
     time(0, &mut || {
         let pack = Pack::open(archive).unwrap();

@@ -101,11 +101,28 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
         4 => b"ustar 00",
         _ => b"ustar\x0000",
     });
-    out.put(&[0; 64]); // owner and group
-    out.put(&[0; 16]); // device
+    for field in [&b"owner"[..], b"group"] {
+        out.put(&fixed::<32>(if script.below(8) == 1 { field } else { &[] }));
+    }
+    for _ in 0..2 {
+        let device: &[u8] = if script.below(4) == 1 { b"0000000" } else { &[] };
+        out.put(&fixed::<8>(device));
+    }
     out.put(&fixed::<155>(prefix));
-    let rest = script.below(8);
-    out.put(&fixed::<12>(if rest == 1 { script.bytes(12) } else { &[] }));
+    out.put(&[0; 12]);
+    // What a reader may obey although its form of header does not use it: behind a name, in the numbers that decide
+    // nothing here, and where GNU has the map and the size of a sparse file.
+    if script.below(4) == 1 {
+        let at = match script.below(4) {
+            1 => script.one_of(&[3, 99, 160, 200]),
+            2 => script.one_of(&[100, 108, 116, 136, 147]),
+            3 => script.one_of(&[266, 297, 329, 337, 345, 386, 483, 507]),
+            _ => 345,
+        };
+        let more = script.bytes(12);
+        let length = more.len().min(BLOCK - at);
+        out.bytes[begin + at..][..length].copy_from_slice(&more[..length]);
+    }
     repair(&mut out.bytes[begin..begin + BLOCK]);
     let padding = data.len().next_multiple_of(BLOCK) - data.len();
     out.put(&data);
@@ -116,7 +133,7 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
 /// A record of a PAX header with its true length, in most cases.
 fn record(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
     let number = u64::from(script.u16() % 700).to_string();
-    let (key, value): (&[u8], Vec<u8>) = match script.below(12) {
+    let (key, value): (&[u8], Vec<u8>) = match script.below(16) {
         1 => (b"size", number.into_bytes()),
         2 => (b"linkpath", name.to_vec()),
         3 => (b"mtime", number.into_bytes()),
@@ -128,6 +145,9 @@ fn record(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
         9 => (b"uid", number.into_bytes()),
         10 => (b"path", Vec::new()),
         11 => return script.bytes(20).to_vec(),
+        12 => (b"SCHILY.realsize", number.into_bytes()),
+        13 => (b"SUN.holesdata", number.into_bytes()),
+        14 => (b"atime", number.into_bytes()),
         _ => (b"path", name.to_vec()),
     };
     let rest = [b" ", key, b"=", &value, b"\n"].concat();

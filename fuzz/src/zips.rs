@@ -269,7 +269,7 @@ fn packed(script: &mut Script<'_>, content: &[u8]) -> (u16, Vec<u8>) {
 }
 
 fn extra(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
-    match script.below(7) {
+    match script.below(9) {
         0 => Vec::new(),
         1 => field(1, script.bytes(28)),
         2 => field(0xd935, &[&[64, 0][..], &vec![0; script.below(64)]].concat()),
@@ -280,6 +280,9 @@ fn extra(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
         }
         4 => field(0x5455, &[1, 0, 0, 0, 0]),
         5 => field(script.u16(), script.bytes(16)),
+        // A mode of its own: ASi's, and libarchive's.
+        6 => field(0x756e, &[&[0; 4][..], &script.u16().to_le_bytes(), script.bytes(16)].concat()),
+        7 => field(0x6c78, &[&[script.byte()][..], script.bytes(12)].concat()),
         _ => script.bytes(16).to_vec(),
     }
 }

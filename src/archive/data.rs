@@ -49,6 +49,9 @@ pub(crate) enum DataFault {
         /// How many.
         unused: u64,
     },
+    /// A frame whose window takes more memory than a member may.
+    #[error("the content is compressed with a window above 128 MiB, which is not decoded")]
+    Window,
     /// Compressed bytes that mean nothing.
     #[error("the compressed content cannot be decoded: {0}")]
     Undecodable(String),
@@ -342,6 +345,8 @@ impl<R: Read> Buffered<R> {
                 // An error of the file itself stays what it is; the decoders make the rest.
                 if error.raw_os_error().is_some() || is_from_file(&error) {
                     error
+                } else if super::stream::is_wide_window(&error) {
+                    DataFault::Window.into()
                 } else {
                     DataFault::Undecodable(error.to_string()).into()
                 }
@@ -496,7 +501,7 @@ impl Read for ZipData<'_> {
             && let Some(count) = stretch.read_directly(out)
         {
             let count = count?;
-            self.checksum.update(out.get(..count).unwrap_or_default());
+            self.checksum.update(out.split_at(count).0);
             self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
             return Ok(count);
         }

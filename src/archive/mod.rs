@@ -27,15 +27,18 @@ pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
     AllRecords, ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers,
-    Pieces, Placed, Records, RunMember, Runs, StoredMembers, WriteInOrder,
+    Pieces, Placed, Records, RunMember, Runs, Sampled, StoredMembers, WriteInOrder,
 };
 
 use self::data::Stretch;
 use self::directory::Directory;
 use self::revisit::OneByOne;
+use self::stream::StreamCompression;
 use self::tarball::Tarball;
 use self::zip::ZipArchive;
+use crate::allowance::Allowance;
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::path::MemberPath;
@@ -216,11 +219,6 @@ pub(crate) type Visit<'a, T> = dyn Fn(&Member, &mut dyn BufRead) -> T + Sync + '
 /// many members, and all of them are in memory together.
 pub(crate) type Keep<'a, T, K> = dyn Fn(Member, Option<T>) -> K + Sync + 'a;
 
-/// Whether a file begins with a header of a POSIX or GNU tar; older ones are known by their names.
-fn has_tar_magic(start: &[u8]) -> bool {
-    start.get(257..).is_some_and(|rest| rest.starts_with(b"ustar"))
-}
-
 impl Archive {
     /// Opens a container that nobody watches.
     #[cfg(test)]
@@ -233,42 +231,90 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::open(path, progress)));
         }
-        let file = File::open_regular(path)?.watched(progress);
-        let mut start = [0; 512];
+        let file = File::open(path)?.watched(progress);
+        let archive = Self::open_as_it_begins(path, file)?;
+        archive.check_that_it_is_no_other()?;
+        Ok(archive)
+    }
+
+    fn open_as_it_begins(path: &Path, file: File) -> Result<Self> {
+        let kind = file.kind()?;
+        let is_other = kind.is_of_another_format();
+        let not_a_pack = || Error::NotAPack { path: path.to_owned(), kind };
+        match (kind, Container::from_extension(path)) {
+            (FileKind::Zip, _) => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
+            (FileKind::Tar | FileKind::Gzip | FileKind::Zstd, named) => {
+                let tarball = Tarball::open(file, StreamCompression::of(kind))?;
+                // Anything can be compressed.
+                if named.is_none() && !tarball.begins_as_tar()? {
+                    return Err(not_a_pack());
+                }
+                Ok(Self::Tar(tarball))
+            }
+            (_, None) if is_other => Err(not_a_pack()),
+            // An empty file is no archive of any kind, which the zip says of it. Old tars have no magic.
+            (_, Some(Container::Tar)) if kind != FileKind::Empty && !is_other => {
+                Ok(Self::Tar(Tarball::open(file, StreamCompression::None)?))
+            }
+            (_, Some(container @ (Container::TarGz | Container::TarZst))) if !is_other => {
+                Err(Error::damaged(
+                    path,
+                    Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
+                        .at_byte(0)
+                        .hint("compare it with another copy; it may be cut off or overwritten"),
+                ))
+            }
+            // A zip is known by its end too, if its beginning is gone or something precedes it.
+            (_, named) => match ZipArchive::open(file) {
+                Err(Error::Damaged { finding, .. })
+                    if (named.is_none() || is_other) && finding.code == Code::NotAnArchive =>
+                {
+                    Err(not_a_pack())
+                }
+                zip => Ok(Self::Zip(Box::new(zip?))),
+            },
+        }
+    }
+
+    /// Refuses a file that other programs take for an archive of another kind, with other members: a zip by its end,
+    /// or a tar by its first block.
+    fn check_that_it_is_no_other(&self) -> Result<()> {
+        let Some(file) = self.file() else { return Ok(()) };
+        let mut start = [0; SNIFFED];
         let filled = file.read_at(&mut start, 0)?;
         let start = start.get(..filled).unwrap_or_default();
-        let compression = stream::StreamCompression::detect(start);
-        if compression != stream::StreamCompression::None || has_tar_magic(start) {
-            return Ok(Self::Tar(Tarball::open(file, compression)?));
-        }
-        // What is none of the others must be a zip, which is known by its end.
-        match Container::from_extension(path) {
-            // An empty file is no archive of any kind, which the zip says of it.
-            Some(Container::Tar) if !start.is_empty() && !start.starts_with(b"PK") => {
-                Ok(Self::Tar(Tarball::open(file, compression)?))
-            }
-            Some(container @ (Container::TarGz | Container::TarZst)) => Err(Error::damaged(
-                path,
-                Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
-                    .at_byte(0)
-                    .hint("compare it with another copy; it may be cut off or overwritten"),
-            )),
-            _ => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
-        }
+        let container = self.container();
+        let other = if container != Container::Tar && tar::passes_for_header(start) {
+            (Container::Tar, "begins with the header of one", 0)
+        } else if container != Container::Zip && zip::end::count_ends(file, file.len()?)? > 0 {
+            (Container::Zip, "ends with the end record of one", file.len()?)
+        } else {
+            return Ok(());
+        };
+        let (kind, why, offset) = other;
+        let message = format!(
+            "the file is a {container}, and other programs take it for a {kind}, with other members: it {why}"
+        );
+        let finding = Finding::new(Code::TwoFormats, message).at_byte(offset);
+        Err(Error::damaged(self.path(), finding))
+    }
+
+    /// Warns of a name that says that the file is another kind of archive.
+    fn other_name(&self) -> Option<Finding> {
+        let container = self.container();
+        let named = Container::from_extension(self.path())?;
+        (container != Container::Directory && named != container).then(|| {
+            let message = format!("the name says {named}, and the file is a {container}");
+            let hint =
+                format!("rename the file, so that its name ends in `{}`", container.extension());
+            Finding::new(Code::OddContainer, message).at_byte(0).hint(hint)
+        })
     }
 
     /// Whether a file is an archive by its name or by its first bytes, and nothing else.
     pub(crate) fn is_archive(path: &Path) -> Result<bool> {
-        if Container::from_extension(path).is_some() {
-            return Ok(true);
-        }
-        let mut start = [0; 512];
-        let filled = File::open_regular(path)?.read_at(&mut start, 0)?;
-        let start = start.get(..filled).unwrap_or_default();
-        let compression = stream::StreamCompression::detect(start);
-        Ok(compression != stream::StreamCompression::None
-            || has_tar_magic(start)
-            || start.starts_with(b"PK\x03\x04"))
+        let is_named = Container::from_extension(path).is_some();
+        Ok(is_named || fs::kind_of(path)?.may_hold_a_pack())
     }
 
     pub(crate) fn container(&self) -> Container {
@@ -298,7 +344,7 @@ impl Archive {
     ) -> Result<Scan<(Member, Option<T>)>> {
         let mut scan = self.scan_files(jobs, visit)?;
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
-        check_names(&names, &mut scan.findings);
+        check_names(&names, self.container(), &mut scan.findings);
         Ok(scan)
     }
 
@@ -318,11 +364,13 @@ impl Archive {
         visit: &Visit<'_, T>,
         keep: &Keep<'_, T, K>,
     ) -> Result<Scan<K>> {
-        match self {
+        let mut scan = match self {
             Self::Directory(directory) => directory.scan(jobs, visit, keep),
             Self::Zip(zip) => zip.scan(jobs, visit, keep),
             Self::Tar(tarball) => tarball.scan(jobs, visit, keep),
-        }
+        }?;
+        scan.findings.extend(self.other_name());
+        Ok(scan)
     }
 
     /// What shows contents that a scan has found, where they lie at their places in a file: those of a zip and of
@@ -405,6 +453,14 @@ impl Archive {
             Self::Zip(zip) => zip.read(member),
             Self::Tar(tarball) => tarball.read(member),
         }
+    }
+
+    /// The memory that its contents may take.
+    pub(crate) fn allowance(&self) -> Result<Allowance> {
+        Ok(match self.file() {
+            Some(file) => Allowance::of_file(file.len()?),
+            None => Allowance::unlimited(),
+        })
     }
 
     /// The first bytes, at most `length`, of one file that is stored in an archive; `None` for others.

@@ -341,7 +341,7 @@ mod tests {
             writer.write_one(&member, &[], NewContent::Bytes(content)).unwrap();
         }
         let none = AllRecords { count: 0, of: &|_| Box::new(std::iter::empty()) };
-        writer.finish(none).unwrap();
+        writer.finish(none, &[]).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
     }

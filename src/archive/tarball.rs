@@ -1,6 +1,6 @@
 //! A tar file, plain or compressed as a whole.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,11 +12,24 @@ use super::revisit::{self, Revisit, Shown};
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
+use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::path::{MemberPath, PathFault};
+use crate::path::{MemberPath, PathFault, escape};
+
+/// Memory that is taken for a member with a name of so many bytes, and for what may be wrong with it; the name is
+/// kept twice, once in order.
+fn memory_of(name: usize) -> u64 {
+    const MEMBER: u64 = 800;
+    u64::try_from(name).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(MEMBER)
+}
+
+fn is_room(allowance: &Allowance, entry: &TarEntry) -> bool {
+    allowance.take(memory_of(entry.name.len()))
+}
 
 /// Members that one job takes at a time.
 const STEP: usize = 32;
@@ -33,6 +46,33 @@ impl Tarball {
     pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
         let len = file.len()?;
         Ok(Self { file: Arc::new(file), len, compression })
+    }
+
+    /// The memory that its members may take.
+    fn allowance(&self) -> Allowance {
+        Allowance::of_file(self.len)
+    }
+
+    /// Whether the first bytes, once they are decompressed, are those of a tar.
+    pub(super) fn begins_as_tar(&self) -> Result<bool> {
+        let mut start = [0; SNIFFED];
+        match self.decoder().read_exact(&mut start) {
+            Ok(()) => Ok(FileKind::of(&start) == FileKind::Tar),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            // What cannot be decompressed is no tar; what the system refuses says nothing about that.
+            Err(error) => self.stream_finding(error).map(|_| false),
+        }
+    }
+
+    /// The error of more members than memory is taken for. What is wrong with those that were seen may be hidden by
+    /// one that was not, so that nothing is said of any.
+    fn too_many(&self, allowance: &Allowance) -> Error {
+        Error::Unsupported(format!(
+            "the members of `{}` take more memory than the {} bytes that an archive of this size may make it \
+             take; look into it by `tar`",
+            escape(&self.path().to_string_lossy()),
+            allowance.limit()
+        ))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -92,6 +132,7 @@ impl Tarball {
         let mut reader = self.plain()?;
         let mut members = Vec::new();
         let mut findings = Vec::new();
+        // Each entry takes 512 bytes of the file, so that it bounds itself how many there are.
         while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
             findings.extend(unreadable_name(&entry));
             members.extend(self.member(&entry));
@@ -127,9 +168,13 @@ impl Tarball {
         let mut reader = Self::entries(decoder);
         let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
         let mut buffer = Vec::new();
+        let allowance = self.allowance();
         let failed = loop {
             match reader.next_entry() {
                 Ok(Some(entry)) => {
+                    if !is_room(&allowance, &entry) {
+                        return Err(self.too_many(&allowance));
+                    }
                     scan.findings.extend(unreadable_name(&entry));
                     let Some(member) = self.member(&entry) else { continue };
                     let result = is_readable(&member)
@@ -211,6 +256,14 @@ impl Tarball {
 
     /// What a fault of the compressed stream says; an error of the file itself is an error.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
+        let error = match error.downcast::<Error>() {
+            Ok(Error::Unsupported(why)) => {
+                let path = self.path().to_string_lossy();
+                return Err(Error::Unsupported(format!("`{}`: {why}", escape(&path))));
+            }
+            Ok(refused) => return Err(refused),
+            Err(error) => error,
+        };
         match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
             Some(fault) => {
                 let (code, offset) = match fault {
@@ -238,7 +291,8 @@ impl Tarball {
             TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
             TarKind::Special(_) => MemberKind::Special,
         };
-        if kind == MemberKind::Directory && (name.is_empty() || name == ".") {
+        // Other readers make something else of an empty name.
+        if kind == MemberKind::Directory && matches!(&*entry.name, b"." | b"./") {
             return None;
         }
         let plain = self.compression == StreamCompression::None;
@@ -257,11 +311,16 @@ impl Tarball {
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        let mut members = Vec::new();
+        let (mut members, mut is_full) = (Vec::new(), false);
+        let allowance = self.allowance();
         self.walk(|member| {
+            is_full = !allowance.take(memory_of(member.name.len()));
             members.push(member);
-            false
+            is_full
         })?;
+        if is_full {
+            return Err(self.too_many(&allowance));
+        }
         Ok(members)
     }
 
@@ -375,12 +434,20 @@ fn finding(fault: &TarFault) -> Finding {
         Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
             Code::HeadersDisagree
         }
-        Kind::Magic { .. } | Kind::Size(_) | Kind::FileNamedAsDirectory => Code::BadTarHeader,
+        Kind::Magic { .. }
+        | Kind::Size(_)
+        | Kind::LesserNumber { .. }
+        | Kind::AfterNul { .. }
+        | Kind::UnusedBytes { .. }
+        | Kind::LinkNameOfFile
+        | Kind::OneNameOfDirectory
+        | Kind::FileNamedAsDirectory => Code::BadTarHeader,
         Kind::OldExtension { .. }
         | Kind::ExtensionTooLong { .. }
         | Kind::ExtensionRepeated { .. }
         | Kind::ExtensionDangling { .. }
         | Kind::Pax(_)
+        | Kind::LesserRecord(_)
         | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
     };
     let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);

@@ -134,7 +134,7 @@ pub(crate) enum Command {
     ///
     /// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
     /// manifest.yaml. Each is compared with the header of its array, and no archive is made when one
-    /// is wrong. The archive gets its name when it is complete; the directory is never changed.
+    /// is wrong or two contradict each other. The archive gets its name when it is complete; the directory is never changed.
     ///
     /// The same content gives the same bytes, whatever the number of jobs.
     Create(Deferred<Create>),

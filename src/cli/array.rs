@@ -6,6 +6,7 @@ use ra_pack::ndl::Ndarray;
 use ra_pack::{AnyArray, Corners, Pack, Progress, Result};
 
 use super::dates::Dates;
+use super::info::paste;
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
 pub(super) fn open(
@@ -15,11 +16,16 @@ pub(super) fn open(
 ) -> Result<(Pack, String)> {
     match member {
         Some(member) => Ok((Pack::open_watched(target, progress)?, member.to_owned())),
-        None if ra_pack::is_array_file(target)? => Pack::of_array_watched(target, progress),
-        None => Err(ra_pack::Error::Unsupported(format!(
-            "`{0}` is a pack; name one of the arrays that `ra-pack list {0}` shows",
-            ra_pack::escape(&target.to_string_lossy())
-        ))),
+        None if ra_pack::is_pack(target)? => {
+            // What only looks like one has nothing to list.
+            Pack::open(target)?;
+            Err(ra_pack::Error::Unsupported(format!(
+                "`{}` is a pack; name one of the arrays that `ra-pack list --arrays {}` shows",
+                ra_pack::escape(&target.to_string_lossy()),
+                paste::path(target),
+            )))
+        }
+        None => Pack::of_array_watched(target, progress),
     }
 }
 

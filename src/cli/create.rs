@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use ra_pack::{CreateOptions, Layout, Patterns};
+use ra_pack::{CreateOptions, Layout, Patterns, escape_path};
 
 use super::args::{Common, compression};
 use super::output::{Output, counted, human_bytes};
@@ -148,18 +148,18 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         "packed {} and {} into {} ({}, {})",
         counted(report.arrays, "array"),
         counted(report.members.saturating_sub(report.arrays), "other file"),
-        args.output.display(),
+        escape_path(&args.output),
         report.container,
         human_bytes(report.archive_bytes),
     ));
     if let Some(manifest) = &report.external_manifest {
         output.note(&format!(
             "keep {} in another place: it proves what was packed",
-            manifest.display()
+            escape_path(manifest)
         ));
     }
     if let Some(signature) = &report.signature {
-        output.note(&format!("signed by {}", signature.display()));
+        output.note(&format!("signed by {}", escape_path(signature)));
     }
     Ok(Ending::Clean)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{DescribeOptions, Finding, escape, ndl};
+use ra_pack::{DescribeOptions, Finding, escape, escape_path, ndl};
 
 use super::output::{Output, counted};
 use super::{Ending, Failure, diagnostics};
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
         if args.json {
             output.json_pieces(&ndl::parse(text.as_bytes()).document)?;
         } else {
-            output.result(&text)?;
+            output.file(text.as_bytes())?;
         }
         return Ok(Ending::Clean);
     }
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
         return Ok(ending(&report.findings));
     }
     for name in &report.written {
-        output.note(&format!("wrote {}", args.target.join(name).display()));
+        output.note(&format!("wrote {}", escape_path(&args.target.join(name))));
     }
     if report.written.is_empty() {
         output.note(&format!("{} described already", counted(report.described, "array")));
@@ -83,7 +83,7 @@ fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result
     for change in &report.changes {
         output.note(&format!(
             "{}:{}: {} of {}: {} is now {}",
-            escape(&change.document.to_string_lossy()),
+            escape_path(&change.document),
             change.line,
             change.key,
             escape(&change.array),

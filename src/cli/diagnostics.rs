@@ -1,10 +1,13 @@
 //! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
 
 use std::error::Error as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Finding, Place, escape};
+use ra_pack::{Error, Excerpt, Finding, Form, Place, escape};
+
+use super::info::paste;
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -12,12 +15,15 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     let title = level.primary_title(clean(&finding.message)).id(finding.code.id());
     let path = place_name(target, finding);
     let mut group = match &finding.excerpt {
-        Some(excerpt) => title.element(
-            Snippet::source(excerpt.text.as_str())
-                .line_start(excerpt.first_line)
-                .path(path)
-                .annotation(AnnotationKind::Primary.span(excerpt.span.clone())),
-        ),
+        Some(excerpt) => {
+            let (text, span) = clean_excerpt(excerpt);
+            title.element(
+                Snippet::source(text)
+                    .line_start(excerpt.first_line)
+                    .path(path)
+                    .annotation(AnnotationKind::Primary.span(span)),
+            )
+        }
         None => Group::with_title(title).element(Origin::path(path)),
     };
     if let Some(expected) = &finding.expected {
@@ -77,18 +83,47 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
+/// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
+fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
+    let Range { start, end } = excerpt.span;
+    let part = |range: Range<usize>| {
+        let part = excerpt.text.get(range).unwrap_or_default();
+        part.split('\t').map(clean).collect::<Vec<_>>().join("\t")
+    };
+    let (before, pointed) = (part(0..start), part(start..end));
+    let span = before.len()..before.len().saturating_add(pointed.len());
+    (before + &pointed + &part(end..excerpt.text.len()), span)
+}
+
 /// A temporary file that nobody will complete.
 pub(crate) fn leftover(path: &Path) -> String {
     let path = escape(&path.to_string_lossy()).to_string();
     format!("ra-pack: `{path}` was left by an interrupted run; delete it")
 }
 
+/// That no `noun` of the target matches any of the patterns, or that it has none at all.
+pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
+    let shown = escape(&target.to_string_lossy()).to_string();
+    let target = paste::path(target);
+    let next = format!("`ra-pack list {target}` shows what is there");
+    if patterns.is_empty() {
+        return format!("ra-pack: `{shown}` holds no {noun}\n  next: {next}");
+    }
+    let patterns: Vec<_> =
+        patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
+    let patterns = patterns.join(" or ");
+    format!("ra-pack: no {noun} of `{shown}` matches {patterns}\n  next: {next}")
+}
+
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
-    let mut text = format!("ra-pack: {error}\n");
+    let lines = |error: &dyn std::error::Error| {
+        error.to_string().lines().map(clean).collect::<Vec<_>>().join("\n")
+    };
+    let mut text = format!("ra-pack: {}\n", lines(error));
     let mut source = error.source();
     while let Some(cause) = source {
-        let line = cause.to_string();
+        let line = lines(cause);
         if !text.contains(&line) {
             text.push_str("  caused by: ");
             text.push_str(&line);
@@ -96,5 +131,37 @@ pub(crate) fn error(error: &Error) -> String {
         }
         source = cause.source();
     }
+    if let Some(next) = next_step(error) {
+        text.push_str("  next: ");
+        text.push_str(&next);
+        text.push('\n');
+    }
     text
+}
+
+/// Commands that do with a file what can be done with it.
+fn next_step(error: &Error) -> Option<String> {
+    let path = match error {
+        Error::NotAPack { path, .. } => path.as_path(),
+        Error::NotAnArray { name, .. } => Path::new(name),
+        Error::NoSuchMember { archive, suggestion: None, .. } => {
+            return Some(format!("`ra-pack list {}` shows what is there", paste::path(archive)));
+        }
+        Error::IsDirectory { archive, member, .. } => {
+            let (archive, member) = (paste::path(archive), paste::word(member.as_bytes()));
+            return Some(format!("`ra-pack extract {archive} {member} -C DIR` unpacks it"));
+        }
+        _ => return None,
+    };
+    let file = paste::path(path);
+    let into = |extension| {
+        let to = paste::path(&path.with_extension(extension));
+        format!("`ra-pack convert {file} {to}` makes RawArray of it")
+    };
+    match Form::from_extension(path).filter(|_| path.is_file())? {
+        Form::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
+        Form::Npy | Form::Png => Some(into("ra")),
+        Form::Npz | Form::Ds => Some(into("zip")),
+        Form::Pack(_) => None,
+    }
 }

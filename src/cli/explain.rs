@@ -65,7 +65,7 @@ fn listed(code: Code) -> Listed {
 fn explained(code: Code) -> String {
     let Explanation { text, source, wrong, right } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
-    for line in wrapped(text) {
+    for line in wrapped(&text) {
         let _ = writeln!(page, "{line}");
     }
     let _ = write!(page, "\nRule of {source}.\n");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{ExtractOptions, Patterns};
+use ra_pack::{ExtractOptions, Patterns, escape_path};
 
 use super::args::{Common, size};
 use super::files::FilesFrom;
@@ -60,19 +60,20 @@ pub(super) fn run(args: &Extract, output: &Output) -> Result<Ending, Failure> {
     for leftover in &report.leftovers {
         output.message(&diagnostics::leftover(leftover));
     }
+    let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
         output.json(&report)?;
-    } else {
+    } else if !is_nothing {
         output.note(&format!(
             "unpacked {} ({}) into {}, {} agree with the manifest",
             counted(report.members, "file"),
             human_bytes(report.bytes),
-            args.directory.display(),
+            escape_path(&args.directory),
             report.verified,
         ));
     }
-    if report.members == 0 && !args.patterns.is_empty() && report.is_sound() {
-        output.message("ra-pack: no member matches; a directory to unpack into is given by -C DIR");
+    if is_nothing {
+        output.message(&diagnostics::nothing_matches(&args.archive, "member", &args.patterns));
         return Ok(Ending::Failed);
     }
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use ra_pack::{ArrayFormat, GetOptions};
+use ra_pack::{ArrayFormat, GetOptions, escape_path};
 
 use super::args::size;
 use super::output::{Output, human_bytes};
@@ -36,7 +36,7 @@ pub(crate) struct Get {
 
     /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
     /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
-    /// output ends in says it: .npy, .png, .csv, .json; anything else is ra.
+    /// output ends in says it: .ra, .npy, .png, .csv, .json; a name without an ending is ra.
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatArg>,
 
@@ -74,27 +74,41 @@ enum FormatArg {
 }
 
 impl Get {
-    /// What the name of the output says of an array; a file stays what it is, whatever it is called.
-    fn format_by_name(&self, output: &Path) -> Option<FormatArg> {
-        let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
-        if self.slice.is_none() && extension(self.member.as_ref()).is_none_or(|end| end != "ra") {
-            return None;
-        }
-        Some(match &*extension(output)? {
+    /// What the name of the output says of an array; a file stays what it is, whatever it is called. Without an
+    /// extension a name says nothing.
+    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<FormatArg>> {
+        let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
+        let is_array =
+            self.slice.is_some() || extension(self.member.as_ref()).is_some_and(|end| end == "ra");
+        let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
+        Ok(Some(match &*end {
+            "ra" => return Ok(None),
             "npy" => FormatArg::Npy,
             "png" => FormatArg::Png,
             "csv" => FormatArg::Csv,
             "json" => FormatArg::Json,
-            _ => return None,
-        })
+            _ => {
+                return Err(ra_pack::Error::Unsupported(format!(
+                    "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
+                     .json, or give --format",
+                    ra_pack::escape(&output.to_string_lossy())
+                )));
+            }
+        }))
     }
 }
 
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+    let format = match (args.format, to_file) {
+        (None, Some(path)) => args
+            .format_by_name(path)
+            .or_else(|error| ra_pack::check_apart(&args.archive, path).and(Err(error)))?,
+        (given, _) => given,
+    };
     let options = GetOptions {
         slice: args.slice.clone(),
-        format: args.format.or_else(|| args.format_by_name(to_file?)).map(|format| match format {
+        format: format.map(|format| match format {
             FormatArg::Ra => ArrayFormat::Ra,
             FormatArg::Raw => ArrayFormat::Raw,
             FormatArg::Npy => ArrayFormat::Npy,
@@ -138,7 +152,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
         } else {
             "not held against a manifest"
         };
-        output.note(&format!("wrote {} ({}, {how})", path.display(), human_bytes(report.bytes)));
+        output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
     } else if !report.verified && !args.no_check {
         output.note("ra-pack: no manifest vouches for this member");
     }

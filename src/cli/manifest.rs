@@ -58,7 +58,7 @@ pub(crate) struct Manifest {
 
 fn algorithm(text: &str) -> Result<Algorithm, String> {
     Algorithm::from_name(text)
-        .filter(|algorithm| !algorithm.is_weak())
+        .filter(|algorithm| algorithm.is_written())
         .ok_or_else(|| "expected sha256 or sha512".to_owned())
 }
 
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
     } else if let Some(path) = &made.output {
         output.note(&format!("wrote {} ({})", escape(&path.to_string_lossy()), size(&made)));
     } else {
-        output.pieces(|out| out.write_all(&made.text()))?;
+        output.file(&made.text())?;
     }
     Ok(Ending::Clean)
 }

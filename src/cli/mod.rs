@@ -83,8 +83,15 @@ impl From<ra_pack::InvalidPattern> for Failure {
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
     Cli::read().map_err(|error| {
-        // Help and version are results; a closed pipe does not matter for either.
-        let _ = error.print();
+        if std::env::args_os().any(|typed| typed.to_string_lossy().contains(ra_pack::is_unsafe)) {
+            let text = error.render().to_string();
+            let lines: Vec<_> =
+                text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
+            output::to_stderr(&(lines.join("\n") + "\n"));
+        } else {
+            // Help and version are results; a closed pipe does not matter for either.
+            let _ = error.print();
+        }
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ending::Clean,
             _ => Ending::Failed,

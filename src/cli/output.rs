@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, MutexGuard};
 
-use ra_pack::Progress;
+use ra_pack::{Progress, escape, is_unsafe};
 use serde::Serialize;
 
 use super::args::Color;
@@ -121,21 +121,26 @@ impl Output {
         self.unless_closed(printed)
     }
 
+    /// Prints a file that others read: to a terminal with [`escape`], elsewhere as it is.
+    pub(crate) fn file(&self, bytes: &[u8]) -> io::Result<()> {
+        if !self.is_terminal() {
+            return self.pieces(|out| out.write_all(bytes));
+        }
+        let text = String::from_utf8_lossy(bytes);
+        self.pieces(|out| text.lines().try_for_each(|line| writeln!(out, "{}", escape(line))))
+    }
+
     /// Prints a long result as one line of JSON.
     pub(crate) fn json_pieces(&self, value: &impl Serialize) -> io::Result<()> {
         self.pieces(|out| {
-            serde_json::to_writer(&mut *out, value).map_err(|error| {
-                if error.is_io() { error.into() } else { io::Error::other(error) }
-            })?;
+            write_json(out, value)?;
             out.write_all(b"\n")
         })
     }
 
     /// Prints a result as one line of JSON.
     pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
-        let mut text = serde_json::to_string(value).map_err(io::Error::other)?;
-        text.push('\n');
-        self.result(&text)
+        self.result(&json_text(value)?)
     }
 
     /// Prints one field of a result: a list on one line, anything deeper as JSON.
@@ -151,12 +156,12 @@ impl Output {
             return Ok(Err(known.unwrap_or_default().join(", ")));
         };
         let plain = |value: &serde_json::Value| match value {
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
+            serde_json::Value::String(text) => Ok(escape(text).to_string()),
+            other => json_text(other),
         };
         let text = match field.as_array() {
-            Some(list) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
-            None => plain(field),
+            Some(list) => list.iter().map(plain).collect::<io::Result<Vec<_>>>()?.join(" "),
+            None => plain(field)?,
         };
         self.result(&text).map(Ok)
     }
@@ -206,6 +211,45 @@ impl Output {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
         to_stderr(&[text, end].concat());
+    }
+}
+
+/// Writes a value as JSON in which nothing acts on a terminal: what [`escape`] escapes is escaped as JSON does.
+fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, SafeJson);
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| if error.is_io() { error.into() } else { io::Error::other(error) })
+}
+
+/// The same as a text.
+pub(super) fn json_text(value: &impl Serialize) -> io::Result<String> {
+    let mut text = Vec::new();
+    write_json(&mut text, value)?;
+    String::from_utf8(text).map_err(io::Error::other)
+}
+
+struct SafeJson;
+
+impl serde_json::ser::Formatter for SafeJson {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((before, character)) = rest
+            .find(is_unsafe)
+            .and_then(|at| Some((rest.get(..at)?, rest.get(at..)?.chars().next()?)))
+        {
+            out.write_all(before.as_bytes())?;
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            let passed = before.len().saturating_add(character.len_utf8());
+            rest = rest.get(passed..).unwrap_or_default();
+        }
+        out.write_all(rest.as_bytes())
     }
 }
 

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use ra_pack::{Progress, Snapshot, escape};
 use serde::Serialize;
 
-use super::output::{columns, human_bytes, to_stderr};
+use super::output::{columns, human_bytes, json_text, to_stderr};
 use super::signals;
 
 /// How `--progress` is shown.
@@ -138,7 +138,7 @@ impl Meter {
             seconds_left: pace.left(now).map(|left| left.as_secs_f64()),
             done,
         };
-        serde_json::to_string(&line).map(|line| line + "\n").unwrap_or_default()
+        json_text(&line).map(|line| line + "\n").unwrap_or_default()
     }
 }
 

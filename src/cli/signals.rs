@@ -13,8 +13,8 @@ mod unix {
     use std::sync::{Arc, Once, OnceLock};
     use std::thread;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::flag::register_conditional_shutdown;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag::{register, register_conditional_shutdown};
     use signal_hook::iterator::Signals;
 
     const SIGNALS: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
@@ -42,6 +42,9 @@ mod unix {
             // Without the handler the system ends the program, which is as good.
             let _ = register_conditional_shutdown(signal, status(signal), Arc::clone(&at_once));
         }
+        // With a handler, a write beyond the largest file that is allowed fails, and says so. Unlike a signal that is
+        // ignored, programs that are called do not inherit that.
+        let _ = register(SIGXFSZ, Arc::default());
         let _ = STOP.set(Stop { clean_up, at_once });
         ra_pack::before_unfinished(prepare);
     }

@@ -110,7 +110,7 @@ fn validate(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateR
 fn summary(report: &ValidateReport) -> String {
     let count = |severity| {
         let same = report.findings.iter().filter(|finding| finding.severity == severity);
-        u64::try_from(same.count()).unwrap_or(u64::MAX)
+        same.fold(0_u64, |count, finding| count.saturating_add(finding.count))
     };
     let verdict = match count(Severity::Error) {
         0 => "valid".to_owned(),

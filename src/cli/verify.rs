@@ -8,6 +8,7 @@ use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 
 use super::args::Common;
 use super::files::FilesFrom;
+use super::info::paste;
 use super::output::{Output, counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
@@ -131,7 +132,7 @@ impl Tally {
 fn summary(report: &VerifyReport, sound: &str) -> String {
     let count = |severity| {
         let findings = report.findings.iter().filter(|finding| finding.severity == severity);
-        u64::try_from(findings.count()).unwrap_or(u64::MAX)
+        findings.fold(0_u64, |count, finding| count.saturating_add(finding.count))
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let verdict = match (errors, report.contents_read) {
@@ -187,7 +188,7 @@ fn remains(report: &VerifyReport) -> String {
         (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
         (_, _) => format!(
             "take what is named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
-            escape(&report.target.to_string_lossy())
+            paste::path(&report.target)
         ),
     };
     format!(

@@ -51,7 +51,7 @@ impl Passing {
 }
 
 fn hash(hashers: &mut Hashers, buffer: Vec<u8>, count: usize, give_back: &SyncSender<Vec<u8>>) {
-    hashers.update(buffer.get(..count).unwrap_or_default());
+    hashers.update(buffer.split_at(count).0);
     // A full queue of free buffers needs no more.
     let _ = give_back.try_send(buffer);
 }

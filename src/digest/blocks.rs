@@ -22,10 +22,17 @@ pub(crate) trait Blocks {
 /// Hashes all of a content.
 pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<(), B::Error> {
     while content.wait()? {
-        hashers.update(content.ready());
+        hashers.update(ready(content));
         content.pass_on()?;
     }
     Ok(())
+}
+
+/// The bytes that a content has waited for: to go on without them would be a digest of fewer.
+fn ready<B: Blocks>(content: &mut B) -> &[u8] {
+    let bytes = content.ready();
+    assert!(!bytes.is_empty(), "there are bytes that were waited for");
+    bytes
 }
 
 /// Contents that are hashed side by side.
@@ -90,7 +97,7 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
         if lanes.is_empty() {
             return Ok(());
         }
-        let blocks = lanes.iter_mut().map(|lane| (&mut lane.hashers, lane.content.ready()));
+        let blocks = lanes.iter_mut().map(|lane| (&mut lane.hashers, ready(&mut lane.content)));
         Hashers::update_all(blocks);
         let taking = place.map(|place| place.lock().unwrap_or_else(PoisonError::into_inner));
         let passed: Vec<_> = lanes.iter_mut().map(|lane| lane.content.pass_on()).collect();

@@ -6,6 +6,7 @@ mod sha256;
 mod table;
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use sha2::Digest as _;
@@ -25,6 +26,21 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     }
 }
 
+/// The SHA-256 of all that a reader gives, by the crate sha2 from beginning to end: what everything else is held
+/// against.
+pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
+    let mut hasher = sha2::Sha256::new();
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        match content.read(&mut block) {
+            Ok(0) => return Ok(Digest::Sha256(hasher.finalize().into())),
+            Ok(count) => hasher.update(block.split_at(count).0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
@@ -32,22 +48,29 @@ pub enum Algorithm {
     Md5,
     /// SHA-1: read in older packs, with a warning when nothing stronger is there.
     Sha1,
+    /// SHA-224: read in the packs of others.
+    Sha224,
     /// SHA-256: what ra-pack writes.
     Sha256,
+    /// SHA-384: read in the packs of others.
+    Sha384,
     /// SHA-512.
     Sha512,
 }
 
 impl Algorithm {
     /// Every algorithm, weakest first.
-    pub const ALL: [Self; 4] = [Self::Md5, Self::Sha1, Self::Sha256, Self::Sha512];
+    pub const ALL: [Self; 6] =
+        [Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
 
     /// The name in `manifest-<name>.txt`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Md5 => "md5",
             Self::Sha1 => "sha1",
+            Self::Sha224 => "sha224",
             Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
             Self::Sha512 => "sha512",
         }
     }
@@ -62,7 +85,9 @@ impl Algorithm {
         match self {
             Self::Md5 => 16,
             Self::Sha1 => 20,
+            Self::Sha224 => 28,
             Self::Sha256 => 32,
+            Self::Sha384 => 48,
             Self::Sha512 => 64,
         }
     }
@@ -70,6 +95,11 @@ impl Algorithm {
     /// Whether collisions can be made at will, so that a match proves little against an adversary.
     pub fn is_weak(self) -> bool {
         matches!(self, Self::Md5 | Self::Sha1)
+    }
+
+    /// Whether ra-pack makes manifests by it; the others are only read.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Sha256 | Self::Sha512)
     }
 }
 
@@ -80,8 +110,12 @@ pub enum Digest {
     Md5([u8; 16]),
     /// 20 bytes of SHA-1.
     Sha1([u8; 20]),
+    /// 28 bytes of SHA-224.
+    Sha224([u8; 28]),
     /// 32 bytes of SHA-256.
     Sha256([u8; 32]),
+    /// 48 bytes of SHA-384.
+    Sha384([u8; 48]),
     /// 64 bytes of SHA-512.
     Sha512([u8; 64]),
 }
@@ -99,7 +133,9 @@ impl Digest {
         match self {
             Self::Md5(_) => Algorithm::Md5,
             Self::Sha1(_) => Algorithm::Sha1,
+            Self::Sha224(_) => Algorithm::Sha224,
             Self::Sha256(_) => Algorithm::Sha256,
+            Self::Sha384(_) => Algorithm::Sha384,
             Self::Sha512(_) => Algorithm::Sha512,
         }
     }
@@ -109,7 +145,9 @@ impl Digest {
         match self {
             Self::Md5(bytes) => bytes,
             Self::Sha1(bytes) => bytes,
+            Self::Sha224(bytes) => bytes,
             Self::Sha256(bytes) => bytes,
+            Self::Sha384(bytes) => bytes,
             Self::Sha512(bytes) => bytes,
         }
     }
@@ -119,7 +157,9 @@ impl Digest {
         Some(match algorithm {
             Algorithm::Md5 => Self::Md5(bytes.try_into().ok()?),
             Algorithm::Sha1 => Self::Sha1(bytes.try_into().ok()?),
+            Algorithm::Sha224 => Self::Sha224(bytes.try_into().ok()?),
             Algorithm::Sha256 => Self::Sha256(bytes.try_into().ok()?),
+            Algorithm::Sha384 => Self::Sha384(bytes.try_into().ok()?),
             Algorithm::Sha512 => Self::Sha512(bytes.try_into().ok()?),
         })
     }
@@ -129,7 +169,9 @@ impl Digest {
         Some(match algorithm {
             Algorithm::Md5 => Self::Md5(decode_hex(hex)?),
             Algorithm::Sha1 => Self::Sha1(decode_hex(hex)?),
+            Algorithm::Sha224 => Self::Sha224(decode_hex(hex)?),
             Algorithm::Sha256 => Self::Sha256(decode_hex(hex)?),
+            Algorithm::Sha384 => Self::Sha384(decode_hex(hex)?),
             Algorithm::Sha512 => Self::Sha512(decode_hex(hex)?),
         })
     }
@@ -142,7 +184,7 @@ impl Digest {
         for (pair, byte) in hex.iter_mut().zip(bytes) {
             *pair = [hex_digit(byte >> 4), hex_digit(byte & 15)];
         }
-        text.extend_from_slice(hex.get(..bytes.len()).unwrap_or_default().as_flattened());
+        text.extend_from_slice(hex.split_at(bytes.len()).0.as_flattened());
     }
 }
 
@@ -193,7 +235,7 @@ impl FromStr for Algorithm {
 
 /// A name that is none of the algorithms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown digest algorithm `{}`; known are md5, sha1, sha256, sha512", .0.escape_debug())]
+#[error("unknown digest algorithm `{}`; known are md5, sha1, sha224, sha256, sha384, sha512", .0.escape_debug())]
 pub struct UnknownAlgorithm(pub String);
 
 /// Takes bytes as they pass and gives their digest at the end.
@@ -204,7 +246,9 @@ pub struct Hasher(State);
 enum State {
     Md5(md5::Md5),
     Sha1(sha1::Sha1),
+    Sha224(sha2::Sha224),
     Sha256(Sha256),
+    Sha384(sha2::Sha384),
     Sha512(sha2::Sha512),
 }
 
@@ -214,7 +258,9 @@ impl Hasher {
         Self(match algorithm {
             Algorithm::Md5 => State::Md5(md5::Md5::new()),
             Algorithm::Sha1 => State::Sha1(sha1::Sha1::new()),
+            Algorithm::Sha224 => State::Sha224(sha2::Sha224::new()),
             Algorithm::Sha256 => State::Sha256(Sha256::new()),
+            Algorithm::Sha384 => State::Sha384(sha2::Sha384::new()),
             Algorithm::Sha512 => State::Sha512(sha2::Sha512::new()),
         })
     }
@@ -224,7 +270,9 @@ impl Hasher {
         match &mut self.0 {
             State::Md5(state) => state.update(bytes),
             State::Sha1(state) => state.update(bytes),
+            State::Sha224(state) => state.update(bytes),
             State::Sha256(state) => state.update(bytes),
+            State::Sha384(state) => state.update(bytes),
             State::Sha512(state) => state.update(bytes),
         }
     }
@@ -234,7 +282,9 @@ impl Hasher {
         match self.0 {
             State::Md5(state) => Digest::Md5(state.finalize().into()),
             State::Sha1(state) => Digest::Sha1(state.finalize().into()),
+            State::Sha224(state) => Digest::Sha224(state.finalize().into()),
             State::Sha256(state) => Digest::Sha256(state.finish()),
+            State::Sha384(state) => Digest::Sha384(state.finalize().into()),
             State::Sha512(state) => Digest::Sha512(state.finalize().into()),
         }
     }
@@ -325,12 +375,14 @@ impl Digests {
 
     /// The digests of several contents, which where [`at_once`] says so takes less time than one after the other.
     pub(crate) fn of_each(algorithms: &[Algorithm], contents: &[&[u8]]) -> Vec<Self> {
-        match algorithms {
+        let digests: Vec<_> = match algorithms {
             [Algorithm::Sha256] => {
                 Sha256::of_each(contents).into_iter().map(Self::Sha256).collect()
             }
             _ => contents.iter().map(|bytes| Self::of(algorithms, bytes)).collect(),
-        }
+        };
+        assert_eq!(digests.len(), contents.len(), "one digest for each content");
+        digests
     }
 
     fn iter(&self) -> impl Iterator<Item = Digest> {
@@ -361,6 +413,12 @@ mod tests {
         let expected = [
             (Algorithm::Md5, "d41d8cd98f00b204e9800998ecf8427e"),
             (Algorithm::Sha1, "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+            (Algorithm::Sha224, "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f"),
+            (
+                Algorithm::Sha384,
+                "38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da\
+                 274edebfe76f65fbd51ad2f14898b95b",
+            ),
             (Algorithm::Sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             (
                 Algorithm::Sha512,

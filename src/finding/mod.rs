@@ -2,15 +2,13 @@
 //!
 //! A finding is a result, not an error: whoever asks whether a pack is sound gets all of them.
 
-mod explain;
-mod remedy;
-mod trust;
+mod code;
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-pub use self::explain::UnknownCode;
+pub use self::code::{Code, UnknownCode};
 
 use crate::ndl;
 use crate::path::escape;
@@ -55,6 +53,9 @@ pub struct Finding {
     /// The lines of text that `place` points into.
     #[serde(skip)]
     pub excerpt: Option<Excerpt>,
+    /// How many findings it stands for: one, unless it counts those that are not listed.
+    #[serde(skip)]
+    pub count: u64,
 }
 
 /// A place in a file.
@@ -136,6 +137,7 @@ impl Finding {
             found: None,
             hint: Some(code.remedy().into_owned()),
             excerpt: None,
+            count: 1,
         }
     }
 
@@ -275,10 +277,60 @@ pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
     }
 }
 
+/// Most findings that are listed: nobody reads more, and a few kilobytes can make millions.
+const MAX_LISTED: usize = 1000;
+
+/// Most bytes of them: a name may have 64 KB.
+const MAX_LISTED_BYTES: usize = 1 << 20;
+
+/// Keeps the first of very many findings, errors before warnings, and of each kind how many the others are.
+pub(crate) fn cut(findings: &mut Vec<Finding>) {
+    let bytes = |finding: &Finding| {
+        let Finding { member, array, message, expected, found, hint, .. } = finding;
+        let more = [member, array, expected, found, hint].into_iter().flatten();
+        more.fold(message.len(), |bytes, text| bytes.saturating_add(text.len()))
+    };
+    let (mut listed, mut room) = (vec![false; findings.len()], MAX_LISTED_BYTES);
+    let mut left = MAX_LISTED;
+    for severity in [Severity::Error, Severity::Warning] {
+        let of_it = findings.iter().zip(&mut listed);
+        for (finding, listed) in of_it.filter(|(finding, _)| finding.severity == severity) {
+            if finding.count != 1 {
+                continue;
+            }
+            *listed = left > 0 && bytes(finding) <= room;
+            left = if *listed { left.saturating_sub(1) } else { 0 };
+            room = room.saturating_sub(bytes(finding));
+        }
+    }
+    let mut others: Vec<(Code, Severity, u64)> = Vec::new();
+    let mut is_listed = listed.into_iter();
+    findings.retain(|finding| {
+        let is_listed = is_listed.next().unwrap_or(true);
+        if !is_listed {
+            let kind = (finding.code, finding.severity);
+            match others.iter_mut().find(|(code, severity, _)| (*code, *severity) == kind) {
+                Some((.., count)) => *count = count.saturating_add(finding.count),
+                None => others.push((finding.code, finding.severity, finding.count)),
+            }
+        }
+        is_listed
+    });
+    findings.extend(others.into_iter().map(|(code, severity, count)| {
+        let message = match count {
+            1 => "1 more finding of this kind is not listed".to_owned(),
+            _ => format!("{count} more findings of this kind are not listed"),
+        };
+        Finding { severity, count, ..Finding::new(code, message) }
+    }));
+}
+
 /// Puts findings in the order of their members, and of their places in each.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
         let place = |finding: &Finding| match finding.place {
+            // What damaged the archive is the cause of what it lacks.
+            None if finding.member.is_none() => u64::MAX,
             None => 0,
             Some(Place::Byte { offset }) => offset,
             Some(Place::Line { line }) => line,
@@ -290,236 +342,13 @@ pub(crate) fn sort(findings: &mut [Finding]) {
 
 /// Errors among the findings.
 pub fn count_errors(findings: &[Finding]) -> usize {
-    findings.iter().filter(|finding| finding.is_error()).count()
-}
-
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident,)*) => {
-        /// What kinds of things can be wrong. The identifiers are stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Code {
-            /// A rule of the Ndarray Data Language.
-            Ndl(ndl::Code),
-            $($(#[doc = $doc])+ $name,)*
-        }
-
-        impl Code {
-            /// Every code that is not a rule of the Ndarray Data Language.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// The stable identifier.
-            pub fn id(self) -> &'static str {
-                match self {
-                    Self::Ndl(code) => code.id(),
-                    $(Self::$name => $id,)*
-                }
-            }
-
-            /// What the code means, in a sentence.
-            pub fn title(self) -> &'static str {
-                match self {
-                    Self::Ndl(code) => code.title(),
-                    $(Self::$name => concat!($($doc),+).trim_ascii(),)*
-                }
-            }
-
-            /// How much it usually matters.
-            pub fn severity(self) -> Severity {
-                match self {
-                    Self::Ndl(_) => Severity::Error,
-                    $(Self::$name => Severity::$severity,)*
-                }
-            }
-        }
-    };
-}
-
-codes! {
-    /// A name that no member may have.
-    InvalidName = "NAME001" Error,
-    /// Two members of one name.
-    DuplicateName = "NAME002" Error,
-    /// A file where another member needs a directory.
-    FileAndDirectory = "NAME003" Error,
-    /// A symbolic or hard link.
-    Link = "NAME004" Error,
-    /// A device, a pipe, or another special file.
-    SpecialFile = "NAME005" Error,
-    /// Two names that are one on systems that ignore case.
-    CaseTwins = "NAME006" Warning,
-    /// A name in an old single-byte encoding.
-    LegacyNameEncoding = "NAME007" Warning,
-    /// A name that a terminal would obey, or that has a line end.
-    ControlInName = "NAME008" Warning,
-    /// A name that some system cannot write.
-    UnportableName = "NAME009" Warning,
-    /// Two names that are one on systems that compose letters and accents.
-    NormalizationTwins = "NAME010" Warning,
-    /// A name whose letters and accents are not composed.
-    DecomposedName = "NAME011" Warning,
-
-    /// The file is not what its kind of archive must be, or is cut off.
-    NotAnArchive = "ARC001" Error,
-    /// Bytes between the members that belong to none.
-    StrayBytes = "ARC002" Error,
-    /// The directory of the archive contradicts itself.
-    BadDirectory = "ARC003" Error,
-    /// The directory and the member's own header disagree.
-    HeadersDisagree = "ARC004" Error,
-    /// Two members share bytes.
-    Overlap = "ARC005" Error,
-    /// The container's own checksum does not fit the bytes.
-    BadChecksum = "ARC006" Error,
-    /// The member's bytes cannot be decoded, or are more or fewer than declared.
-    BadMemberData = "ARC007" Error,
-    /// A feature of the container that is not supported.
-    Unsupported = "ARC008" Error,
-    /// The end of the tar is not marked as it should be.
-    MissingEndMark = "ARC009" Warning,
-    /// A directory entry that has data.
-    DirectoryWithData = "ARC010" Error,
-    /// A peculiarity of the container that harms nothing.
-    OddContainer = "ARC011" Warning,
-    /// Bytes before the archive.
-    PrependedBytes = "ARC012" Error,
-    /// Bytes after the end of the archive.
-    TrailingBytes = "ARC013" Error,
-    /// A member that the archive does not list.
-    HiddenMember = "ARC014" Error,
-    /// The zip64 records and the others disagree.
-    Zip64Mismatch = "ARC015" Error,
-    /// The record behind a member's data is missing or wrong.
-    BadDescriptor = "ARC016" Error,
-    /// An encrypted member.
-    Encrypted = "ARC017" Error,
-    /// A compression method that is not supported.
-    UnknownMethod = "ARC018" Error,
-    /// One part of an archive that is spread over several files.
-    SplitArchive = "ARC019" Error,
-    /// More than one end record.
-    SecondEndRecord = "ARC020" Error,
-    /// An extra field of a zip that is malformed or there twice.
-    BadExtraField = "ARC021" Error,
-    /// A comment that looks like a part of the archive.
-    SignatureInComment = "ARC022" Error,
-    /// Padding that is not zero.
-    DirtyPadding = "ARC023" Warning,
-    /// Bytes after the end of compressed data.
-    TrailingCompressed = "ARC024" Error,
-    /// The compressed stream is damaged.
-    DamagedStream = "ARC025" Error,
-    /// A header of a tar that readers would understand differently.
-    BadTarHeader = "ARC026" Error,
-    /// An extended header of a tar that is malformed or describes nothing.
-    BadExtendedHeader = "ARC027" Error,
-    /// Time or version of a member differ between its header and the directory.
-    LesserFieldsDiffer = "ARC028" Warning,
-    /// An extra field of a kind that nobody knows.
-    UnknownExtraField = "ARC029" Warning,
-
-    /// There is no manifest, so nothing can be proved.
-    NoManifest = "MAN001" Error,
-    /// A line of a manifest is at fault.
-    BadManifestLine = "MAN002" Error,
-    /// The content differs from the manifest.
-    DigestMismatch = "MAN003" Error,
-    /// The manifest lists a file that is not there.
-    MissingMember = "MAN004" Error,
-    /// A file that the manifest does not list.
-    UnlistedMember = "MAN005" Error,
-    /// Two manifests disagree.
-    ManifestsDisagree = "MAN006" Error,
-    /// Only digests that can be forged.
-    WeakDigest = "MAN007" Warning,
-    /// The digest of the archive file is wrong.
-    ArchiveDigestMismatch = "MAN008" Error,
-    /// The manifest lists nothing.
-    EmptyManifest = "MAN009" Error,
-
-    /// The header of an array is at fault.
-    BadHeader = "RA001" Error,
-    /// The data of an array is at fault.
-    BadData = "RA002" Error,
-    /// Bytes follow the data of an array.
-    TrailingMetadata = "RA003" Warning,
-    /// The array is stored in a form that other readers of RawArray misread.
-    UnusualEncoding = "RA004" Warning,
-
-    /// An array without a description.
-    Undescribed = "DESC001" Error,
-    /// More than one description for one array.
-    DescribedTwice = "DESC002" Error,
-    /// A description in which no array can be meant.
-    NoArrayDescribed = "DESC003" Error,
-    /// The shape of the description is not that of the header.
-    ShapeMismatch = "DESC004" Error,
-    /// The type of the description is not that of the header.
-    TypeMismatch = "DESC005" Error,
-    /// The storage directives contradict the header.
-    StorageMismatch = "DESC006" Error,
-    /// A dimension coordinate that cannot be found.
-    UnknownCoordinate = "DESC007" Error,
-    /// A dimension coordinate of another length.
-    CoordinateLength = "DESC008" Error,
-    /// A description that says the same in an uncommon way.
-    LooseDescription = "DESC009" Warning,
-    /// A described array that is not there.
-    MissingArray = "DESC010" Warning,
-    /// The pack's own document is not a description.
-    BadPackDocument = "DESC012" Error,
-
-    /// The declaration of a bag is at fault.
-    BadBag = "BAG001" Error,
-    /// A tag file of a bag has another form than it must have.
-    BadTagFile = "BAG002" Error,
-    /// The tag files of a bag are in an encoding that is not supported.
-    UnknownTagEncoding = "BAG003" Error,
-    /// The payload of a bag is not as large as `Payload-Oxum` says.
-    PayloadOxum = "BAG004" Error,
-    /// Payload of a bag that has not been fetched yet.
-    NotFetched = "BAG005" Error,
-    /// A line of `fetch.txt` is at fault.
-    BadFetchList = "BAG006" Error,
-    /// A manifest of a bag lists what it must not list, or lacks what it must.
-    WrongManifestEntry = "BAG007" Error,
-    /// A tag file that no tag manifest lists.
-    UnlistedTagFile = "BAG008" Warning,
-    /// Something lies beside the directory of a bag in its archive.
-    BesideBag = "BAG009" Error,
-    /// A bag without a directory of its own in its archive.
-    BagAtRoot = "BAG010" Warning,
-    /// A manifest of a bag is written as `md5sum` writes.
-    LegacyManifestLine = "BAG011" Warning,
-    /// A name that is the listed one only after normalisation.
-    NormalizedName = "BAG012" Warning,
-    /// A `%` in a manifest of a bag that encodes nothing.
-    OddPercent = "BAG013" Warning,
-    /// A manifest of a bag by an algorithm that is not known.
-    UnknownDigest = "BAG014" Error,
-    /// A name that other readers of bags would misread.
-    UnfitForBag = "BAG015" Error,
-    /// Payload that some manifests of a bag list and others do not.
-    PartlyListed = "BAG016" Error,
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.id())
-    }
+    let counts = findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.count);
+    usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn codes_are_unique() {
-        let mut ids: Vec<_> = Code::ALL.iter().map(|code| code.id()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), Code::ALL.len());
-    }
 
     #[test]
     fn a_finding_reads_as_one_line_that_says_everything() {
@@ -550,6 +379,28 @@ mod tests {
         assert_eq!((excerpt.first_line, &*excerpt.text, excerpt.span), (3, "c: d", 1..2));
         let excerpt = Excerpt::cut("\u{feff}a: b", 1, 6, 7).unwrap();
         assert_eq!((&*excerpt.text, excerpt.span), ("a: b", 3..4));
+    }
+
+    #[test]
+    fn of_very_many_findings_the_first_are_listed_and_the_others_counted() {
+        let warning = |member: &str| Finding::new(Code::CaseTwins, "").in_member(member);
+        let mut findings: Vec<_> = (0..3000).map(|number| warning(&number.to_string())).collect();
+        findings.push(Finding::new(Code::BadData, "").in_member("z"));
+        cut(&mut findings);
+        assert_eq!(findings.len(), MAX_LISTED + 1);
+        assert_eq!(findings[0].member.as_deref(), Some("0"));
+        assert_eq!(findings[MAX_LISTED - 1].code, Code::BadData, "no warning displaces an error");
+        let last = &findings[MAX_LISTED];
+        assert_eq!((last.code, last.count, last.is_error()), (Code::CaseTwins, 2001, false));
+        assert_eq!(last.message, "2001 more findings of this kind are not listed");
+        let before = findings.clone();
+        cut(&mut findings);
+        assert_eq!(findings, before);
+        // Long names are fewer.
+        let mut findings: Vec<_> = (0..100).map(|_| warning(&"n".repeat(60_000))).collect();
+        cut(&mut findings);
+        assert_eq!((findings.len(), findings[17].count), (18, 83));
+        assert_eq!(count_errors(&findings), 0);
     }
 
     #[test]

@@ -33,12 +33,7 @@ impl Below {
         let whole = self.root.join(path.as_str());
         #[cfg(unix)]
         if let Some(handles) = &mut self.handles {
-            return match handles.open(&self.root, path) {
-                Ok(inner) => {
-                    Ok(File { inner, path: whole, watch: crate::progress::Progress::default() })
-                }
-                Err(error) => Err(crate::error::Error::io("open", whole)(error)),
-            };
+            return File::ordinary(handles.open(&self.root, path), whole);
         }
         File::open(whole)
     }
@@ -55,6 +50,7 @@ mod handles {
     use rustix::fs::{Mode, OFlags, open, openat};
     use rustix::io::retry_on_intr;
 
+    use super::super::file::WITHOUT_WAITING;
     use crate::path::MemberPath;
 
     #[derive(Debug, Default)]
@@ -66,7 +62,7 @@ mod handles {
 
     impl Handles {
         pub(super) fn open(&mut self, root: &Path, path: &MemberPath) -> io::Result<std::fs::File> {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let flags = WITHOUT_WAITING | OFlags::NOFOLLOW;
             let directory = self.directory(root, path.parent())?;
             let name = path.file_name();
             Ok(retry_on_intr(|| openat(directory, name, flags, Mode::empty()))?.into())
@@ -133,6 +129,20 @@ mod tests {
             let path = MemberPath::new(name).unwrap();
             assert!(Below::new(root.path(), false).open(&path).is_err(), "{name}");
             assert!(Below::new(root.path(), true).open(&path).is_ok(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_took_the_place_of_a_file_is_an_error_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let pipe = root.path().join("x");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let path = MemberPath::new("x").unwrap();
+        let opened = [true, false].map(|follow| Below::new(root.path(), follow).open(&path));
+        for refused in opened.into_iter().chain([File::open(&pipe)]) {
+            let error = std::io::Error::from(refused.unwrap_err()).to_string();
+            assert!(error.contains("cannot open"), "{error}");
         }
     }
 }

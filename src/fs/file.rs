@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
 
 /// Bytes that are copied from file to file before anybody hears of it.
@@ -32,29 +33,42 @@ impl File {
         &self.watch
     }
 
-    /// Opens a file for reading.
+    /// Opens an ordinary file for reading. Anything else is an error at once: a pipe has no length, and opening one
+    /// may wait for ever.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        match fs::File::open(&path) {
-            Ok(inner) => Ok(Self { inner, path, watch: Progress::default() }),
-            Err(source) => Err(Error::Io { action: "open", path, source }),
-        }
+        let opened = without_waiting(&path);
+        Self::ordinary(opened, path)
     }
 
-    /// Opens an ordinary file: a pipe or a device has no length, and opening one may wait for ever.
-    pub(crate) fn open_regular(path: &Path) -> Result<Self> {
-        let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
-        if !metadata.is_file() {
-            return Err(Error::io("open", path)(io::Error::new(
+    /// The file that was opened at `path` without waiting, when it is an ordinary one.
+    pub(super) fn ordinary(opened: io::Result<fs::File>, path: PathBuf) -> Result<Self> {
+        let kind = match &opened {
+            Ok(file) => file.metadata(),
+            // A socket cannot be opened at all.
+            Err(_) => fs::metadata(&path),
+        };
+        let strange = kind.as_ref().ok().and_then(|metadata| strange(metadata.file_type()));
+        let opened = match strange {
+            Some(what) => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is not an ordinary file",
-            )));
-        }
-        Self::open(path)
+                format!("it is {what}, not an ordinary file"),
+            )),
+            None => opened,
+        };
+        let inner = opened.map_err(Error::io("open", &path))?;
+        Ok(Self { inner, path, watch: Progress::default() })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the file is by its first bytes.
+    pub(crate) fn kind(&self) -> Result<FileKind> {
+        let mut start = [0; SNIFFED];
+        let filled = self.read_at(&mut start, 0)?;
+        Ok(FileKind::of(start.get(..filled).unwrap_or_default()))
     }
 
     /// Its length in bytes at this moment.
@@ -182,6 +196,47 @@ impl File {
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
         Ok(Self { inner, path: self.path.clone(), watch: Progress::default() })
+    }
+}
+
+/// How [`without_waiting`] opens a file: a pipe without a writer is there at once, a terminal is not taken over.
+#[cfg(unix)]
+pub(super) const WITHOUT_WAITING: rustix::fs::OFlags = rustix::fs::OFlags::RDONLY
+    .union(rustix::fs::OFlags::NONBLOCK)
+    .union(rustix::fs::OFlags::NOCTTY)
+    .union(rustix::fs::OFlags::CLOEXEC);
+
+/// Opens whatever has the name.
+#[cfg(unix)]
+pub(super) fn without_waiting(path: &Path) -> io::Result<fs::File> {
+    use rustix::fs::{Mode, open};
+    let open = || open(path, WITHOUT_WAITING, Mode::empty());
+    Ok(rustix::io::retry_on_intr(open)?.into())
+}
+
+/// Opens whatever has the name.
+#[cfg(not(unix))]
+pub(super) fn without_waiting(path: &Path) -> io::Result<fs::File> {
+    fs::File::open(path)
+}
+
+/// What something is that is not an ordinary file.
+fn strange(kind: fs::FileType) -> Option<&'static str> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return Some("a pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+    }
+    match kind {
+        kind if kind.is_file() => None,
+        kind if kind.is_dir() => Some("a directory"),
+        kind if kind.is_symlink() => Some("a link"),
+        _ => Some("a device"),
     }
 }
 
@@ -326,12 +381,23 @@ pub(crate) fn is_file_of(
 
 /// Reads a whole file that may not be longer than `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let file = File::open(path)?;
+    read_all(&File::open(path)?.inner, path, limit)
+}
+
+/// Reads what a user named to its end, when it is not a file but a pipe or a device, which can be read only once.
+pub(crate) fn read_once(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {}
+        // Whoever opens it says why it cannot be.
+        _ => return Ok(None),
+    }
+    let file = fs::File::open(path).map_err(Error::io("open", path))?;
+    read_all(&file, path, limit).map(Some)
+}
+
+fn read_all(file: &fs::File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    (&file.inner)
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(Error::io("read", path))?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(Error::io("read", path)(io::Error::new(
             io::ErrorKind::FileTooLarge,

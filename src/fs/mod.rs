@@ -13,6 +13,7 @@ mod target;
 mod target_by_path;
 #[cfg(unix)]
 mod temporary;
+mod turn;
 #[cfg(target_os = "linux")]
 mod unnamed;
 mod walk;
@@ -22,21 +23,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::below::Below;
-pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited};
+pub(crate) use self::file::{File, Stamp, holds, is_file_of, read_limited, read_once};
 pub(crate) use self::map::Map;
 pub(crate) use self::pending::{
     PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite, scratch_file,
 };
-pub use self::pending::{before_unfinished, remove_unfinished, write_new};
+pub use self::pending::{before_unfinished, remove_unfinished_and_exit, write_new};
 pub(crate) use self::pending_directory::PendingDirectory;
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]
 pub(crate) use self::target_by_path::{Target, TargetWriter};
+pub(crate) use self::turn::Turn;
 pub(crate) use self::walk::{Kind, Walked, entries, walk};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 
 /// Whether something of that name is there, a dangling link too.
 pub(crate) fn exists(path: &Path) -> bool {
@@ -56,6 +59,14 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 /// Whether it is a directory, through links.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
+}
+
+/// What is at `path`, by its first bytes.
+pub(crate) fn kind_of(path: &Path) -> Result<FileKind> {
+    if is_directory(path)? {
+        return Ok(FileKind::Directory);
+    }
+    File::open(path)?.kind()
 }
 
 /// The length of an ordinary file, if there is one.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::turn::{is_marked, mark};
 use super::{File, exists, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
 use crate::path::escape;
@@ -43,7 +44,7 @@ static BEFORE_UNFINISHED: OnceLock<fn()> = OnceLock::new();
 
 /// Has `prepare` called each time before a file or directory is begun under a temporary name.
 ///
-/// For a program that calls [`remove_unfinished`] when it is stopped, and has nothing to remove until then. Of several
+/// For a program that calls [`remove_unfinished_and_exit`] when it is stopped, and has nothing to remove until then. Of several
 /// calls the first one counts.
 pub fn before_unfinished(prepare: fn()) {
     let _ = BEFORE_UNFINISHED.set(prepare);
@@ -56,19 +57,22 @@ pub(super) fn announce() {
     }
 }
 
-/// Removes the temporary files and directories of every unfinished write of this process.
+/// Removes the temporary files and directories of every unfinished write of this process, and ends the process.
 ///
-/// For a program that is about to stop at once, such as on Ctrl-C: [`create`](crate::create) and
-/// [`extract`](crate::extract) remove theirs themselves when they return. From here on, whoever begins
-/// or ends such a write waits for the end of the process.
-pub fn remove_unfinished() {
+/// For a program that stops at once, such as on Ctrl-C: [`create`](crate::create) and [`extract`](crate::extract)
+/// remove theirs themselves when they return. No other thread begins or ends such a write in the meantime.
+#[expect(
+    clippy::exit,
+    reason = "only the end of the process keeps other threads from going on to write"
+)]
+pub fn remove_unfinished_and_exit(status: i32) -> ! {
     let unfinished = unfinished();
     for (path, remover) in unfinished.iter() {
         // Nobody is left to tell, and the next run explains a file that stayed.
         let _ = remove(path, remover.as_ref());
     }
-    // Other threads still run: without this they would go on to begin files that nobody removes.
-    std::mem::forget(unfinished);
+    // With the lock held.
+    std::process::exit(status)
 }
 
 #[cfg(unix)]
@@ -107,7 +111,8 @@ pub fn write_new(
 }
 
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
-/// it since. A link stays one, and the permissions stay what they are.
+/// it since, and a run beside this one does not while this one has its [`Turn`](super::Turn). A link stays one, and
+/// the permissions stay what they are.
 pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
     rewrite(path, |target, pending| {
         let limit = u64::try_from(old.len()).unwrap_or(u64::MAX);
@@ -252,6 +257,7 @@ impl PendingFile {
         let named =
             builder.tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
         let (inner, temporary) = named.into_parts();
+        mark(&inner);
         unfinished.insert(temporary.to_path_buf(), None);
         drop(unfinished);
         let file = File { inner, path: target.to_owned(), watch: Progress::default() };
@@ -287,6 +293,7 @@ impl PendingFile {
         let (inner, temporary) =
             super::temporary::Temporary::create(directory, parent, &prefix, TEMPORARY_SUFFIX)
                 .map_err(Error::io("write in", parent))?;
+        mark(&inner);
         unfinished.insert(temporary.path().to_owned(), temporary.remover());
         drop(unfinished);
         let file = File { inner, path: target.clone(), watch: Progress::default() };
@@ -379,7 +386,7 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
                 && name.to_string_lossy().starts_with(prefix)
         })
         .map(|entry| entry.path())
-        .filter(|path| !running.contains_key(path))
+        .filter(|path| !running.contains_key(path) && !is_marked(path))
         .collect()
 }
 

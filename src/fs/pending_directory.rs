@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::pending::{TEMPORARY_SUFFIX, announce, temporary_prefix, unfinished};
+use super::turn::mark;
 use super::{File, create_root, exists, is_empty_directory, parent_of, sync_directory};
 use crate::error::{Error, Result};
 use crate::path::MemberPath;
@@ -17,6 +18,8 @@ pub(crate) struct PendingDirectory {
     temporary: PathBuf,
     target: PathBuf,
     is_done: bool,
+    /// Marked as being written while this is open.
+    _open: Option<fs::File>,
 }
 
 impl PendingDirectory {
@@ -42,7 +45,8 @@ impl PendingDirectory {
         let kept = made.into_temp_path().keep();
         let temporary = kept.map_err(|error| Error::io("write in", directory)(error.error))?;
         unfinished.insert(temporary.clone(), None);
-        Ok(Self { temporary, target: target.to_owned(), is_done: false })
+        let open = fs::File::open(&temporary).ok().inspect(mark);
+        Ok(Self { temporary, target: target.to_owned(), is_done: false, _open: open })
     }
 
     /// Where it lies until it is complete.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::explanation::Explanation;
 use super::node::Range;
 use super::source::{Source, Span};
 use crate::path::escape;
@@ -51,6 +52,13 @@ macro_rules! codes {
             /// The rule in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),+ }
+            }
+
+            /// The rule in a paragraph, with a wrong and a right example.
+            pub fn explanation(self) -> Explanation {
+                match self {
+                    $(Self::$name => Explanation::parse(include_str!(concat!("codes/", $id, ".md"))),)+
+                }
             }
         }
     };

@@ -18,7 +18,7 @@ pub(super) fn document(document: &Document) -> Value {
     }
 }
 
-fn group(body: &Group) -> Entries {
+pub(super) fn group(body: &Group) -> Entries {
     let mut entries = Entries::new();
     entries.extend(attributes(&body.attributes));
     if !body.dimcoords.is_empty() {

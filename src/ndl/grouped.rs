@@ -2,7 +2,7 @@
 //! whole: nobody has to hold the model of a hundred thousand arrays to write them.
 
 use super::form;
-use super::model::{Attribute, DimCoord, Ndarray, Value};
+use super::model::{Attribute, DimCoord, Document, Form, Group, Ndarray, Value};
 use super::write;
 
 /// The two lists of entities that a group has.
@@ -43,11 +43,36 @@ fn push_entity(out: &mut String, name: &str, body: Value) {
     write::block_map(out, &[(name.to_owned(), body)], 4, false);
 }
 
+/// Whether a text is this document as it is written here, to the last blank.
+pub(crate) fn is_written_so(document: &Document, text: &str) -> bool {
+    if document.groups.is_empty() {
+        return text == "{}\n";
+    }
+    let (mut rest, mut piece) = (text, String::new());
+    let mut goes_on = |write: &dyn Fn(&mut String)| {
+        piece.clear();
+        write(&mut piece);
+        let behind = rest.strip_prefix(piece.as_str());
+        rest = behind.unwrap_or(rest);
+        behind.is_some()
+    };
+    document.form == Form::Grouped
+        && document.groups.iter().all(|group| {
+            let Group { path, attributes, dimcoords, ndarrays } = group;
+            goes_on(&|out| push_group(out, path, attributes))
+                && (dimcoords.is_empty() || goes_on(&|out| push_section(out, Section::DimCoords)))
+                && dimcoords.iter().all(|coord| goes_on(&|out| push_dimcoord(out, coord)))
+                && (ndarrays.is_empty() || goes_on(&|out| push_section(out, Section::Ndarrays)))
+                && ndarrays.iter().all(|array| goes_on(&|out| push_ndarray(out, array)))
+        })
+        && rest.is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Form, strategies};
+    use super::super::strategies;
     use super::*;
 
     proptest! {
@@ -55,7 +80,7 @@ mod tests {
         fn the_pieces_make_up_the_whole(document in strategies::document()) {
             let mut document = document;
             document.form = Form::Grouped;
-            let is_empty = |group: &super::super::Group| {
+            let is_empty = |group: &Group| {
                 group.attributes.is_empty() && group.dimcoords.is_empty() && group.ndarrays.is_empty()
             };
             document.groups.retain(|group| !is_empty(group));
@@ -72,7 +97,9 @@ mod tests {
                     group.ndarrays.iter().for_each(|array| push_ndarray(&mut text, array));
                 }
             }
-            prop_assert_eq!(text, document.to_yaml());
+            prop_assert_eq!(&text, &document.to_yaml());
+            prop_assert!(is_written_so(&document, &text));
+            prop_assert!(!is_written_so(&document, &(text + "# by hand\n")));
         }
     }
 }

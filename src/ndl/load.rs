@@ -56,6 +56,20 @@ pub(crate) fn is_surely_small(text: &str) -> bool {
     text.len() <= MAX_TEXT && ahead <= MAX_AHEAD && most_nodes(lines, ahead) <= MAX_NODES
 }
 
+/// Bytes of memory that reading a text may take at the most, but for texts that are refused at once.
+pub(crate) fn memory_for(text: &str) -> u64 {
+    /// Of one line: a key and its value in a tree, and what is made of them.
+    const LINE: usize = 160;
+    /// Of one entry in brackets, which the scanner reads ahead.
+    const ENTRY: usize = 600;
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let entries = ahead(text);
+    let entries = if entries > MAX_AHEAD { 0 } else { entries };
+    let of_text = text.len().saturating_mul(3);
+    let all = of_text.saturating_add(lines.saturating_mul(LINE));
+    u64::try_from(all.saturating_add(entries.saturating_mul(ENTRY))).unwrap_or(u64::MAX)
+}
+
 /// Most values in such a text of so many lines and entries in brackets: a line or an entry is a key and what
 /// it is the key of.
 fn most_nodes(lines: usize, ahead: usize) -> usize {

@@ -28,9 +28,10 @@
 //! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
 //!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
 
+mod complete;
 mod datatype;
 mod diagnostic;
-mod explain;
+mod explanation;
 mod form;
 pub(crate) mod grouped;
 mod index;
@@ -51,17 +52,19 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::complete::complete;
 pub use self::datatype::{Datatype, Integer, Selection};
 pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
-pub use self::explain::{Example, Explanation};
+pub use self::explanation::{Example, Explanation};
 pub use self::index::{Entity, Index};
-pub(crate) use self::load::is_surely_small;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
+pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
     Attribute, DimCoord, Document, Endian, Extent, Form, Group, Ndarray, Order, Storage, Value,
 };
 pub use self::plain::PlainDescription;
 pub use self::source::{Position, SourceMap, Span, Step};
+pub(crate) use self::suggest::nearest;
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{Place, Sink};

@@ -16,7 +16,7 @@ pub(super) fn hint<'a>(
 }
 
 /// The candidate nearest to `word`: equal but for case, or with few letters changed.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -121,7 +121,7 @@ fn copy_beside(
             if count == 0 {
                 return Ok(());
             }
-            sink(buffer.get(..count).unwrap_or_default()).map_err(Fault::Sink)?;
+            sink(buffer.split_at(count).0).map_err(Fault::Sink)?;
             passing.pass_on(buffer, count);
         }
     })?;

@@ -12,7 +12,7 @@ const MOST: u64 = 1 << 24;
 /// What to read.
 #[derive(Debug, Clone, Default)]
 pub struct CornersOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
     /// Elements to read at each end of each dimension of an array with more elements than
     /// `threshold`; all when not given.
@@ -29,12 +29,12 @@ pub struct Corners {
     pub element: ElementType,
     /// The description of the array, when there is one.
     pub description: Option<Ndarray>,
-    /// The extents of the part that was asked for, in the order of the shape.
+    /// The extents of the part that was asked for, in the order of the indices.
     pub shape: Vec<u64>,
     /// Elements at the beginning of each dimension; where these are fewer than the extent, so many are
     /// there of its end too.
     pub leading: Vec<u64>,
-    /// The elements that were read, last index of the shape fastest, in this machine's byte order.
+    /// The elements that were read, last index fastest, in this machine's byte order.
     pub bytes: Vec<u8>,
 }
 
@@ -172,7 +172,7 @@ mod tests {
             ("currents/velocity.ra", Some("::-1,1:,3::2")),
             ("currents/velocity.ra", Some("0,:,10")),
         ] {
-            let array = pack.array(member).unwrap();
+            let array = pack.array(member).unwrap().in_shape_order().unwrap();
             let read = |edge| {
                 let slice = slice.map(str::to_owned);
                 array.corners(&CornersOptions { slice, edge, threshold: 0 }).unwrap()

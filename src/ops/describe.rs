@@ -10,7 +10,7 @@ use super::lone::look;
 use super::survey::{Survey, survey_all};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
-use crate::finding::{Finding, count_errors};
+use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, PendingFile};
 use crate::ndl::Document;
 use crate::pack::{self, Contents, Convention};
@@ -43,8 +43,7 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
         return describe_file(target, options);
     }
     let archive = Archive::open_watched(target, &options.progress)?;
-    let Glance { contents, .. } =
-        glance(&archive, options.jobs.unwrap_or_else(parallel::default_jobs))?;
+    let Glance { contents, .. } = glance(&archive, parallel::jobs(options.jobs))?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))
@@ -66,6 +65,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     for (path, facts) in &contents.arrays {
         facts.findings(path, &mut findings);
     }
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: target.to_owned(), findings });
     }
@@ -100,7 +100,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
             crate::path::escape(&target.to_string_lossy())
         )));
     }
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Survey { contents, mut findings, .. } = survey_all(target, jobs, &options.progress)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
+use crate::allowance::Allowance;
 use crate::archive::{Archive, Member};
 use crate::error::Result;
 use crate::finding::Finding;
@@ -26,10 +27,10 @@ pub(super) fn glance(archive: &Archive, jobs: usize) -> Result<Glance> {
     let progress = archive.progress();
     // Of what is no stream, little is read, and nobody knows how much.
     progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
-    let alike = AlikeOfJobs::new(jobs);
+    let (alike, allowance) = (AlikeOfJobs::new(jobs), archive.allowance()?);
     let mut scan = archive.scan(jobs, &|member, content| {
         progress.at(&member.name);
-        let content = look(member, content, &alike);
+        let content = look(member, content, &alike, &allowance);
         progress.done(1);
         content
     })?;
@@ -52,11 +53,16 @@ pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
     about.filter_map(|finding| finding.member.clone()).collect()
 }
 
-fn look(member: &Member, content: &mut dyn BufRead, alike: &AlikeOfJobs) -> Content {
+fn look(
+    member: &Member,
+    content: &mut dyn BufRead,
+    alike: &AlikeOfJobs,
+    allowance: &Allowance,
+) -> Content {
     if !path::is_sound(&member.name) {
         return Content::Other;
     }
-    let mut inspector = Inspector::new(&member.name);
+    let mut inspector = Inspector::within(&member.name, allowance);
     // A member that cannot be read is shown as far as it can.
     let _ = inspector.read(content);
     alike.finish(inspector, &member.name, member.size)

@@ -81,6 +81,11 @@ impl Known {
         missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
     }
 
+    /// That it says nothing of a file.
+    pub(super) fn unlisted(&self, name: &str) -> Finding {
+        manifests::unlisted(name, &self.name)
+    }
+
     /// What its digests are made by.
     pub(super) fn algorithm(&self) -> Algorithm {
         self.digests.algorithm()

@@ -13,7 +13,7 @@ use super::select::Patterns;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::finding::{self, Finding};
 use crate::ndl::{Extent, Order, PlainDescription, Value};
 use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
 use crate::parallel;
@@ -139,8 +139,9 @@ pub struct ListedArray<'a> {
 /// ```
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open_watched(target, &options.progress)?;
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let Glance { placement, mut members, contents, findings } = glance(&archive, jobs)?;
+    let jobs = parallel::jobs(options.jobs);
+    let Glance { placement, mut members, contents, mut findings } = glance(&archive, jobs)?;
+    finding::cut(&mut findings);
     let ListOptions { patterns, .. } = options;
     if !patterns.is_empty() || options.arrays {
         members.retain(|member| {

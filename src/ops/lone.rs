@@ -7,7 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::inline;
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::ndl::{Document, Extent, Ndarray};
@@ -15,7 +17,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
 };
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 64 * 1024;
@@ -52,8 +54,8 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
         widest = Some(lone);
     }
     widest.ok_or_else(|| {
-        let root = root.unwrap_or(Path::new(".")).display();
-        Error::Unsupported(format!("`{}` does not lie below `{root}`", path.display()))
+        let root = escape_path(root.unwrap_or(Path::new(".")));
+        Error::Unsupported(format!("`{}` does not lie below `{root}`", escape_path(path)))
     })
 }
 
@@ -95,6 +97,11 @@ impl Lone {
 
     pub(super) fn is_pack_document(&self) -> bool {
         self.subject.as_str() == PACK_DOCUMENT
+    }
+
+    /// Whether it is neither an array nor a description by its name.
+    pub(super) fn is_ordinary(&self) -> bool {
+        self.unattached.is_some()
     }
 
     fn is_attached(&self) -> bool {
@@ -198,6 +205,18 @@ impl Lone {
         findings
     }
 
+    /// Elements that the subject repeats and its array does not hold.
+    pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
+        let mut findings = inline::below(&self.root, &self.contents)?;
+        let stem = self.subject.without_extension();
+        let is_own = |member: &str| {
+            self.is_pack_document()
+                || member.rsplit_once('.').is_some_and(|(member, _)| member == stem)
+        };
+        findings.retain(|finding| finding.member.as_deref().is_some_and(is_own));
+        Ok(findings)
+    }
+
     /// Documents that were read on account of the subject itself.
     pub(super) fn extension_words(&self) -> Vec<Finding> {
         let mut findings = self.contents.extension_words();
@@ -220,9 +239,24 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     Ok(described.map(|described| described.entity.to_ndarray()))
 }
 
+/// Why what is at `path` is not taken as an array, which is known by its name.
+pub(super) fn not_an_array(path: &Path) -> Error {
+    let name = path.to_string_lossy().into_owned();
+    match fs::kind_of(path) {
+        Ok(FileKind::RawArray) => Error::Mismatch {
+            name,
+            reason: format!(
+                "a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"
+            ),
+        },
+        Ok(kind) => Error::NotAnArray { name, kind },
+        Err(error) => error,
+    }
+}
+
 /// Reads the header of an array or the text of a description.
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
-    let file = File::open_regular(path)?;
+    let file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
     let mut buffer = vec![0; BLOCK];
     let mut at = 0;

@@ -16,7 +16,7 @@ use crate::archive::{Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs;
+use crate::fs::{self, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::parallel;
@@ -85,8 +85,8 @@ impl ManifestReport {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or something in it is damaged or forbids reading, and by algorithms that can be
-/// forged.
+/// When it cannot be read, or something in it is damaged or forbids reading, and by algorithms whose manifests are
+/// only read.
 ///
 /// ```
 /// use ra_pack::{ManifestOptions, manifest_of};
@@ -98,14 +98,15 @@ impl ManifestReport {
 pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestReport> {
     let start = Instant::now();
     let algorithm = options.algorithm;
-    if algorithm.is_weak() {
-        let why = format!("{} can be forged; make the manifest with sha256", algorithm.name());
+    if !algorithm.is_written() {
+        let name = algorithm.name();
+        let why = format!("a manifest by {name} is only read; make it by sha256 or sha512");
         return Err(Error::Unsupported(why));
     }
     let progress = &options.progress;
     let archive = Archive::open_watched(target, progress)?;
     progress.stage("reading", archive.bytes_to_read(), 0);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let scan = archive.scan(jobs, &|member, content| {
         let digest = digest(member, content, algorithm, progress);
         progress.done(1);
@@ -131,6 +132,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     }
     finding::rename(&mut findings, |name| placement.shown(name));
     finding::sort(&mut findings);
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: target.to_owned(), findings });
     }
@@ -184,6 +186,7 @@ pub fn write_manifest(
         )));
     }
     let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
+    let _turn = Turn::beside(&path, &options.progress);
     let stale = free(&path, options)?;
     made.leftovers = fs::leftovers(&path);
     options.progress.stage("finishing", 0, 0);

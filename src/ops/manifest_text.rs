@@ -14,8 +14,14 @@ use crate::path::MemberPath;
 
 /// Which manifest a single file is held against when there are several: the one that every reader of
 /// packs knows, then the strongest.
-pub(super) const BY_PREFERENCE: [Algorithm; 4] =
-    [Algorithm::Sha256, Algorithm::Sha512, Algorithm::Sha1, Algorithm::Md5];
+pub(super) const BY_PREFERENCE: [Algorithm; 6] = [
+    Algorithm::Sha256,
+    Algorithm::Sha512,
+    Algorithm::Sha384,
+    Algorithm::Sha224,
+    Algorithm::Sha1,
+    Algorithm::Md5,
+];
 
 /// The files at the root of a pack, by their names there.
 pub(super) trait RootFiles {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use super::present::Present;
-use crate::archive::DataFault;
+use crate::archive::{Archive, DataFault};
 use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -15,6 +15,11 @@ use crate::progress::Progress;
 /// Most bytes of manifests that are read, of one pack together: five million files with names of forty
 /// bytes. It bounds the memory that a compressed manifest can ask for.
 pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
+
+/// Most bytes of the manifests in an archive that are read. An entry takes three times the memory of its line.
+pub(super) fn longest(archive: &Archive) -> Result<u64> {
+    Ok((archive.allowance()?.limit() >> 2).min(MAX_MANIFEST))
+}
 
 /// The digest of a whole open file, which nobody watches.
 pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {
@@ -31,7 +36,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
         if count == 0 {
             return Ok(hasher.finish());
         }
-        hasher.update(buffer.get(..count).unwrap_or_default());
+        hasher.update(buffer.split_at(count).0);
         at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
     }
 }
@@ -133,6 +138,22 @@ impl NamedManifest {
         findings.append(&mut unlisted_files);
     }
 
+    /// That it lists fewer files than a stronger manifest has to, which are all of `files`.
+    pub(super) fn lists_less_than<'n>(
+        &self,
+        files: impl Iterator<Item = &'n str>,
+    ) -> Option<Finding> {
+        let mut unlisted = files.filter(|name| self.manifest.get(name).is_none());
+        let first = unlisted.next()?;
+        let count = unlisted.count().saturating_add(1);
+        let message = format!(
+            "{count} of the files are listed in a stronger manifest only, `{first}` among them"
+        );
+        let hint = "make all manifests anew: who reads this one alone does not check these files";
+        let finding = Finding::new(Code::ManifestsDisagree, message).warning();
+        Some(finding.in_member(&*self.name).hint(hint))
+    }
+
     /// Everything in which two manifests of one algorithm differ.
     pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
         let finding = |path: &str| {
@@ -195,6 +216,9 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     let (code, message) = match DataFault::of(error) {
         Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
         Some(fault @ DataFault::Unused { .. }) => (Code::TrailingCompressed, fault.to_string()),
+        Some(fault @ DataFault::Window) => {
+            return Finding::new(Code::Unsupported, fault.to_string()).in_member(member);
+        }
         Some(fault) => (Code::BadMemberData, fault.to_string()),
         None => (Code::BadMemberData, format!("the content cannot be read: {error}")),
     };

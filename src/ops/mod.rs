@@ -32,6 +32,7 @@ mod extract;
 mod get;
 mod glance;
 mod info;
+mod inline;
 mod intact;
 mod known;
 mod list;

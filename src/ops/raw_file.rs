@@ -3,13 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use bytemuck::Pod;
-
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile};
-use crate::ra::RawArray;
+use crate::ra::{Element, RawArray};
 
-impl<T: Pod> RawArray<T> {
+impl<T: Element> RawArray<T> {
     /// Reads the file at `path`.
     ///
     /// # Errors

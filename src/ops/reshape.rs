@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::lone;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, File, Stamp};
+use crate::fs::{self, File, Stamp, Turn};
 use crate::ndl::Order;
 use crate::pack::{Contents, Described, Update, Updated, shape_of};
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape_path};
+use crate::progress::Progress;
 use crate::ra::{Encoding, Header};
 
 /// Bytes that are copied at once.
@@ -48,23 +49,24 @@ struct Revised {
 /// When the shape makes another number of elements, the array or its description is at fault, or the
 /// system refuses.
 pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
-    let file = File::open_regular(path)?;
-    let stamp = file.stamp()?;
     let place = described_place(path)?;
+    let _turn = Turn::beside(&place, &Progress::default());
+    let file = File::open(path)?;
+    let stamp = file.stamp()?;
     let lone::Lone { root, subject, contents, .. } = lone::gather(&place, None)?;
     let Some((subject, facts)) = contents.arrays.entry(subject.as_str()) else {
-        return Err(Error::Unsupported(format!("`{}` is no array (.ra)", path.display())));
+        return Err(lone::not_an_array(path));
     };
     let header = match &facts.header {
         Ok(header) => header,
         Err(source) => {
             let name = path.to_string_lossy().into_owned();
-            return Err(Error::Array { name, source: (**source).clone() });
+            return Err(Error::array(name, (**source).clone()));
         }
     };
     header.check_file_len(stamp.len()).map_err(|source| {
         let name = path.to_string_lossy().into_owned();
-        Error::Array { name, source }
+        Error::array(name, source)
     })?;
     let mut findings = Vec::new();
     let described = contents.description(subject, &mut findings);
@@ -112,8 +114,8 @@ fn described_place(path: &Path) -> Result<PathBuf> {
         return Err(Error::Unsupported(format!(
             "`{}` is a link to `{}`, but is described where the link lies; reshape the array itself, and then \
              see to that description",
-            escape(&path.to_string_lossy()),
-            escape(&place.to_string_lossy())
+            escape_path(path),
+            escape_path(&place)
         )));
     }
     Ok(place)
@@ -160,7 +162,7 @@ fn revise(
 /// Writes the new header and everything that follows the old one.
 fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Header) -> Result<()> {
     fs::rewrite(path, |_, pending| {
-        let header = new.encode_with_flags();
+        let header = new.encode();
         pending.write_all_at(&header, 0)?;
         let (mut from, mut to) = (old.header_len(), new.header_len());
         let mut block = vec![0; BLOCK];

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bag::is_declaration;
 use super::manifest_text::RootFiles;
-use super::manifests::{self, MAX_MANIFEST};
-use crate::archive::Member;
+use super::manifests;
+use crate::archive::{Archive, Member};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::pack::{self, Layout, Placement};
@@ -26,17 +26,30 @@ fn is_manifest(name: &str) -> bool {
     pack::manifest_algorithm(last(name)).is_some()
 }
 
-/// Reads a member that may be one of them; `kept` counts the bytes of all.
-pub(super) fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Text {
+/// Counts the bytes of all that is kept.
+pub(super) struct Kept {
+    count: AtomicU64,
+    longest: u64,
+}
+
+impl Kept {
+    pub(super) fn of(archive: &Archive) -> Result<Self> {
+        Ok(Self { count: AtomicU64::new(0), longest: manifests::longest(archive)? })
+    }
+}
+
+/// Reads a member that may be one of them.
+pub(super) fn look(kept: &Kept, member: &Member, content: &mut dyn BufRead) -> Text {
     if !is_manifest(&member.name) && !is_declaration(last(&member.name)) {
         return None;
     }
     let mut text = Vec::new();
-    let read = content.take(MAX_MANIFEST.saturating_add(1)).read_to_end(&mut text);
+    let longest = kept.longest;
+    let read = content.take(longest.saturating_add(1)).read_to_end(&mut text);
     let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    if kept.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > MAX_MANIFEST {
+    if kept.count.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > longest {
         return Some(Box::new(Err(io::Error::other(format!(
-            "the manifests are longer than the {MAX_MANIFEST} bytes that are read"
+            "the manifests are longer than the {longest} bytes that are read"
         )))));
     }
     Some(Box::new(read.map(|_| text)))
@@ -44,15 +57,11 @@ pub(super) fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead)
 
 /// The same where another manifest counts, which lies beside the archive: of those inside is only seen whether the
 /// system lets them be read.
-pub(super) fn look_with_outside(
-    kept: &AtomicU64,
-    member: &Member,
-    content: &mut dyn BufRead,
-) -> Text {
+pub(super) fn look_with_outside(kept: &Kept, member: &Member, content: &mut dyn BufRead) -> Text {
     if !is_manifest(&member.name) {
         return look(kept, member, content);
     }
-    let read = io::copy(&mut content.take(MAX_MANIFEST.saturating_add(1)), &mut io::sink());
+    let read = io::copy(&mut content.take(kept.longest.saturating_add(1)), &mut io::sink());
     read.err().map(|error| Box::new(Err(error)))
 }
 

@@ -10,10 +10,11 @@ use super::lone::{self, Lone};
 use super::survey::{Survey, survey_all};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
-use crate::fs;
+use crate::fs::{self, Turn};
 use crate::pack::{Contents, Described, Update, Updated};
 use crate::parallel;
 use crate::path::MemberPath;
+use crate::progress::Progress;
 
 /// What was changed, and what could not be.
 #[derive(Debug, Clone, Serialize)]
@@ -61,7 +62,7 @@ impl UpdateReport {
 ///
 /// # Errors
 ///
-/// When the system refuses.
+/// [`Error::NotAnArray`](crate::Error::NotAnArray) for a file that is neither an array nor a description, and when the system refuses.
 pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
     let mut report = UpdateReport {
         target: target.to_owned(),
@@ -70,12 +71,16 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
         findings: Vec::new(),
     };
     if fs::is_directory(target)? {
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let Survey { contents, findings, .. } = survey_all(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {
-        let Lone { root, subject, contents, .. } = lone::gather(target, None)?;
+        let lone = lone::gather(target, None)?;
+        if lone.is_ordinary() {
+            return Err(lone::not_an_array(target));
+        }
+        let Lone { root, subject, contents, .. } = lone;
         let stem = subject.without_extension().to_owned();
         let is_pack_document = subject.as_str() == crate::pack::PACK_DOCUMENT;
         let counts = |path: &MemberPath| is_pack_document || path.without_extension() == stem;
@@ -116,6 +121,7 @@ fn update(
                 let Some((_, described)) = arrays.first() else { continue };
                 let document = root.join(member);
                 let old = described.facts.text();
+                let _turn = Turn::beside(&document, &Progress::default());
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
                 report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
                     document: document.clone(),

@@ -1,5 +1,5 @@
-//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read
-//! and no digest computed.
+//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read but of
+//! arrays whose elements a description repeats, and no digest computed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::glance::{Glance, glance};
+use super::info::is_array_file;
+use super::inline;
 use super::lone;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
@@ -15,7 +17,7 @@ use crate::fs;
 use crate::ndl;
 use crate::pack::{self, Contents, DescriptionFacts};
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
 
 /// What a document that comes without a file is called.
@@ -75,6 +77,7 @@ impl ValidateReport {
             }
         }
         finding::sort(&mut self.findings);
+        finding::cut(&mut self.findings);
         self
     }
 }
@@ -127,10 +130,11 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
-    let Glance { mut contents, findings, .. } = glance(&archive, jobs)?;
+    let jobs = parallel::jobs(options.jobs);
+    let Glance { mut contents, findings, placement, .. } = glance(&archive, jobs)?;
     report.findings = findings;
     report.findings.extend(contents.findings_sparingly());
+    report.findings.extend(inline::in_archive(&archive, &placement, &contents, jobs)?);
     for (path, facts) in contents.unattached() {
         let base = pack::group_of(path);
         contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
@@ -146,6 +150,14 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 }
 
 fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    let kind = fs::kind_of(target)?;
+    if kind.is_of_another_format() && !is_array_file(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is {}",
+            escape(&target.to_string_lossy()),
+            kind.not("a description")
+        )));
+    }
     let mut report = ValidateReport::new(target, None);
     let lone = match lone::gather(target, options.root.as_deref()) {
         Ok(lone) => lone,
@@ -162,6 +174,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     report.findings = lone.findings();
+    report.findings.extend(lone.inline_findings()?);
     if options.strict {
         report.findings.extend(lone.extension_words());
     }

@@ -1,5 +1,7 @@
 //! One array against its description: shape, type, order and storage must be what the header says.
 
+use std::cell::OnceCell;
+
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::{Coordinates, Resolved, own_length};
 use super::describe::filter_word;
@@ -9,17 +11,33 @@ use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Datatype, Endian, Extent, Order, PlainDescription, Step, Storage};
 use crate::path::MemberPath;
-use crate::ra::{Encoding, Flags, Header};
+use crate::ra::{ElementKind, Encoding, Flags, Header};
 
 /// What checks share.
 pub(super) struct Context<'a> {
+    contents: &'a Contents,
     pub(super) coordinates: Coordinates<'a>,
     pub(super) sources: Sources,
+    /// Whether the document of the pack is one that ra-pack made, once somebody asked.
+    is_own: OnceCell<bool>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
-        Self { coordinates: Coordinates::new(contents), sources: Sources::default() }
+        Self {
+            contents,
+            coordinates: Coordinates::new(contents),
+            sources: Sources::default(),
+            is_own: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn contents(&self) -> &'a Contents {
+        self.contents
+    }
+
+    pub(super) fn is_own_document(&self) -> bool {
+        *self.is_own.get_or_init(|| self.contents.has_own_document())
     }
 
     /// What is wrong with coordinates, when every array has been checked.
@@ -50,7 +68,7 @@ pub(super) fn array<'a>(
     context: &mut Context<'a>,
     findings: &mut Vec<Finding>,
 ) {
-    let Context { coordinates, sources } = context;
+    let Context { coordinates, sources, .. } = context;
     let mut check = Check { path, facts, header, described, sources, findings };
     check.datatype();
     match described.entity {
@@ -65,40 +83,6 @@ pub(super) fn array<'a>(
         Entity::DimCoord(_) => check.coordinate(),
     }
     check.storage();
-}
-
-/// Compares what two documents say of one array where the header does not decide.
-pub(super) fn agree(
-    path: &MemberPath,
-    beside: &Described<'_>,
-    of_pack: &Described<'_>,
-    context: &mut Context<'_>,
-    findings: &mut Vec<Finding>,
-) {
-    let (one, other) = (beside.order(), of_pack.order());
-    if one == other {
-        return;
-    }
-    let finding = Finding::new(
-        Code::DescribedTwice,
-        format!(
-            "`{}` and `{}` disagree about the order of `{path}`",
-            beside.member, of_pack.member
-        ),
-    )
-    .expected(
-        format!("{} order, as `{}` says", one.word(), beside.member),
-        format!("{} order", other.word()),
-    )
-    .hint("make `storage.order` the same in both, or keep one of them")
-    .in_member(of_pack.member);
-    let Described { member, facts, group, entity, .. } = *of_pack;
-    let place = [Step::Key("storage"), Step::Key("order")];
-    let span = context.sources.span(member, facts, &group.path, entity.name(), &place);
-    findings.push(match span {
-        Some(span) => finding.at_span(facts.text(), span),
-        None => finding,
-    });
 }
 
 struct Check<'c, 'a> {
@@ -118,7 +102,7 @@ impl<'a> Check<'_, 'a> {
         };
         let element = self.header.element();
         match element::fit(datatype, element) {
-            Fit::Exact => {}
+            Fit::Exact => self.tag(datatype),
             Fit::Loose(hint) => {
                 let finding = Finding::new(
                     Code::LooseDescription,
@@ -150,6 +134,25 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
+    /// A tag is a word of the author's own; one that names a type is misunderstood as that type.
+    fn tag(&mut self, datatype: &Datatype) {
+        let Datatype::Opaque { tag: Some(tag), .. } = datatype else { return };
+        let element = self.header.element();
+        if element.kind() != ElementKind::User || Datatype::from_word(tag).is_none() {
+            return;
+        }
+        let finding = Finding::new(
+            Code::LooseDescription,
+            format!("the tag `{tag}` names a type, but `{}` holds opaque elements", self.path),
+        )
+        .expected(format!("another tag, because the header says {element}"), format!("`{tag}`"))
+        .hint(format!(
+            "if the elements are `{tag}`, store them as that and write `type: {tag}`; else choose \
+             another tag"
+        ));
+        self.push(finding, &[Step::Key("type")]);
+    }
+
     /// A string is the bytes of one text, so its length is the header's only dim.
     fn text(&mut self, is_scalar: bool) {
         if !is_scalar {
@@ -165,7 +168,10 @@ impl<'a> Check<'_, 'a> {
                 Code::ShapeMismatch,
                 format!("the string in `{}` is not one run of bytes", self.path),
             )
-            .expected("1 dim, the length in bytes", format!("{} dims", self.header.dims().len()));
+            .expected(
+                format!("dims {} of the header", list(self.header.dims())),
+                "a string, which has 1 dim, its length in bytes",
+            );
             self.push(finding, &[Step::Key("shape")]);
         }
     }
@@ -302,12 +308,15 @@ impl<'a> Check<'_, 'a> {
             _ => false,
         };
         if !fits {
-            let expected = wanted.map_or("1 dim".to_owned(), |wanted| format!("dims [{wanted}]"));
+            let found = match wanted {
+                Some(wanted) if dims.len() == 1 => format!("size {wanted}"),
+                _ => "a coordinate, which has 1 dim".to_owned(),
+            };
             let finding = Finding::new(
                 Code::ShapeMismatch,
                 format!("the size of the coordinate is not that of `{}`", self.path),
             )
-            .expected(expected, format!("dims {}", list(dims)));
+            .expected(format!("dims {} of the header", list(dims)), found);
             self.push(finding, &[Step::Key("size")]);
         }
     }
@@ -374,13 +383,7 @@ impl<'a> Check<'_, 'a> {
 
     /// Adds a finding that points at a key of the entity.
     fn push(&mut self, finding: Finding, place: &[Step<'_>]) {
-        let Described { member, facts, group, entity, .. } = *self.described;
-        let finding = finding.in_member(member);
-        let span = self.sources.span(member, facts, &group.path, entity.name(), place);
-        self.findings.push(match span {
-            Some(span) => finding.at_span(facts.text(), span),
-            None => finding,
-        });
+        self.findings.push(self.sources.at(self.described, finding, place));
     }
 }
 

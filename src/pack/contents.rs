@@ -1,17 +1,21 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
+use std::cell::OnceCell;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::by_path::{ByPath, Near};
+use super::coordinates::join_groups;
 use super::inspect::is_pack_document;
-use super::lookup::Sources;
 use super::{
-    ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, check,
+    ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, agree, check,
     entity_path, group_of,
 };
-use crate::finding::{Code, Finding};
-use crate::ndl::{Attribute, DimCoord, Document, Group, Ndarray, Order, PlainDescription, Value};
+use crate::finding::{Code, Finding, Severity};
+use crate::ndl::{
+    self, Attribute, Datatype, DimCoord, Document, Group, Ndarray, Order, PlainDescription,
+    Storage, Value,
+};
 use crate::parallel;
 use crate::path::MemberPath;
 
@@ -49,6 +53,20 @@ impl<'a> Entity<'a> {
         match self {
             Self::Ndarray(ndarray) => ndarray.clone(),
             Self::DimCoord(dimcoord) => super::as_ndarray(dimcoord),
+        }
+    }
+
+    pub(super) fn datatype(self) -> &'a Datatype {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.datatype,
+            Self::DimCoord(dimcoord) => &dimcoord.datatype,
+        }
+    }
+
+    pub(super) fn storage(self) -> Option<&'a Storage> {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.storage.as_ref(),
+            Self::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
         }
     }
 
@@ -197,6 +215,7 @@ impl Contents {
             }
         }
         let near = Near::default();
+        let astray: OnceCell<Vec<&MemberPath>> = OnceCell::new();
         for ((path, facts), is_right) in self.arrays.iter().zip(self.all_plainly_right(jobs)) {
             let first = findings.len();
             facts.findings(path, &mut findings);
@@ -210,16 +229,18 @@ impl Contents {
                     && let Some(other) = self.in_pack_document(path)
                 {
                     check::array(path, facts, header, &other, &mut context, &mut findings);
-                    check::agree(path, &described, &other, &mut context, &mut findings);
+                    agree::agree(path, &described, &other, &mut context, &mut findings);
                 }
             } else if !is_right && described.is_none() && findings.len() == before {
-                findings.push(undescribed(path));
+                let astray = astray.get_or_init(|| self.astray());
+                findings.push(undescribed(path, astray));
             }
             for finding in findings.iter_mut().skip(first) {
                 finding.array.get_or_insert_with(|| path.as_str().to_owned());
             }
         }
-        self.missing_arrays(&mut context.sources, &mut findings);
+        self.missing_arrays(&mut context, &mut findings);
+        self.second_arrays(&mut context, &mut findings);
         self.reference_findings(&mut findings);
         context.findings(&mut findings);
         findings
@@ -306,7 +327,12 @@ impl Contents {
                 .hint("keep one of them"),
             );
         }
-        findings.extend(facts.findings().iter().cloned());
+        findings.extend(facts.findings().iter().cloned().map(|finding| {
+            if !facts.text().trim().is_empty() {
+                return finding;
+            }
+            finding.hint(format!("write a description: `ra-pack describe {path} > {member}`"))
+        }));
         let Some(document) = facts.document() else {
             if !facts.findings().iter().any(Finding::is_error) {
                 findings.push(not_a_description(member.as_str()));
@@ -349,27 +375,93 @@ impl Contents {
         Some(Described { member, facts, group, entity, of_pack: true })
     }
 
+    /// Whether the pack's own document describes something at this path.
+    pub(super) fn is_in_pack_document(&self, path: &str) -> bool {
+        self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some())
+    }
+
     /// Arrays that the pack's document describes and that are not there.
-    fn missing_arrays(&self, sources: &mut Sources, findings: &mut Vec<Finding>) {
+    fn missing_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
         let Some((member, facts)) = &self.pack_document else { return };
         let Some(document) = facts.document() else { return };
         for (group, ndarray) in document.ndarrays() {
-            let directory = group.path.trim_start_matches('/');
-            let slash = if directory.is_empty() { "" } else { "/" };
-            let file = format!("{directory}{slash}{}.ra", ndarray.name);
-            if ndarray.value.is_none() && !self.arrays.contains(&file) {
-                let finding = Finding::new(
-                    Code::MissingArray,
-                    format!("`{}` is described, but there is no `{file}`", ndarray.name),
-                )
-                .in_member(member.as_str());
-                let span = sources.span(member, facts, &group.path, &ndarray.name, &[]);
-                findings.push(match span {
-                    Some(span) => finding.at_span(facts.text(), span),
-                    None => finding,
-                });
+            let path = entity_path(&group.path, &ndarray.name);
+            if ndarray.value.is_none() && !self.is_array_at(&path) {
+                let entity = Entity::Ndarray(ndarray);
+                let described = Described { member, facts, group, entity, of_pack: true };
+                let finding = missing_array(&path, ndarray);
+                let mut finding = context.sources.at(&described, finding, &[]);
+                if context.is_own_document() {
+                    finding.severity = Severity::Error;
+                }
+                findings.push(finding);
             }
         }
+    }
+
+    /// Arrays that a document next to another array describes and that are absent.
+    fn second_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
+        let near = Near::default();
+        for (path, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
+            let Some(document) = facts.document() else { continue };
+            if document.ndarrays().nth(1).is_none() {
+                continue;
+            }
+            let Some(array) = self.array_beside(path, &near) else { continue };
+            let chosen = self.description(array, &mut Vec::new());
+            for (group, ndarray) in document.ndarrays() {
+                let is_chosen = chosen.is_some_and(|chosen| {
+                    matches!(chosen.entity, Entity::Ndarray(other) if std::ptr::eq(other, ndarray))
+                });
+                let home = join_groups(&group_of(path), &group.path);
+                let at = entity_path(&home, &ndarray.name);
+                if ndarray.value.is_none() && !is_chosen && !self.is_array_at(&at) {
+                    let (member, entity) = (path.as_str(), Entity::Ndarray(ndarray));
+                    let described = Described { member, facts, group, entity, of_pack: false };
+                    findings.push(context.sources.at(&described, missing_array(&at, ndarray), &[]));
+                }
+            }
+        }
+    }
+
+    /// What is wrong with the document of the pack as the one that describes every array, where it is not what
+    /// the other descriptions make. `found` is what was found by [`Contents::findings_by`].
+    pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
+        const SHOWN: usize = 3;
+        let Some((member, facts)) = &self.pack_document else { return Vec::new() };
+        if facts.document().is_none() {
+            return Vec::new();
+        }
+        let is_own = || self.has_own_document();
+        let mut missing =
+            self.arrays.keys().filter(|path| self.in_pack_document(path).is_none()).peekable();
+        if missing.peek().is_some() {
+            let shown: Vec<_> =
+                missing.by_ref().take(SHOWN).map(|path| format!("`{path}`")).collect();
+            let (shown, more) = (shown.join(", "), missing.count());
+            let shown = if more > 0 { format!("{shown} and {more} more") } else { shown };
+            let message = format!("the document of the pack does not describe {shown}");
+            let finding = Finding::new(Code::PartialDocument, message).in_member(member.as_str());
+            let severity = if is_own() { Severity::Error } else { Severity::Warning };
+            return vec![Finding { severity, ..finding }];
+        }
+        let near = Near::default();
+        let is_repeated = |path: &MemberPath| self.beside(path, &near).next().is_some();
+        let is_explained =
+            found.iter().any(|finding| finding.is_error() || finding.code == Code::DescribedTwice);
+        if is_explained || !self.arrays.keys().all(is_repeated) || !is_own() {
+            return Vec::new();
+        }
+        let message =
+            "the document of the pack is not what the descriptions beside the arrays make";
+        let finding = Finding::new(Code::DescribedTwice, message).in_member(member.as_str());
+        vec![finding.hint("`ra-pack create` makes it anew")]
+    }
+
+    /// Some descriptions that stand beside no array: one of them may be meant for an array that has none.
+    fn astray(&self) -> Vec<&MemberPath> {
+        const MOST: usize = 64;
+        self.unattached().map(|(path, _)| path).take(MOST).collect()
     }
 }
 
@@ -420,12 +512,27 @@ fn not_a_description(member: &str) -> Finding {
     .hint("rename it if it is meant for something else")
 }
 
-fn undescribed(path: &MemberPath) -> Finding {
-    Finding::new(Code::Undescribed, "the array has no description")
+fn missing_array(path: &str, ndarray: &Ndarray) -> Finding {
+    let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+    let message = format!("`{}` is described, but there is no `{file}`", ndarray.name);
+    Finding::new(Code::MissingArray, message)
+}
+
+/// `astray` are descriptions beside no array.
+fn undescribed(path: &MemberPath, astray: &[&MemberPath]) -> Finding {
+    let near = astray.iter().filter(|other| other.parent() == path.parent());
+    let near = ndl::nearest(path.stem(), near.map(|other| other.stem()));
+    let finding = Finding::new(Code::Undescribed, "the array has no description")
         .in_member(path.as_str())
         .expected(
             format!("`{}.yaml` beside it, or an entry in `manifest.yaml`", path.stem()),
             "neither",
-        )
-        .hint("`ra-pack describe --write DIR` writes what the headers say")
+        );
+    match near {
+        Some(near) => finding.hint(format!(
+            "`{near}.yaml` stands beside no array: did you mean `{}.yaml`?",
+            path.stem()
+        )),
+        None => finding.hint("`ra-pack describe --write DIR` writes what the headers say"),
+    }
 }

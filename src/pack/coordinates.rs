@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::agree::{Contrast, Difference, Side, differences};
 use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::lookup::{Sources, candidates};
@@ -32,6 +33,10 @@ pub(super) struct Coordinates<'a> {
     contents: &'a Contents,
     /// Claims by the coordinate's path in the pack.
     claims: BTreeMap<String, Vec<Claim<'a>>>,
+    /// What each coordinate is by the first document that defines it; the one beside its array, if there is one.
+    defined: BTreeMap<String, Described<'a>>,
+    /// Later definitions that say something else than the first.
+    contradictions: Vec<(String, Described<'a>, Described<'a>)>,
 }
 
 /// What a name in a shape stands for.
@@ -46,9 +51,14 @@ pub(super) enum Resolved {
 
 impl<'a> Coordinates<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
-        let mut this = Self { contents, claims: BTreeMap::new() };
+        let mut this = Self {
+            contents,
+            claims: BTreeMap::new(),
+            defined: BTreeMap::new(),
+            contradictions: Vec::new(),
+        };
         if let Some((member, facts)) = &contents.pack_document {
-            this.declare("/", member, facts);
+            this.declare("/", member, facts, true);
         }
         let near = Near::default();
         for (path, facts) in &contents.descriptions {
@@ -56,21 +66,38 @@ impl<'a> Coordinates<'a> {
                 continue;
             }
             if contents.array_beside(path, &near).is_some() {
-                this.declare(&group_of(path), path.as_str(), facts);
+                this.declare(&group_of(path), path.as_str(), facts, false);
             }
         }
         this
     }
 
-    /// Notes the lengths that a document states, below the group that it lies in.
-    fn declare(&mut self, base: &str, member: &'a str, facts: &'a DescriptionFacts) {
+    /// Notes what a document states of coordinates, below the group that it lies in.
+    fn declare(&mut self, base: &str, member: &'a str, facts: &'a DescriptionFacts, of_pack: bool) {
         let Some(document) = facts.document() else { return };
         for (group, dimcoord) in document.dimcoords() {
             let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
+            let entity = Entity::DimCoord(dimcoord);
+            self.define(&path, Described { member, facts, group, entity, of_pack });
             if let Some(length) = dimcoord.known_size() {
                 let who = Who::Stated { member, facts, group: &group.path, name: &dimcoord.name };
                 self.claims_of(path).push(Claim { length, who });
             }
+        }
+    }
+
+    /// Notes what a coordinate is, or that another document says otherwise.
+    fn define(&mut self, path: &str, described: Described<'a>) {
+        let first = self.defined.get(path).copied().or_else(|| self.contents.own_description(path));
+        let first = *self.defined.entry(path.to_owned()).or_insert(first.unwrap_or(described));
+        // What both documents say of an array itself is compared with all else that they say of it.
+        let is_of_array = described.of_pack && !first.of_pack;
+        if std::ptr::eq(first.facts, described.facts) || is_of_array {
+            return;
+        }
+        let side = |described: &Described<'a>| Side { entity: described.entity, shared: &[] };
+        if differences(side(&first), side(&described)).iter().any(contradicts) {
+            self.contradictions.push((path.to_owned(), first, described));
         }
     }
 
@@ -115,6 +142,22 @@ impl<'a> Coordinates<'a> {
 
     /// Everybody who disagrees with the first.
     pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
+        for (path, first, other) in &self.contradictions {
+            let side = |described: &Described<'a>| Side { entity: described.entity, shared: &[] };
+            let found = differences(side(first), side(other));
+            for Difference { what, place, one, other: said, .. } in
+                found.into_iter().filter(contradicts)
+            {
+                let message = format!(
+                    "`{}` and `{}` disagree about {what} of the coordinate `{path}`",
+                    first.member, other.member
+                );
+                let finding = Finding::new(Code::DescribedTwice, message)
+                    .expected(format!("{one}, as `{}` says", first.member), said)
+                    .hint("define a coordinate once, beside its array or in one document");
+                findings.push(sources.at(other, finding, &place));
+            }
+        }
         for (path, claims) in self.claims {
             let mut claims = claims.into_iter();
             let Some(first) = claims.next() else { continue };
@@ -141,6 +184,10 @@ impl<'a> Coordinates<'a> {
             }
         }
     }
+}
+
+fn contradicts(difference: &Difference<'_>) -> bool {
+    difference.contrast == Contrast::Contradiction
 }
 
 impl<'a> Claim<'a> {
@@ -186,10 +233,15 @@ impl<'a> Claim<'a> {
 }
 
 impl Contents {
+    /// What the document beside the array at a path says of it.
+    fn own_description(&self, path: &str) -> Option<Described<'_>> {
+        let (file, _) = self.array_at(path)?;
+        self.description(file, &mut Vec::new()).filter(|described| !described.of_pack)
+    }
+
     /// The 1-D array at a path of the pack, and its length.
     fn array_length(&self, path: &str) -> Option<(&MemberPath, u64)> {
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
-        let (file, facts) = self.arrays.entry(&file)?;
+        let (file, facts) = self.array_at(path)?;
         match facts.header.as_ref().ok()?.dims() {
             [length] => Some((file, *length)),
             _ => None,
@@ -226,6 +278,10 @@ impl Contents {
         candidates(home, name).into_iter().find_map(|path| {
             if let Some((_, length)) = self.array_length(&path) {
                 return Some(Resolved::Found { path, length: Some(length) });
+            }
+            // That its header cannot be read is said of the array, and nobody is to blame who uses it.
+            if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
+                return Some(Resolved::Found { path, length: None });
             }
             let (_, facts) = self.pack_document.as_ref()?;
             let (_, coordinate) = facts.dimcoord(&path)?;

@@ -10,9 +10,10 @@ use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
 use super::coordinates::Resolved;
 use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
+use crate::finding::{Code, Finding, Severity};
 use crate::manifest::goes_on_with;
 use crate::ndl::grouped::{self, Section};
-use crate::ndl::{Attribute, DimCoord, Extent, Ndarray, Order, Storage};
+use crate::ndl::{self, Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
 use crate::parallel;
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
@@ -82,6 +83,33 @@ impl<'a> PackDocument<'a> {
         let groups: Vec<_> = builder.finish().into_iter().collect();
         let ends = ends_of_blocks(&groups, STEP);
         Self { groups, ends }
+    }
+
+    /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
+    fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
+        let mut builder = Builder { given: Some(document), ..Builder::new(contents, None) };
+        for (path, facts) in &contents.arrays {
+            if contents.in_pack_document(path).is_none()
+                && let Ok(header) = &facts.header
+            {
+                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
+            }
+        }
+        let groups = builder.finish().into_iter();
+        let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
+            let dimcoords = dimcoords.into_iter().filter_map(Part::<DimCoord>::into_model);
+            let ndarrays = ndarrays.into_iter().filter_map(Part::<Ndarray>::into_model);
+            let at = |name: &str| entity_path(&path, name);
+            let known = |name: &str| contents.is_in_pack_document(&at(name));
+            Group {
+                dimcoords: dimcoords.filter(|coord| !known(&coord.name)).collect(),
+                ndarrays: ndarrays.filter(|array| !known(&array.name)).collect(),
+                attributes,
+                path,
+            }
+        });
+        let is_empty = |group: &Group| group.dimcoords.is_empty() && group.ndarrays.is_empty();
+        groups.filter(|group| !is_empty(group)).collect()
     }
 
     /// Gives the text to `sink` block by block, which several jobs make, until that fails.
@@ -162,6 +190,57 @@ impl Contents {
         if !self.makes(document.1.text(), jobs) {
             self.pack_document = Some(document);
         }
+    }
+
+    /// Whether the document of the pack is one that ra-pack made and nobody has changed but for what it says.
+    pub(super) fn has_own_document(&self) -> bool {
+        self.pack_document.as_ref().is_some_and(|(_, facts)| {
+            let rest = facts.text().strip_prefix(HEAD);
+            let document = facts.document();
+            rest.zip(document)
+                .is_some_and(|(rest, document)| grouped::is_written_so(document, rest))
+        })
+    }
+
+    /// Forgets the document of the pack when it is one that ra-pack made of descriptions that are beside all
+    /// arrays: it is made anew. The answer is what it said that they do not say.
+    pub(crate) fn forget_own_document(&mut self) -> Option<Finding> {
+        let own = self.has_own_document();
+        let (member, facts) = self.pack_document.take_if(|_| own)?;
+        if self.undescribed().next().is_some() {
+            self.pack_document = Some((member, facts));
+            return None;
+        }
+        let message = "the document said something else than the descriptions beside the arrays, and is made anew";
+        let finding = Finding::new(Code::DescribedTwice, message).in_member(member).warning();
+        Some(finding.hint(
+            "what was changed in it by hand belongs into the descriptions beside the arrays, or below a \
+             comment of your own, which makes it yours",
+        ))
+    }
+
+    /// The text of the hand-written document of the pack with all arrays that it does not describe; nothing
+    /// when there are none.
+    pub(crate) fn complete_document(&self) -> Option<Result<String, Finding>> {
+        let (member, facts) = self.pack_document.as_ref()?;
+        let document = facts.document()?;
+        let missing = PackDocument::missing(self, document);
+        if missing.is_empty() {
+            return None;
+        }
+        let first = missing.iter().find_map(|group| {
+            let name = group.ndarrays.first().map(|array| &array.name);
+            let name = name.or_else(|| group.dimcoords.first().map(|coord| &coord.name));
+            name.map(|name| entity_path(&group.path, name))
+        });
+        let first = first.unwrap_or_default();
+        Some(ndl::complete(facts.text(), &missing).ok_or_else(|| {
+            let message = format!("the document lacks `{first}`, which cannot be added to such a text");
+            let finding = Finding::new(Code::PartialDocument, message).in_member(member.as_str());
+            let severity = Severity::Error;
+            let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
+            Finding { severity, ..finding }.hint(hint)
+        }))
     }
 
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
@@ -254,6 +333,19 @@ impl<T> Part<'_, T> {
     }
 }
 
+impl Part<'_, DimCoord> {
+    fn into_model(self) -> Option<DimCoord> {
+        match self {
+            Self::Model(coord) => Some(*coord),
+            Self::Plain { path, facts } => {
+                let group = facts.plain()?.to_document().groups.pop()?;
+                let coord = group.dimcoords.into_iter().next()?;
+                Some(DimCoord { name: path.stem().to_owned(), ..coord })
+            }
+        }
+    }
+}
+
 impl Part<'_, Ndarray> {
     fn name(&self) -> &str {
         match self {
@@ -278,6 +370,8 @@ struct Builder<'a, 'c> {
     contents: &'a Contents,
     near: Near,
     convention: Option<&'c Convention<'c>>,
+    /// What the parts are added to: its groups keep their attributes.
+    given: Option<&'c Document>,
     groups: BTreeMap<String, Parts<'a>>,
     /// Paths of the coordinates that shapes refer to.
     referred: BTreeSet<String>,
@@ -289,6 +383,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             contents,
             near: Near::default(),
             convention,
+            given: None,
             groups: BTreeMap::new(),
             referred: BTreeSet::new(),
         }
@@ -354,14 +449,16 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
             Entity::DimCoord(coord) => coord.attributes.iter().map(|a| a.name.as_str()).collect(),
         };
+        let given = self.given.and_then(|document| document.group(home));
         let group = self.group(home);
         let mut leftover = Vec::new();
         for attribute in &described.group.attributes {
-            match group.attributes.iter().find(|other| other.name == attribute.name) {
-                None => group.attributes.push(attribute.clone()),
+            let all = given.map_or(&group.attributes, |given| &given.attributes);
+            match all.iter().find(|other| other.name == attribute.name) {
+                None if given.is_none() => group.attributes.push(attribute.clone()),
                 Some(same) if same == attribute => {}
-                Some(_) if own.contains(&attribute.name.as_str()) => {}
-                Some(_) => leftover.push(attribute.clone()),
+                _ if own.contains(&attribute.name.as_str()) => {}
+                _ => leftover.push(attribute.clone()),
             }
         }
         leftover
@@ -432,7 +529,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                     referred.contains(&entity_path(path, ndarray.name()))
                 });
             group.ndarrays = ndarrays;
-            let coordinates = coordinates.into_iter().filter_map(Part::into_model);
+            let coordinates = coordinates.into_iter().filter_map(Part::<Ndarray>::into_model);
             group.dimcoords.extend(coordinates.map(|ndarray| Part::model(as_coordinate(ndarray))));
             for part in &mut group.ndarrays {
                 // A plain one names no coordinate.

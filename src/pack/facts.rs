@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::PACK_DOCUMENT;
 use super::lookup::Places;
-use crate::finding::Finding;
+use crate::allowance::Allowance;
+use crate::finding::{Code, Finding};
 use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
 use crate::path::MemberPath;
 
@@ -71,6 +72,8 @@ struct Whole {
     /// What findings call it, until it is parsed; a plain one has none.
     name: Box<str>,
     model: OnceLock<Box<Model>>,
+    /// What may be taken to parse it.
+    allowance: Allowance,
 }
 
 /// What the parser makes of it.
@@ -83,12 +86,32 @@ struct Model {
     unresolved_targets: Vec<TargetReference>,
     /// Made when something is looked up.
     places: OnceLock<Places>,
+    /// Whether it was not parsed, for want of memory.
+    is_too_large: bool,
 }
 
 impl DescriptionFacts {
     /// Takes the text of the description that is called `name`.
     pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Self {
-        Self::parse_among(name, text.into(), |head, rest| [head, rest].concat().into())
+        Self::parse_within(name, text, &Allowance::unlimited())
+    }
+
+    /// The same of a text from an archive.
+    pub(crate) fn parse_within(
+        name: &str,
+        text: impl Into<Vec<u8>>,
+        allowance: &Allowance,
+    ) -> Self {
+        let body = |head: &str, rest: &str| [head, rest].concat().into();
+        Self::parse_among(name, text.into(), allowance, body)
+    }
+
+    /// What is known of a description that is too long for its archive, and was not kept.
+    pub(super) fn too_long(name: &str, allowance: &Allowance) -> Self {
+        let model = OnceLock::from(Box::new(Model::too_large(name, allowance)));
+        let allowance = allowance.clone();
+        let whole = Whole { text: "".into(), name: name.into(), model, allowance };
+        Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
     /// The same, where `body` gives the text but for the name, of the pieces before and behind that, which
@@ -96,6 +119,7 @@ impl DescriptionFacts {
     pub(super) fn parse_among(
         name: &str,
         bytes: Vec<u8>,
+        allowance: &Allowance,
         body: impl FnOnce(&str, &str) -> Arc<str>,
     ) -> Self {
         let plain = std::str::from_utf8(&bytes).ok().and_then(|text| {
@@ -113,7 +137,8 @@ impl DescriptionFacts {
                 (shown, Some(error.into_bytes()))
             }
         };
-        let whole = Whole { text: text.into(), name: name.into(), model: OnceLock::new() };
+        let (text, allowance) = (text.into(), allowance.clone());
+        let whole = Whole { text, name: name.into(), model: OnceLock::new(), allowance };
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(name, &bytes, &whole.text)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
@@ -129,7 +154,8 @@ impl DescriptionFacts {
             let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
                 PlainDescription::text_of(body, name.as_str())
             });
-            Box::new(Whole { text: text.into(), name: "".into(), model: OnceLock::new() })
+            let (text, name, allowance) = (text.into(), "".into(), Allowance::unlimited());
+            Box::new(Whole { text, name, model: OnceLock::new(), allowance })
         })
     }
 
@@ -212,6 +238,9 @@ impl DescriptionFacts {
 
     /// What strict reading refuses and ordinary reading does not.
     pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
+        if self.plain.is_none() && self.model().is_too_large {
+            return Vec::new();
+        }
         let options = ndl::ParseOptions { strict: true };
         let text = match &self.plain {
             Some(Plain { name, body }) => {
@@ -230,7 +259,16 @@ impl DescriptionFacts {
 
 impl Whole {
     fn model(&self) -> &Model {
-        let new = || Box::new(Model::new(&self.name, self.text.as_bytes(), &self.text));
+        let new = || {
+            let memory = ndl::memory_for(&self.text);
+            if !self.allowance.take(memory) {
+                return Box::new(Model::too_large(&self.name, &self.allowance));
+            }
+            let model = Model::new(&self.name, self.text.as_bytes(), &self.text);
+            // The tree, which is the most of it, is gone by now.
+            self.allowance.give_back(memory.saturating_sub(memory >> 2));
+            Box::new(model)
+        };
         self.model.get_or_init(new)
     }
 }
@@ -262,6 +300,25 @@ impl Model {
             unresolved,
             unresolved_targets,
             places: OnceLock::new(),
+            is_too_large: false,
+        }
+    }
+
+    /// Of what is not parsed, since it would take more memory than its archive may make anyone take.
+    fn too_large(name: &str, allowance: &Allowance) -> Self {
+        let message = "the descriptions take too much memory for an archive of this size";
+        let finding = Finding::new(Code::Ndl(ndl::Code::TooLarge), message).in_member(name);
+        let limit = allowance.limit();
+        let expected = format!("at most {limit} bytes for all of them together");
+        let finding = Finding { expected: Some(expected), ..finding };
+        Self {
+            document: None,
+            findings: vec![finding.hint("keep long lists of values in arrays")],
+            describes: true,
+            unresolved: Vec::new(),
+            unresolved_targets: Vec::new(),
+            places: OnceLock::new(),
+            is_too_large: true,
         }
     }
 }

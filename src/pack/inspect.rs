@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use super::known::Alike;
 use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
+use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
 use crate::path::MemberPath;
-use crate::ra::{self, DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS};
+use crate::ra::{DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS, Probe};
 
 /// Longest header of an array.
 const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
 
-/// Encoded arrays up to this size are decoded, to see that they can be; the data of larger ones is
-/// covered by their digest only. They are rare, and no current writer makes them.
-const MAX_DECODED: usize = 64 * 1024 * 1024;
+/// As much is read of an encoded array only to tell how it is encoded. Such arrays are rare, and no current
+/// writer makes them.
+const MAX_PROBED: u64 = 64 * 1024 * 1024;
 
 /// What a file says about itself.
 #[derive(Debug)]
@@ -43,20 +44,30 @@ pub(crate) struct ArrayFacts {
 pub(crate) struct Inspector {
     wanted: Wanted,
     kept: Vec<u8>,
+    /// Tells how the data is encoded, when the header says that it is.
+    probe: Option<Probe>,
     len: u64,
+    allowance: Allowance,
+    /// What is taken of it for what is kept; nothing once more was wanted than there is.
+    taken: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// The header, and everything when the header says that the data is encoded.
+    /// The header, and how the data is encoded when the header says that it is.
     Header,
     Everything,
     Nothing,
 }
 
 impl Inspector {
-    /// Begins a file; its name says what it may be.
+    /// Begins a file on disk; its name says what it may be.
     pub(crate) fn new(name: &str) -> Self {
+        Self::within(name, &Allowance::unlimited())
+    }
+
+    /// Begins a file in an archive.
+    pub(crate) fn within(name: &str, allowance: &Allowance) -> Self {
         let wanted = if is_array(name) {
             Wanted::Header
         } else if may_be_description(name) {
@@ -64,12 +75,13 @@ impl Inspector {
         } else {
             Wanted::Nothing
         };
-        Self { wanted, kept: Vec::new(), len: 0 }
+        let allowance = allowance.clone();
+        Self { wanted, kept: Vec::new(), probe: None, len: 0, allowance, taken: Some(0) }
     }
 
     /// Begins a file that is not looked into.
     pub(crate) fn of_nothing() -> Self {
-        Self { wanted: Wanted::Nothing, kept: Vec::new(), len: 0 }
+        Self { wanted: Wanted::Nothing, ..Self::new("") }
     }
 
     /// Takes as many bytes of a file as tell something, from its beginning.
@@ -88,41 +100,56 @@ impl Inspector {
 
     /// Whether more bytes would tell more.
     pub(crate) fn wants_more(&self) -> bool {
-        self.room() > 0
+        self.room() > 0 || (self.probe.is_some() && self.len < MAX_PROBED)
     }
 
-    /// Whether more than a header is kept of a file that begins with these bytes.
-    pub(crate) fn keeps_much(&self, beginning: &[u8]) -> bool {
-        match self.wanted {
-            Wanted::Everything => true,
-            Wanted::Header => Header::parse(beginning).is_ok_and(|header| header.is_encoded()),
-            Wanted::Nothing => false,
-        }
+    /// Whether more than a header is kept of the file.
+    pub(crate) fn keeps_much(&self) -> bool {
+        self.wanted == Wanted::Everything
     }
 
     fn room(&self) -> usize {
         let limit = match self.wanted {
+            Wanted::Everything if self.taken.is_none() => 0,
             Wanted::Everything => ndl::MAX_TEXT.saturating_add(1),
-            Wanted::Header if self.kept.len() < MAX_HEADER => MAX_HEADER,
-            Wanted::Header if self.is_encoded() => MAX_DECODED.saturating_add(1),
-            Wanted::Header | Wanted::Nothing => 0,
+            Wanted::Header => MAX_HEADER,
+            Wanted::Nothing => 0,
         };
         limit.saturating_sub(self.kept.len())
     }
 
-    fn is_encoded(&self) -> bool {
-        Header::parse(&self.kept).is_ok_and(|header| header.is_encoded())
+    /// Begins to tell how the data is encoded, when the header is there and says that it is.
+    fn begin_probe(&mut self) {
+        let header = Header::parse(&self.kept).ok().filter(Header::is_encoded);
+        self.probe = header.map(|header| {
+            let start = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
+            let mut probe = Probe::new(header);
+            probe.update(self.kept.get(start..).unwrap_or_default());
+            probe
+        });
     }
 
     /// Takes the next bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        let mut rest = bytes;
-        // Twice at most: once to complete a header, once for what the header asks for.
-        while self.room() > 0 && !rest.is_empty() {
-            let (taken, left) = rest.split_at(self.room().min(rest.len()));
-            self.kept.extend_from_slice(taken);
-            rest = left;
+        let room = self.room();
+        let (kept, rest) = bytes.split_at(room.min(bytes.len()));
+        if self.wanted == Wanted::Everything {
+            // What is kept grows by doubling.
+            let more = u64::try_from(kept.len()).unwrap_or(u64::MAX).saturating_mul(2);
+            if !self.allowance.take(more) {
+                self.kept = Vec::new();
+                self.allowance.give_back(self.taken.take().unwrap_or(0));
+                return;
+            }
+            self.taken = self.taken.map(|taken| taken.saturating_add(more));
+        }
+        self.kept.extend_from_slice(kept);
+        if let Some(probe) = &mut self.probe {
+            probe.update(rest);
+        } else if room > 0 && self.room() == 0 && self.wanted == Wanted::Header {
+            self.begin_probe();
+            self.probe.iter_mut().for_each(|probe| probe.update(rest));
         }
     }
 
@@ -137,19 +164,29 @@ impl Inspector {
         match self.wanted {
             Wanted::Nothing => Content::Other,
             Wanted::Everything => {
+                let Self { allowance, kept, taken, .. } = self;
+                let Some(taken) = taken else {
+                    let facts = DescriptionFacts::too_long(name, &allowance);
+                    return Content::Description(Box::new(facts));
+                };
                 let body = |head: &str, rest: &str| alike.bodies.of_pieces(head, rest);
-                let facts = DescriptionFacts::parse_among(name, self.kept, body);
+                let facts = DescriptionFacts::parse_among(name, kept, &allowance, body);
+                // Of plain ones little is kept, and of the others the text once.
+                allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
                 Content::Description(Box::new(facts))
             }
             Wanted::Header => {
-                let mut facts = Arc::new(self.array(len));
+                let mut facts = Arc::new(self.into_array(len));
                 alike.share(&mut facts);
                 Content::Array(facts)
             }
         }
     }
 
-    fn array(&self, len: u64) -> ArrayFacts {
+    fn into_array(mut self, len: u64) -> ArrayFacts {
+        if self.room() > 0 {
+            self.begin_probe();
+        }
         let header = Header::parse(&self.kept)
             .and_then(|header| header.check_file_len(len).map(|trailing| (header, trailing)));
         let (header, trailing) = match header {
@@ -164,12 +201,13 @@ impl Inspector {
             }
         };
         let mut facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
-        let whole = u64::try_from(self.kept.len()).is_ok_and(|kept| kept == len);
-        if facts.header.as_ref().is_ok_and(Header::is_encoded) && whole {
-            match ra::decode(&self.kept) {
-                Ok(decoded) => {
-                    facts.encoding = Some(decoded.encoding);
-                    facts.trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
+        let section =
+            facts.header.as_ref().map_or(0, |header| len.saturating_sub(header.header_len()));
+        if let Some(probe) = self.probe.filter(|_| self.len == len) {
+            match probe.finish() {
+                Ok((encoding, used)) => {
+                    facts.encoding = Some(encoding);
+                    facts.trailing = section.saturating_sub(used);
                 }
                 Err(error) => facts.data = Err(Box::new(error)),
             }

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::contents::Entity;
+use super::contents::{Described, Entity};
 use super::{DescriptionFacts, entity_path};
+use crate::finding::Finding;
 use crate::ndl::{self, DimCoord, Document, Group, SourceMap, Span, Step, ancestors};
 
 /// Where the entities of a document stand in it, by their paths: number of the group, number in it.
@@ -97,6 +98,21 @@ impl Sources {
             &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
         };
         source.entity_span(group, name, place)
+    }
+
+    /// The finding in the document of a description, at something in that description.
+    pub(super) fn at(
+        &mut self,
+        described: &Described<'_>,
+        finding: Finding,
+        place: &[Step<'_>],
+    ) -> Finding {
+        let Described { member, facts, group, entity, .. } = *described;
+        let finding = finding.in_member(member);
+        match self.span(member, facts, &group.path, entity.name(), place) {
+            Some(span) => finding.at_span(facts.text(), span),
+            None => finding,
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `manifest.yaml` | the description of the whole pack |
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
+mod agree;
 pub mod bag;
 mod by_path;
 mod check;
@@ -18,6 +19,7 @@ mod describe;
 mod document;
 mod element;
 mod facts;
+mod inline;
 mod inspect;
 mod known;
 mod layout;
@@ -41,6 +43,7 @@ pub(crate) use self::document::{
     PackDocument, as_coordinate, as_ndarray, is_generated, pack_document,
 };
 pub(crate) use self::facts::DescriptionFacts;
+pub(crate) use self::inline::Inlined;
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
 pub(crate) use self::known::{Alike, AlikeOfJobs};
 pub(crate) use self::layout::{BAG_DECLARATION, Placement};
@@ -82,10 +85,15 @@ pub(crate) fn tag_manifest_algorithm(name: &str) -> Option<Algorithm> {
 
 /// Whether a file is the signature of a manifest by its name. No manifest can list it.
 pub(crate) fn is_signature(name: &str) -> bool {
-    SIGNATURE_EXTENSIONS.iter().any(|extension| {
-        let manifest = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
-        manifest.and_then(manifest_algorithm).is_some()
-    })
+    signed_by(name).is_some()
+}
+
+/// The manifest that a file is a signature of, by its name.
+pub(crate) fn signed_by(name: &str) -> Option<&str> {
+    let mut manifests = SIGNATURE_EXTENSIONS
+        .iter()
+        .filter_map(|extension| name.strip_suffix(extension)?.strip_suffix('.'));
+    manifests.find(|manifest| manifest_algorithm(manifest).is_some())
 }
 
 /// Whether a file is an array by its name.

@@ -3,9 +3,10 @@
 use super::by_path::Near;
 use super::contents::{Contents, Entity};
 use super::coordinates::join_groups;
-use super::{ARRAY_EXTENSION, DescriptionFacts, group_of};
+use super::{ARRAY_EXTENSION, ArrayFacts, DescriptionFacts, group_of};
 use crate::finding::Finding;
 use crate::ndl::{CoordReference, MAX_DIAGNOSTICS};
+use crate::path::MemberPath;
 
 impl Contents {
     /// Everything that is wrong with one document by itself, and what it refers to that is neither in
@@ -87,13 +88,15 @@ impl Contents {
         let below = format!("{}/", path.trim_matches('/'));
         let after = self.arrays.first_from(&below);
         let in_directory = after.is_some_and(|(array, _)| array.as_str().starts_with(&below));
-        let in_document =
-            self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some());
-        self.is_array_at(path) || in_directory || in_document
+        self.is_array_at(path) || in_directory || self.is_in_pack_document(path)
     }
 
-    fn is_array_at(&self, path: &str) -> bool {
-        let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        self.arrays.contains(&file)
+    /// The array at a path of the pack.
+    pub(super) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
+        self.arrays.entry(&format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/')))
+    }
+
+    pub(super) fn is_array_at(&self, path: &str) -> bool {
+        self.array_at(path).is_some()
     }
 }

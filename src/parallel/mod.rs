@@ -16,6 +16,13 @@ pub(crate) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// How many jobs to run when the caller asks for so many. Each may take memory and a thread before it is known how
+/// much work there is; more than these help on no machine.
+pub(crate) fn jobs(asked: Option<usize>) -> usize {
+    const MOST: usize = 256;
+    asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MOST))
+}
+
 /// How many jobs a work of this length is worth when each is worth it from a `share` on: one for each core at
 /// most.
 pub(crate) fn jobs_for(length: u64, share: u64) -> usize {

@@ -11,6 +11,7 @@ use super::decode::{Body, read_body};
 use super::element::ElementType;
 use super::error::{DecodeError, ReadError, ShapeError};
 use super::header::{Header, count};
+use super::reverse::Reversal;
 use super::slice::{SliceError, SlicePlan, checked_slice};
 
 /// Elements that no Rust type holds: user-defined ones, and numbers of unusual widths.
@@ -36,6 +37,13 @@ impl OpaqueArray {
         &self.bytes
     }
 
+    #[expect(clippy::expect_used, reason = "the reversed array is exactly as long")]
+    fn reversed_axes(self) -> Self {
+        let mut bytes = vec![0; self.bytes.len()];
+        Reversal::new(&self.header).reverse(&self.bytes, &mut bytes).expect("two of one length");
+        Self { header: self.header.reversed(), bytes }
+    }
+
     fn slice(&self, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
         let element = self.element();
         let plan = SlicePlan::new(self.dims(), element.elbyte(), slice)?;
@@ -53,7 +61,7 @@ impl OpaqueArray {
 macro_rules! any_array {
     ($($variant:ident($rust:ty) = $($element:ident)|+, $doc:literal;)+) => {
         /// An array of any element type that a file can have. All arrays are as ndarray holds them, with
-        /// the indices of the file.
+        /// the indices of the file unless its reader says otherwise.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum AnyArray {
@@ -71,7 +79,7 @@ macro_rules! any_array {
                 }
             }
 
-            /// The extents, first index fastest in the file.
+            /// The extents, in the order of the indices.
             pub fn dims(&self) -> Vec<u64> {
                 match self {
                     $(Self::$variant(array) => array.shape().iter().copied().map(count).collect(),)+
@@ -156,6 +164,16 @@ macro_rules! any_array {
                         let header = Header::new(element, dims).map_err(error)?;
                         Ok(Self::Opaque(OpaqueArray { header, bytes }))
                     }
+                }
+            }
+
+            /// The same elements with their indices in the opposite order: `[i, j]` becomes `[j, i]`. Only
+            /// opaque elements are moved.
+            #[must_use]
+            pub fn reversed_axes(self) -> Self {
+                match self {
+                    $(Self::$variant(array) => Self::$variant(array.reversed_axes()),)+
+                    Self::Opaque(array) => Self::Opaque(array.reversed_axes()),
                 }
             }
 

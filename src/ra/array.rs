@@ -9,6 +9,7 @@ use ndarray::{
 };
 
 use super::decode::{Body, decode, read_body, zeroed};
+use super::element::Element;
 use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 use super::header::{Header, MAX_NDIMS, count};
 use super::slice::SlicePlan;
@@ -16,7 +17,8 @@ use super::slice::SlicePlan;
 /// An n-dimensional array of `T` as a RawArray file holds it: elements with the first index fastest.
 ///
 /// `T` is one of the integers `i8` to `i128` and `u8` to `u128`, the floats `f16`, `bf16`, `f32` and
-/// `f64`, `Complex<f16|f32|f64>`, or any other plain-old-data type as a user-defined element.
+/// `f64`, `Complex<f16|f32|f64>`, or a structure that says that it is a user-defined element: see
+/// [`Element`].
 ///
 /// ```
 /// use ndarray::{ArrayD, array};
@@ -41,7 +43,7 @@ pub struct RawArray<T> {
     metadata: Vec<u8>,
 }
 
-impl<T: Pod> RawArray<T> {
+impl<T: Element> RawArray<T> {
     /// An array of `dims` whose elements are `data`, first index fastest.
     ///
     /// # Errors
@@ -175,7 +177,7 @@ impl<T: Pod> RawArray<T> {
     }
 }
 
-impl<T: Pod> From<Vec<T>> for RawArray<T> {
+impl<T: Element> From<Vec<T>> for RawArray<T> {
     fn from(data: Vec<T>) -> Self {
         let header = Header::in_memory(vec![count(data.len())], &data);
         Self { header, data, metadata: Vec::new() }
@@ -190,7 +192,7 @@ impl<T> From<RawArray<T>> for Vec<T> {
 
 /// Any layout is stored with the same indices: element `[i, j]` stays element `[i, j]`. An array whose
 /// first index is fastest in memory is copied as it lies.
-impl<T: Pod, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for RawArray<T> {
+impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for RawArray<T> {
     fn from(array: &ArrayBase<S, D>) -> Self {
         let reversed = array.t();
         let data = match reversed.as_slice() {
@@ -203,7 +205,7 @@ impl<T: Pod, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for RawArra
 }
 
 /// Elements are moved, not copied, when the first index is fastest in memory and they fill it.
-impl<T: Pod, D: Dimension> From<Array<T, D>> for RawArray<T> {
+impl<T: Element, D: Dimension> From<Array<T, D>> for RawArray<T> {
     fn from(array: Array<T, D>) -> Self {
         if !array.t().is_standard_layout() {
             return Self::from(&array);
@@ -219,7 +221,7 @@ impl<T: Pod, D: Dimension> From<Array<T, D>> for RawArray<T> {
 
 /// Without copying the elements. Fails when the dims are too large for ndarray, which takes an array
 /// without elements too.
-impl<T: Pod> TryFrom<RawArray<T>> for ArrayD<T> {
+impl<T: Element> TryFrom<RawArray<T>> for ArrayD<T> {
     type Error = ShapeError;
 
     fn try_from(array: RawArray<T>) -> Result<Self, Self::Error> {
@@ -247,7 +249,7 @@ fn fortran_shape(dims: &[u64]) -> Result<StrideShape<IxDyn>, ShapeError> {
 ///
 /// When the file is damaged, its elements may not be read as `T`, are encoded or in the other byte
 /// order, or are not aligned in memory as `T` needs.
-pub fn view<T: Pod>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
+pub fn view<T: Element>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
     let header = Header::parse(file)?;
     header.check_type::<T>()?;
     header.check_file_len(count(file.len()))?;
@@ -275,7 +277,7 @@ pub fn view<T: Pod>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
 ///
 /// When the elements may not be read as `T`, the file is too short or encoded, the slice does not fit,
 /// or `read_at` fails.
-pub fn read_slice<T: Pod>(
+pub fn read_slice<T: Element>(
     header: &Header,
     file_len: u64,
     slice: &[SliceInfoElem],

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use bytemuck::Pod;
 
-use super::encoding::{Encoding, check_plausible, decode_into};
+use super::encoding::{Encoding, decode_into, probe};
 use super::error::{DecodeError, ReadError};
 use super::header::{Header, count, read_full};
 
@@ -37,9 +37,13 @@ pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
         .unwrap_or_default();
     let len = usize::try_from(header.data_len()).map_err(|_| header.not_indexable())?;
     if header.is_encoded() {
-        check_plausible(&header, count(section.len()))?;
-        let mut data = vec![0; len];
-        let (encoding, used) = decode_into(&header, section, &mut data)?;
+        // Nothing is taken for data before it is known that there are so many.
+        let (encoding, used) = probe(&header, section)?;
+        let mut data = zeroed(len).map_err(|_| header.not_indexable())?;
+        decode_into(&header, encoding, section, &mut data).map_err(|error| match error {
+            ReadError::Decode(error) => error,
+            ReadError::Io(_) | ReadError::Slice(_) => header.not_indexable(),
+        })?;
         let metadata = section.get(used..).unwrap_or_default();
         return Ok(Decoded { header, data: data.into(), metadata, encoding });
     }
@@ -72,9 +76,9 @@ pub(super) fn read_body<T: Pod>(
     if header.is_encoded() {
         let mut section = Vec::new();
         reader.read_to_end(&mut section)?;
-        check_plausible(header, count(section.len()))?;
+        let (encoding, used) = probe(header, &section)?;
         let mut data = zeroed(elements)?;
-        let (_, used) = decode_into(header, &section, bytemuck::cast_slice_mut(&mut data))?;
+        decode_into(header, encoding, &section, bytemuck::cast_slice_mut(&mut data))?;
         section.drain(..used.min(section.len()));
         return Ok(Body { data, metadata: section });
     }

@@ -1,6 +1,5 @@
 //! What one element is: its kind and its width, checked once.
 
-use std::any::TypeId;
 use std::fmt;
 
 use bytemuck::Pod;
@@ -130,46 +129,32 @@ impl ElementType {
         }
     }
 
-    /// The element type that `T` is written as: user-defined of its size, unless `T` is one of the
-    /// integers, floats and complex numbers of the format.
+    /// The element type that `T` is written as: what it says itself, held against its size when the
+    /// program is compiled.
+    pub const fn of<T: Element>() -> Self {
+        const {
+            assert!(T::ELEMENT_TYPE.elbyte == width::<T>(), "a type is as wide as its elements");
+            assert!(!T::ELEMENT_TYPE.is_bits(), "packed bits are no elements in memory");
+        }
+        T::ELEMENT_TYPE
+    }
+
+    /// The element type of a structure: user-defined, and as wide as `T`. See [`Element`].
     ///
     /// A type without size has no element type:
     ///
     /// ```compile_fail
-    /// ra_pack::ra::ElementType::of::<()>();
+    /// const NONE: ra_pack::ra::ElementType = ra_pack::ra::ElementType::user::<()>();
     /// ```
-    pub fn of<T: Pod>() -> Self {
+    pub const fn user<T>() -> Self {
         const {
             assert!(size_of::<T>() > 0, "an element has at least one byte");
         }
-        let elbyte = u64::try_from(size_of::<T>()).unwrap_or(u64::MAX);
-        let wanted = TypeId::of::<T>();
-        let numbers = [
-            (TypeId::of::<i8>(), ElementKind::Int),
-            (TypeId::of::<i16>(), ElementKind::Int),
-            (TypeId::of::<i32>(), ElementKind::Int),
-            (TypeId::of::<i64>(), ElementKind::Int),
-            (TypeId::of::<i128>(), ElementKind::Int),
-            (TypeId::of::<isize>(), ElementKind::Int),
-            (TypeId::of::<u8>(), ElementKind::UInt),
-            (TypeId::of::<u16>(), ElementKind::UInt),
-            (TypeId::of::<u32>(), ElementKind::UInt),
-            (TypeId::of::<u64>(), ElementKind::UInt),
-            (TypeId::of::<u128>(), ElementKind::UInt),
-            (TypeId::of::<usize>(), ElementKind::UInt),
-            (TypeId::of::<f16>(), ElementKind::Float),
-            (TypeId::of::<f32>(), ElementKind::Float),
-            (TypeId::of::<f64>(), ElementKind::Float),
-            (TypeId::of::<bf16>(), ElementKind::BFloat),
-            (TypeId::of::<Complex<f16>>(), ElementKind::Complex),
-            (TypeId::of::<Complex<f32>>(), ElementKind::Complex),
-            (TypeId::of::<Complex<f64>>(), ElementKind::Complex),
-        ];
-        let kind = numbers
-            .into_iter()
-            .find_map(|(id, kind)| (id == wanted).then_some(kind))
-            .unwrap_or(ElementKind::User);
-        Self { kind, elbyte }
+        Self::known(ElementKind::User, width::<T>())
+    }
+
+    const fn is_bits(self) -> bool {
+        matches!(self, Self { kind: ElementKind::BFloat, elbyte: 8 })
     }
 
     /// What the bits mean.
@@ -207,13 +192,158 @@ impl ElementType {
     /// truth values ([`BOOL`](Self::BOOL), [`BITS`](Self::BITS) and the user-defined single bytes
     /// that ra.py writes) as `u8`, and user-defined elements as any structure of their width. A
     /// user-defined element is never read as a number: its bytes may be anything.
-    pub fn reads_as<T: Pod>(self) -> bool {
+    pub fn reads_as<T: Element>(self) -> bool {
         let wanted = Self::of::<T>();
         let truth = self == Self::BOOL
             || self == Self::BITS
             || (self.kind == ElementKind::User && self.elbyte == 1);
         self == wanted || (wanted == Self::UINT8 && truth)
     }
+}
+
+#[expect(
+    clippy::as_conversions,
+    reason = "nothing else converts in a constant; no type is too wide"
+)]
+const fn width<T>() -> u64 {
+    size_of::<T>() as u64
+}
+
+/// A type that elements of a file are read as, and written from.
+///
+/// The numbers of the format are such types: the integers `i8` to `i128` and `u8` to `u128`, the floats
+/// `f16`, `bf16`, `f32` and `f64`, `Complex<f16|f32|f64>`; and so are arrays `[T; N]` of elements, which are
+/// user-defined ones. A structure says in one line what it is:
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use ra_pack::ra::{Element, ElementType};
+///
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Fix {
+///     latitude: f32,
+///     longitude: f32,
+/// }
+/// # // SAFETY: two floats without padding.
+/// unsafe impl Zeroable for Fix {} // or #[derive(Zeroable, Pod)]
+/// unsafe impl Pod for Fix {}
+///
+/// impl Element for Fix {
+///     const ELEMENT_TYPE: ElementType = ElementType::user::<Self>();
+/// }
+///
+/// /// Written as the numbers that it wraps.
+/// #[derive(Clone, Copy)]
+/// #[repr(transparent)]
+/// struct Celsius(f32);
+/// # // SAFETY: it is a float.
+/// unsafe impl Zeroable for Celsius {}
+/// unsafe impl Pod for Celsius {}
+///
+/// impl Element for Celsius {
+///     const ELEMENT_TYPE: ElementType = ElementType::FLOAT32;
+/// }
+///
+/// assert_eq!(ElementType::of::<Fix>().to_string(), "user8");
+/// assert_eq!(ElementType::of::<Celsius>().to_string(), "float32");
+/// ```
+///
+/// Of no other type is it guessed what its bytes mean, so that no number is silently written as bytes
+/// without a meaning. A structure that does not say what it is does not compile:
+///
+/// ```compile_fail,E0277
+/// # use bytemuck::{Pod, Zeroable};
+/// #[derive(Clone, Copy)]
+/// #[repr(transparent)]
+/// struct Celsius(f32);
+/// # unsafe impl Zeroable for Celsius {}
+/// # unsafe impl Pod for Celsius {}
+/// let element = ra_pack::ra::ElementType::of::<Celsius>();
+/// ```
+///
+/// nor does a wrapper of the standard library, of which nobody said it:
+///
+/// ```compile_fail,E0277
+/// let element = ra_pack::ra::ElementType::of::<std::num::Wrapping<i32>>();
+/// ```
+///
+/// nor an `f16` of another version of the crate half, which is another type of the same name:
+///
+/// ```compile_fail,E0277
+/// # use bytemuck::{Pod, Zeroable};
+/// # mod half {
+/// #     #[derive(Clone, Copy)]
+/// #     #[allow(non_camel_case_types)]
+/// #     #[repr(transparent)]
+/// #     pub struct f16(u16);
+/// # }
+/// # unsafe impl Zeroable for half::f16 {}
+/// # unsafe impl Pod for half::f16 {}
+/// let element = ra_pack::ra::ElementType::of::<half::f16>();
+/// ```
+///
+/// nor a type that says that it has another width than it has:
+///
+/// ```compile_fail,E0080
+/// # use bytemuck::{Pod, Zeroable};
+/// # use ra_pack::ra::{Element, ElementType};
+/// # #[derive(Clone, Copy)]
+/// # #[repr(transparent)]
+/// # struct Celsius(f32);
+/// # unsafe impl Zeroable for Celsius {}
+/// # unsafe impl Pod for Celsius {}
+/// impl Element for Celsius {
+///     const ELEMENT_TYPE: ElementType = ElementType::FLOAT64;
+/// }
+/// let element = ElementType::of::<Celsius>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which element type of a RawArray it is",
+    note = "a structure says so by `impl ra_pack::ra::Element`; of half, num-complex and bytemuck, use the \
+            versions that ra-pack uses"
+)]
+pub trait Element: Pod {
+    /// What it is written as.
+    const ELEMENT_TYPE: ElementType;
+}
+
+/// Says which numbers of the format are which types.
+macro_rules! elements {
+    ($($rust:ty = $element:expr;)+) => {
+        $(impl Element for $rust {
+            const ELEMENT_TYPE: ElementType = $element;
+        })+
+    };
+}
+
+elements! {
+    i8 = ElementType::INT8;
+    i16 = ElementType::INT16;
+    i32 = ElementType::INT32;
+    i64 = ElementType::INT64;
+    i128 = ElementType::INT128;
+    isize = ElementType::known(ElementKind::Int, width::<isize>());
+    u8 = ElementType::UINT8;
+    u16 = ElementType::UINT16;
+    u32 = ElementType::UINT32;
+    u64 = ElementType::UINT64;
+    u128 = ElementType::UINT128;
+    usize = ElementType::known(ElementKind::UInt, width::<usize>());
+    f16 = ElementType::FLOAT16;
+    bf16 = ElementType::BFLOAT16;
+    f32 = ElementType::FLOAT32;
+    f64 = ElementType::FLOAT64;
+    Complex<f16> = ElementType::COMPLEX32;
+    Complex<f32> = ElementType::COMPLEX64;
+    Complex<f64> = ElementType::COMPLEX128;
+}
+
+impl<T: Element, const N: usize> Element for [T; N]
+where
+    Self: Pod,
+{
+    const ELEMENT_TYPE: ElementType = ElementType::user::<Self>();
 }
 
 impl fmt::Display for ElementType {

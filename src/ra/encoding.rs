@@ -1,9 +1,10 @@
 //! The forms of a data section that is flagged as encoded, and how they are told apart.
 
 use std::fmt;
+use std::io::{self, BufRead, Read};
 
 use super::element::{ElementKind, ElementType};
-use super::error::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind, ReadError};
 use super::flags::Flags;
 use super::header::{Header, count};
 
@@ -45,67 +46,100 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// Most bytes that one byte of an LZ4 block can stand for: a byte of 255 in a match length.
-const LZ4_RATIO: u64 = 255;
-
-/// Most bytes that one byte of LEB128 can stand for: a small value of a 16-byte integer.
-const LEB128_RATIO: u64 = 16;
-
 /// Elements in one 64-bit chunk of packed bits.
 const CHUNK_BITS: u64 = 64;
 
-/// That `section` bytes after the header can hold the encoded data at all. To be called before memory
-/// for the decoded data is taken: the header alone proves nothing.
-pub(super) fn check_plausible(header: &Header, section: u64) -> Result<(), DecodeError> {
-    if header.element() == ElementType::BITS {
-        return packed_len(header, section).map(|_| ());
-    }
-    let most = section.saturating_mul(LZ4_RATIO.max(LEB128_RATIO));
-    if header.data_len() > most { Err(undecodable(header, section)) } else { Ok(()) }
+/// Bytes before the next one that an LZ4 block may refer to.
+const HISTORY: usize = 64 * 1024;
+
+/// Bytes that are decoded at once.
+const AT_ONCE: usize = 64 * 1024;
+
+/// Tells how a data section is encoded while its bytes pass, and needs no memory for them or for the data:
+/// 60 MiB may stand for 15 GiB.
+#[derive(Debug, Clone)]
+pub(crate) struct Probe {
+    header: Header,
+    /// Bytes that have passed.
+    passed: u64,
+    /// As long as the bytes are such a block, with the length of what is still to come of it.
+    lz4: Option<(Sequences, u64)>,
+    /// As long as the bytes are such values.
+    leb128: Option<Values>,
 }
 
-/// Decodes `section`, which is everything after the header, into `data`, whose length is the header's
-/// `data_len`. Gives the encoding and how many bytes it took; the elements are in native byte order.
+impl Probe {
+    /// Begins with the first byte after `header`.
+    pub(crate) fn new(header: Header) -> Self {
+        let is_bits = header.element() == ElementType::BITS;
+        let lz4 = (!is_bits).then(|| (Sequences::default(), header.stored_len()));
+        let leb128 = Values::new(header.element()).filter(|_| !is_bits);
+        Self { header, passed: 0, lz4, leb128 }
+    }
+
+    /// Takes the next bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.passed = self.passed.saturating_add(count(bytes.len()));
+        if let Some((block, left)) = &mut self.lz4 {
+            let within = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+            *left = left.saturating_sub(count(within));
+            let input = bytes.get(..within).unwrap_or_default();
+            if !block.pass_over(input, self.header.data_len()) {
+                self.lz4 = None;
+            }
+        }
+        if let Some(values) = &mut self.leb128
+            && !values.pass_over(bytes, self.header.elements())
+        {
+            self.leb128 = None;
+        }
+    }
+
+    /// The encoding, and how many bytes the data took. To be called behind the last byte of the file.
+    pub(crate) fn finish(self) -> Result<(Encoding, u64), DecodeError> {
+        let Self { header, passed, lz4, leb128 } = self;
+        if header.element() == ElementType::BITS {
+            return Ok((Encoding::Bits, packed_len(&header, passed)?));
+        }
+        let (data_len, stored_len) = (header.data_len(), header.stored_len());
+        if lz4.is_some_and(|(block, left)| left == 0 && block.makes(data_len)) {
+            return Ok((Encoding::Lz4, stored_len));
+        }
+        if leb128.is_some_and(|values| values.are(header.elements())) {
+            return Ok((Encoding::Leb128, passed));
+        }
+        if passed == data_len && stored_len == data_len {
+            return Ok((Encoding::StrayFlag, passed));
+        }
+        let kind =
+            DecodeErrorKind::Encoding { expected: data_len, found: passed, size: stored_len };
+        Err(DecodeError::new(header.header_len(), kind))
+    }
+}
+
+/// How `section`, which is everything after the header, is encoded, and how many bytes of it the data took.
+pub(super) fn probe(header: &Header, section: &[u8]) -> Result<(Encoding, usize), DecodeError> {
+    let mut probe = Probe::new(header.clone());
+    probe.update(section);
+    let (encoding, used) = probe.finish()?;
+    Ok((encoding, usize::try_from(used).unwrap_or(section.len())))
+}
+
+/// Decodes a `section` that [`probe`] told the encoding of into `data`, whose length is the header's
+/// `data_len`. The elements are in native byte order.
 pub(super) fn decode_into(
     header: &Header,
+    encoding: Encoding,
     section: &[u8],
     data: &mut [u8],
-) -> Result<(Encoding, usize), DecodeError> {
-    if header.element() == ElementType::BITS {
-        let packed = packed_len(header, count(section.len()))?;
-        let chunks = section.get(..packed).unwrap_or(section);
-        unpack_bits(chunks, header.flags().contains(Flags::BIG_ENDIAN), data);
-        return Ok((Encoding::Bits, packed));
-    }
-    if let Some(block) = lz4_block(header, section)
-        && lz4_flex::block::decompress_into(block, data).is_ok_and(|len| len == data.len())
-    {
-        header.swap_to_native(data)?;
-        return Ok((Encoding::Lz4, block.len()));
-    }
-    if decode_leb128(header.element(), section, data).is_some() {
-        return Ok((Encoding::Leb128, section.len()));
-    }
-    if section.len() == data.len() && header.stored_len() == header.data_len() {
-        data.copy_from_slice(section);
-        header.swap_to_native(data)?;
-        return Ok((Encoding::StrayFlag, section.len()));
-    }
-    Err(undecodable(header, count(section.len())))
-}
-
-fn undecodable(header: &Header, found: u64) -> DecodeError {
-    let kind =
-        DecodeErrorKind::Encoding { expected: header.data_len(), found, size: header.stored_len() };
-    DecodeError::new(header.header_len(), kind)
-}
-
-fn lz4_block<'a>(header: &Header, section: &'a [u8]) -> Option<&'a [u8]> {
-    section.get(..usize::try_from(header.stored_len()).ok()?)
+) -> Result<(), ReadError> {
+    let mut decoder = Decoder::new(section, header.clone(), encoding);
+    decoder.read_exact(data)?;
+    Ok(decoder.swap_to_native(data)?)
 }
 
 /// Bytes of the chunks that hold the bits, checked against `size` and what is there.
-fn packed_len(header: &Header, section: u64) -> Result<usize, DecodeError> {
+fn packed_len(header: &Header, section: u64) -> Result<u64, DecodeError> {
     let packed = header.elements().div_ceil(CHUNK_BITS).saturating_mul(8);
     if packed != header.stored_len() {
         return Err(header.wrong_size(packed));
@@ -114,68 +148,343 @@ fn packed_len(header: &Header, section: u64) -> Result<usize, DecodeError> {
         let kind = DecodeErrorKind::DataTruncated { expected: packed, found: section };
         return Err(DecodeError::new(header.header_len().saturating_add(section), kind));
     }
-    usize::try_from(packed).map_err(|_| header.not_indexable())
+    Ok(packed)
 }
 
-fn unpack_bits(chunks: &[u8], big_endian: bool, data: &mut [u8]) {
-    let (chunks, _) = chunks.as_chunks::<8>();
-    for (chunk, elements) in chunks.iter().zip(data.chunks_mut(64)) {
-        let mut bits =
-            if big_endian { u64::from_be_bytes(*chunk) } else { u64::from_le_bytes(*chunk) };
-        for element in elements {
-            *element = u8::from(bits & 1 == 1);
-            bits >>= 1;
+/// Gives the elements of an encoded data section from the first to the last, and keeps only a few of them.
+#[derive(Debug)]
+pub(crate) struct Decoder<R> {
+    section: R,
+    header: Header,
+    encoding: Encoding,
+    block: Sequences,
+    values: Option<Values>,
+    /// Packed bits that make no whole chunk yet.
+    packed: Vec<u8>,
+    /// What is decoded, and before it what an LZ4 block may refer to.
+    decoded: Vec<u8>,
+    /// How much of that was given.
+    given: usize,
+    /// Bytes of the data that were not given.
+    left: u64,
+}
+
+impl<R: BufRead> Decoder<R> {
+    /// Decodes what [`Probe`] told the encoding of. `section` begins after the header.
+    pub(crate) fn new(section: R, header: Header, encoding: Encoding) -> Self {
+        let values = Values::new(header.element());
+        Self {
+            section,
+            encoding,
+            block: Sequences::default(),
+            values,
+            packed: Vec::new(),
+            decoded: Vec::new(),
+            given: 0,
+            left: header.data_len(),
+            header,
+        }
+    }
+
+    /// Brings whole elements that were read to this machine's byte order.
+    pub(crate) fn swap_to_native(&self, elements: &mut [u8]) -> Result<(), DecodeError> {
+        match self.encoding {
+            Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => {
+                self.header.swap_to_native(elements)
+            }
+            Encoding::Leb128 | Encoding::Bits => Ok(()),
+        }
+    }
+
+    /// Decodes the next bytes; none at the end of the section.
+    fn decode(&mut self) -> io::Result<()> {
+        let Self { section, header, encoding, block, values, packed, decoded, .. } = self;
+        let history = decoded.len().min(HISTORY);
+        decoded.drain(..decoded.len().saturating_sub(history));
+        self.given = history;
+        // What follows the data is no part of it.
+        let wanted = usize::try_from(self.left).unwrap_or(AT_ONCE).min(AT_ONCE);
+        let full = history.saturating_add(wanted);
+        loop {
+            let (before, room) = (decoded.len(), full.saturating_sub(decoded.len()));
+            let input = section.fill_buf()?;
+            let mut rest = input;
+            let is_sound = match (*encoding, &mut *values) {
+                (Encoding::Lz4, _) => block.decode(&mut rest, room, decoded),
+                (Encoding::Leb128, Some(values)) => values.decode(&mut rest, room, decoded),
+                (Encoding::Leb128, None) => false,
+                (Encoding::Bits, _) => {
+                    let (now, later) = rest.split_at(rest.len().min(room.div_ceil(8)));
+                    packed.extend_from_slice(now);
+                    unpack_bits(packed, header.flags().contains(Flags::BIG_ENDIAN), decoded);
+                    rest = later;
+                    true
+                }
+                (Encoding::Raw | Encoding::StrayFlag, _) => {
+                    let (now, later) = rest.split_at(rest.len().min(room));
+                    decoded.extend_from_slice(now);
+                    rest = later;
+                    true
+                }
+            };
+            if !is_sound {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let taken = input.len().saturating_sub(rest.len());
+            section.consume(taken);
+            if decoded.len() >= full || (taken == 0 && decoded.len() == before) {
+                return Ok(());
+            }
         }
     }
 }
 
-/// Decodes exactly as many values as `data` has elements, using up all of `input`.
-fn decode_leb128(element: ElementType, input: &[u8], data: &mut [u8]) -> Option<()> {
-    let signed = match element.kind() {
-        ElementKind::Int => true,
-        ElementKind::UInt => false,
-        ElementKind::BFloat if element == ElementType::BOOL => false,
-        _ => return None,
-    };
-    let width = match element.elbyte() {
-        width @ (1 | 2 | 4 | 8 | 16) => usize::try_from(width).ok()?,
-        _ => return None,
-    };
-    // A value takes at least one byte: what cannot fit is refused without a look at the bytes.
-    if data.len().div_ceil(width) > input.len() {
-        return None;
-    }
-    let bits = u32::try_from(width).ok()?.checked_mul(8)?;
-    let mut input = input.iter();
-    for element in data.chunks_exact_mut(width) {
-        let coded = next_leb128(&mut input, bits)?;
-        let value = if signed { (coded >> 1) ^ (coded & 1).wrapping_neg() } else { coded };
-        // Truncation to the width is exact: the coded value fits in it, and zigzag keeps that.
-        if cfg!(target_endian = "big") {
-            element.copy_from_slice(value.to_be_bytes().get(16_usize.checked_sub(width)?..)?);
-        } else {
-            element.copy_from_slice(value.to_le_bytes().get(..width)?);
+impl<R: BufRead> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
+        if wanted > 0 && self.given >= self.decoded.len() {
+            self.decode()?;
         }
+        let ready = self.decoded.get(self.given..).unwrap_or_default();
+        let now = ready.len().min(wanted);
+        if let (Some(from), Some(to)) = (ready.get(..now), out.get_mut(..now)) {
+            to.copy_from_slice(from);
+        }
+        self.given = self.given.saturating_add(now);
+        self.left = self.left.saturating_sub(count(now));
+        Ok(now)
     }
-    input.as_slice().is_empty().then_some(())
 }
 
-/// The next value, which must fit in `bits`.
-fn next_leb128(input: &mut std::slice::Iter<'_, u8>, bits: u32) -> Option<u128> {
-    let mut value: u128 = 0;
-    let mut shift: u32 = 0;
-    loop {
-        let byte = *input.next()?;
+/// The elements of whole 64-bit chunks, which are taken away.
+fn unpack_bits(packed: &mut Vec<u8>, big_endian: bool, data: &mut Vec<u8>) {
+    let (chunks, rest) = packed.as_chunks::<8>();
+    for chunk in chunks {
+        let bits = if big_endian { u64::from_be_bytes(*chunk) } else { u64::from_le_bytes(*chunk) };
+        data.extend((0..u64::BITS).map(|at| u8::from(bits >> at & 1 == 1)));
+    }
+    let whole = packed.len().saturating_sub(rest.len());
+    packed.drain(..whole);
+}
+
+/// The sequences of an LZ4 block: literal bytes, and then how far back and how long what is repeated is.
+#[derive(Debug, Clone, Default)]
+struct Sequences {
+    next: Next,
+    /// Literal bytes that are still to come.
+    literals: u64,
+    offset: usize,
+    /// Bytes that are still to be repeated.
+    repeated: u64,
+    /// Bytes that the block has made so far.
+    made: u64,
+}
+
+/// What comes next in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Next {
+    #[default]
+    Token,
+    LiteralsLen,
+    Literals,
+    OffsetLow,
+    OffsetHigh,
+    RepeatedLen,
+    Repeated,
+}
+
+/// What a part of a block makes.
+enum Made<'i> {
+    Literals(&'i [u8]),
+    Repeated { offset: usize, len: usize },
+}
+
+impl Sequences {
+    /// Takes bytes of the input until they make something, at most `room` bytes of it; nothing when the input
+    /// is used up. An error is a block that no compressor makes.
+    fn take<'i>(&mut self, input: &mut &'i [u8], room: usize) -> Result<Option<Made<'i>>, ()> {
+        loop {
+            match self.next {
+                Next::Literals if self.literals == 0 => self.next = Next::OffsetLow,
+                Next::Repeated if self.repeated == 0 => self.next = Next::Token,
+                Next::Literals => {
+                    let most = usize::try_from(self.literals).unwrap_or(usize::MAX);
+                    let (now, later) = input.split_at(most.min(room).min(input.len()));
+                    *input = later;
+                    self.literals = self.literals.saturating_sub(count(now.len()));
+                    self.made = self.made.saturating_add(count(now.len()));
+                    return Ok((!now.is_empty()).then_some(Made::Literals(now)));
+                }
+                Next::Repeated => {
+                    let len = usize::try_from(self.repeated).unwrap_or(usize::MAX).min(room);
+                    self.repeated = self.repeated.saturating_sub(count(len));
+                    self.made = self.made.saturating_add(count(len));
+                    let offset = self.offset;
+                    return Ok((len > 0).then_some(Made::Repeated { offset, len }));
+                }
+                _ => {
+                    let Some((byte, later)) = input.split_first() else { return Ok(None) };
+                    *input = later;
+                    self.byte(*byte)?;
+                }
+            }
+        }
+    }
+
+    /// Takes a byte that is no literal.
+    fn byte(&mut self, byte: u8) -> Result<(), ()> {
+        const LONG: u64 = 15;
+        const SHORTEST: u64 = 4;
+        self.next = match self.next {
+            Next::Token => {
+                self.literals = u64::from(byte >> 4);
+                self.repeated = u64::from(byte & 15).saturating_add(SHORTEST);
+                if self.literals == LONG { Next::LiteralsLen } else { Next::Literals }
+            }
+            Next::LiteralsLen => {
+                self.literals = self.literals.saturating_add(byte.into());
+                if byte == u8::MAX { Next::LiteralsLen } else { Next::Literals }
+            }
+            Next::OffsetLow => {
+                self.offset = byte.into();
+                Next::OffsetHigh
+            }
+            Next::OffsetHigh => {
+                self.offset |= usize::from(byte) << 8;
+                if self.offset == 0 || count(self.offset) > self.made {
+                    return Err(());
+                }
+                let is_long = self.repeated == LONG.saturating_add(SHORTEST);
+                if is_long { Next::RepeatedLen } else { Next::Repeated }
+            }
+            Next::RepeatedLen => {
+                self.repeated = self.repeated.saturating_add(byte.into());
+                if byte == u8::MAX { Next::RepeatedLen } else { Next::Repeated }
+            }
+            Next::Literals | Next::Repeated => return Err(()),
+        };
+        Ok(())
+    }
+
+    /// Takes bytes for what they would make; no more than `most` bytes in all.
+    fn pass_over(&mut self, mut input: &[u8], most: u64) -> bool {
+        loop {
+            match self.take(&mut input, usize::MAX) {
+                Ok(Some(_)) if self.made <= most => {}
+                Ok(None) => return true,
+                Ok(Some(_)) | Err(()) => return false,
+            }
+        }
+    }
+
+    /// Whether the block may end here, and makes so many bytes.
+    fn makes(&self, len: u64) -> bool {
+        let is_end = self.next == Next::OffsetLow || self.next == Next::Literals;
+        is_end && self.literals == 0 && self.made == len
+    }
+
+    /// Appends what the input makes, at most `room` bytes. False for a block that no compressor makes.
+    fn decode(&mut self, input: &mut &[u8], mut room: usize, out: &mut Vec<u8>) -> bool {
+        while room > 0 {
+            let before = out.len();
+            match self.take(input, room) {
+                Ok(None) => return true,
+                Ok(Some(Made::Literals(bytes))) => out.extend_from_slice(bytes),
+                Ok(Some(Made::Repeated { offset, len })) => {
+                    let Some(start) = before.checked_sub(offset) else { return false };
+                    let mut left = len;
+                    while left > 0 {
+                        // It may reach into itself; what is there by then is repeated, too.
+                        let now = left.min(out.len().saturating_sub(start));
+                        out.extend_from_within(start..start.saturating_add(now));
+                        left = left.saturating_sub(now);
+                    }
+                }
+                Err(()) => return false,
+            }
+            room = room.saturating_sub(out.len().saturating_sub(before));
+        }
+        true
+    }
+}
+
+/// Integers as LEB128.
+#[derive(Debug, Clone)]
+struct Values {
+    width: usize,
+    bits: u32,
+    signed: bool,
+    /// What has come of the next one, and how many bits that is.
+    value: u128,
+    shift: u32,
+    /// How many have come.
+    count: u64,
+}
+
+impl Values {
+    /// Of a type that is coded so.
+    fn new(element: ElementType) -> Option<Self> {
+        let signed = match element.kind() {
+            ElementKind::Int => true,
+            ElementKind::UInt => false,
+            ElementKind::BFloat if element == ElementType::BOOL => false,
+            _ => return None,
+        };
+        let width = match element.elbyte() {
+            width @ (1 | 2 | 4 | 8 | 16) => usize::try_from(width).ok()?,
+            _ => return None,
+        };
+        let bits = u32::try_from(width).ok()?.checked_mul(8)?;
+        Some(Self { width, bits, signed, value: 0, shift: 0, count: 0 })
+    }
+
+    /// Takes a byte, and gives the value that it completes. An error is a value that does not fit.
+    fn take(&mut self, byte: u8) -> Result<Option<u128>, ()> {
         let part = u128::from(byte & 0x7f);
-        let room = bits.checked_sub(shift).filter(|&room| room > 0)?;
+        let room = self.bits.checked_sub(self.shift).filter(|&room| room > 0).ok_or(())?;
         if room < 7 && part >> room != 0 {
-            return None;
+            return Err(());
         }
-        value |= part << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
+        self.value |= part << self.shift;
+        if byte & 0x80 != 0 {
+            self.shift = self.shift.saturating_add(7);
+            return Ok(None);
         }
-        shift = shift.saturating_add(7);
+        let coded = std::mem::take(&mut self.value);
+        self.shift = 0;
+        self.count = self.count.saturating_add(1);
+        // Truncation to the width is exact: the coded value fits in it, and zigzag keeps that.
+        Ok(Some(if self.signed { (coded >> 1) ^ (coded & 1).wrapping_neg() } else { coded }))
+    }
+
+    /// Takes bytes of no more than so many values.
+    fn pass_over(&mut self, bytes: &[u8], most: u64) -> bool {
+        bytes.iter().all(|byte| self.count < most && self.take(*byte).is_ok())
+    }
+
+    /// Whether these were so many, and nothing behind them.
+    fn are(&self, count: u64) -> bool {
+        self.shift == 0 && self.count == count
+    }
+
+    /// Appends values until `room` bytes are full.
+    fn decode(&mut self, input: &mut &[u8], room: usize, out: &mut Vec<u8>) -> bool {
+        let full = out.len().saturating_add(room);
+        while out.len() < full
+            && let Some((byte, later)) = input.split_first()
+        {
+            *input = later;
+            let Ok(value) = self.take(*byte) else { return false };
+            let Some(value) = value else { continue };
+            let (little, big) = (value.to_le_bytes(), value.to_be_bytes());
+            let native = if cfg!(target_endian = "big") {
+                big.get(big.len().saturating_sub(self.width)..)
+            } else {
+                little.get(..self.width)
+            };
+            out.extend_from_slice(native.unwrap_or_default());
+        }
+        true
     }
 }
 
@@ -201,9 +510,75 @@ mod tests {
         }
     }
 
-    fn leb128(element: ElementType, input: &[u8], len: usize) -> Option<Vec<u8>> {
-        let mut data = vec![0; len];
-        decode_leb128(element, input, &mut data).map(|()| data)
+    fn leb128(element: ElementType, mut input: &[u8], len: usize) -> Option<Vec<u8>> {
+        let (mut values, mut data) = (Values::new(element)?, Vec::new());
+        let is_sound = values.decode(&mut input, usize::MAX, &mut data);
+        let elements = data.len() / values.width;
+        (is_sound && data.len() == len && values.are(count(elements))).then_some(data)
+    }
+
+    fn encoded(data: &[u8], block: &[u8]) -> Header {
+        let mut file = Header::new(ElementType::UINT8, vec![count(data.len())]).unwrap().encode();
+        file[8] = 2;
+        file[32..40].copy_from_slice(&count(block.len()).to_le_bytes());
+        Header::parse(&file).unwrap()
+    }
+
+    /// What the probe tells of a section whose bytes pass in steps, and what the decoder makes of it.
+    fn in_steps(header: &Header, section: &[u8], step: usize) -> Option<(Encoding, Vec<u8>)> {
+        let mut probe = Probe::new(header.clone());
+        section.chunks(step).for_each(|bytes| probe.update(bytes));
+        let (encoding, _) = probe.finish().ok()?;
+        let section = io::BufReader::with_capacity(step, section);
+        let mut decoder = Decoder::new(section, header.clone(), encoding);
+        let mut data = Vec::new();
+        decoder.read_to_end(&mut data).unwrap();
+        assert_eq!(count(data.len()), header.data_len());
+        Some((encoding, data))
+    }
+
+    proptest! {
+        #[test]
+        fn an_lz4_block_is_what_another_decoder_takes_for_one(
+            seed in prop::collection::vec(any::<u8>(), 0..60), times in 0..5000_usize,
+            at in any::<prop::sample::Index>(), to in any::<u8>(), step in 1..5000_usize,
+        ) {
+            let data = seed.repeat(times);
+            let mut block = lz4_flex::block::compress(&data);
+            for is_damaged in [false, true] {
+                if is_damaged {
+                    let at = at.index(block.len());
+                    block[at] = to;
+                }
+                let mut expected = vec![0; data.len()];
+                let made = lz4_flex::block::decompress_into(&block, &mut expected);
+                let found = in_steps(&encoded(&data, &block), &block, step);
+                let found = found.filter(|(encoding, _)| *encoding == Encoding::Lz4);
+                if made.is_ok_and(|len| len == data.len()) {
+                    prop_assert_eq!(found.map(|(_, data)| data), Some(expected));
+                } else {
+                    prop_assert!(found.is_none());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_claim_of_many_bytes_is_told_without_making_them() {
+        // One literal, and it again and again: 255 bytes for each byte.
+        let mut block = [vec![0x1f, 7, 1, 0], vec![255; 1 << 20]].concat();
+        block.extend([0, 0]);
+        let data_len = 1 + 19 + 255 * (1 << 20);
+        let mut file = Header::new(ElementType::UINT8, vec![data_len]).unwrap().encode();
+        file[8] = 2;
+        file[32..40].copy_from_slice(&count(block.len()).to_le_bytes());
+        let header = Header::parse(&file).unwrap();
+        assert_eq!(probe(&header, &block).unwrap(), (Encoding::Lz4, block.len()));
+        let mut decoder = Decoder::new(block.as_slice(), header, Encoding::Lz4);
+        let mut start = [0; 1000];
+        decoder.read_exact(&mut start).unwrap();
+        assert_eq!(start, [7; 1000]);
+        assert!(decoder.decoded.capacity() < 1 << 20);
     }
 
     proptest! {
@@ -242,15 +617,19 @@ mod tests {
 
     #[test]
     fn bits_come_lowest_first_in_both_byte_orders() {
-        let mut expected = [0; 70];
+        let mut expected = [0; 128];
         for set in [0, 9, 63, 65] {
             expected[set] = 1;
         }
         let chunks: [u64; 2] = [1 | 1 << 9 | 1 << 63, 2];
-        let mut data = [7; 70];
-        unpack_bits(&chunks.map(u64::to_le_bytes).concat(), false, &mut data);
-        assert_eq!(data, expected);
-        unpack_bits(&chunks.map(u64::to_be_bytes).concat(), true, &mut data);
-        assert_eq!(data, expected);
+        for (big_endian, mut packed) in [
+            (false, chunks.map(u64::to_le_bytes).concat()),
+            (true, chunks.map(u64::to_be_bytes).concat()),
+        ] {
+            let mut data = Vec::new();
+            packed.push(9);
+            unpack_bits(&mut packed, big_endian, &mut data);
+            assert_eq!((data.as_slice(), packed.as_slice()), (&expected[..], &[9][..]));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::element::ElementType;
+use super::element::{Element, ElementType};
 use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 use super::flags::Flags;
 use super::swap::reverse_each;
@@ -77,7 +77,7 @@ impl Header {
     }
 
     /// The header of elements that are in memory, and therefore can be counted.
-    pub(super) fn in_memory<T: bytemuck::Pod>(dims: Vec<u64>, data: &[T]) -> Self {
+    pub(super) fn in_memory<T: Element>(dims: Vec<u64>, data: &[T]) -> Self {
         let data_len = count(size_of_val(data));
         let element = ElementType::of::<T>();
         Self { flags: Flags::NONE, element, dims, data_len, size: data_len }
@@ -163,23 +163,9 @@ impl Header {
         }
     }
 
-    /// The bytes of this header with its flags, for elements that stay as they are.
-    pub(crate) fn encode_flagged(&self) -> Vec<u8> {
-        let mut bytes = self.encode();
-        let field = bytes.iter_mut().skip(FLAGS_AT).zip(self.flags.bits().to_le_bytes());
-        field.for_each(|(byte, flags)| *byte = flags);
-        bytes
-    }
-
-    /// The bytes of this header as it is written: those of [`Header::decoded`], since nothing is
-    /// written with flags.
+    /// The bytes of this header, flags and all: what [`Header::parse`] makes it of. In front of elements that
+    /// are decoded stands the header that [`Header::decoded`] gives.
     pub fn encode(&self) -> Vec<u8> {
-        self.decoded().encode_with_flags()
-    }
-
-    /// The bytes of this header as they were read, flags and all: for a file whose data section stays as
-    /// it is.
-    pub(crate) fn encode_with_flags(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let fields = [
             self.flags.bits(),
@@ -212,6 +198,13 @@ impl Header {
         }
         let (expected, found) = (new.elements(), self.elements());
         Err(ShapeError::Length { dims: new.dims, expected, found })
+    }
+
+    /// The header of the same data section under its dims in the opposite order.
+    #[must_use]
+    pub(crate) fn reversed(&self) -> Self {
+        let dims = self.dims.iter().rev().copied().collect();
+        Self { dims, ..self.clone() }
     }
 
     /// The header of the same array without flags: what [`decode`](super::decode) makes of the data.
@@ -327,7 +320,7 @@ impl Header {
     /// # Errors
     ///
     /// When they may not; both types are named.
-    pub fn check_type<T: bytemuck::Pod>(&self) -> Result<(), DecodeError> {
+    pub fn check_type<T: Element>(&self) -> Result<(), DecodeError> {
         if self.element.reads_as::<T>() {
             return Ok(());
         }

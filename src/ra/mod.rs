@@ -12,7 +12,7 @@
 //! | 48 + 8·ndims | data | `size` bytes |
 //! | after that | metadata | whatever the author appended |
 //!
-//! Header fields are unsigned and little-endian, whatever flag bit 0 says. Everything is written
+//! Header fields are unsigned and little-endian, whatever flag bit 0 says. Arrays are written
 //! with flags 0; what other implementations write with flags is read: see [`Encoding`].
 //!
 //! [`RawArray`] is an array whose element type the program knows, [`AnyArray`] one whose type the
@@ -37,7 +37,7 @@ mod tests;
 pub use any::{AnyArray, OpaqueArray};
 pub use array::{RawArray, read_slice, view};
 pub use decode::{Decoded, decode};
-pub use element::{ElementKind, ElementType, UnknownElement};
+pub use element::{Element, ElementKind, ElementType, UnknownElement};
 pub use encoding::Encoding;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 pub use flags::{Flags, UnknownFlags};
@@ -46,5 +46,6 @@ pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice};
 pub use slice_text::{parse_slice, split_slice};
 
-pub(crate) use slice::resolve as resolve_slice;
+pub(crate) use encoding::{Decoder, Probe};
+pub(crate) use slice::{Picked, resolve as resolve_slice};
 pub(crate) use swap::reverse_each;

@@ -26,7 +26,7 @@ fn paper() -> RawArray<Complex<f32>> {
     RawArray::new(vec![3, 4], data).unwrap()
 }
 
-fn written<T: bytemuck::Pod>(array: &RawArray<T>) -> Vec<u8> {
+fn written<T: Element>(array: &RawArray<T>) -> Vec<u8> {
     let mut file = Vec::new();
     array.write_to(&mut file).unwrap();
     file
@@ -386,7 +386,7 @@ fn dims() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0..5_usize, 0..5)
 }
 
-fn survives<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
+fn survives<T: Element + PartialEq + std::fmt::Debug>(
     dims: &[usize],
     seed: &[u8],
 ) -> Result<(), TestCaseError>

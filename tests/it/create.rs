@@ -376,6 +376,26 @@ fn times_are_fixed_or_those_of_the_environment_or_of_the_files() {
 }
 
 #[test]
+fn times_that_not_every_reader_of_tars_takes_are_refused() {
+    let scratch = TempDir::new().unwrap();
+    let experiment = Experiment::new().file("a.txt", "a");
+    let year_10000 = 253_402_300_800_u64;
+    for (ending, seconds) in [("tar", year_10000), ("tar.gz", 1 << 62), ("tar.zst", u64::MAX)] {
+        let archive = scratch.path().join(format!("a.{ending}"));
+        let mut command = ra_pack();
+        command.arg("create").arg(experiment.path()).arg("-o").arg(&archive);
+        let ran = command.env("SOURCE_DATE_EPOCH", seconds.to_string()).assert().code(2);
+        let said = String::from_utf8_lossy(&ran.get_output().stderr).into_owned();
+        assert!(said.contains("year 10000") && said.contains("SOURCE_DATE_EPOCH"), "{said}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+        command.env("SOURCE_DATE_EPOCH", (year_10000 - 1).to_string()).assert().success();
+        ra_pack().arg("verify").arg(&archive).arg("--strict").assert().success();
+        fs::remove_dir_all(scratch.path()).unwrap();
+        fs::create_dir(scratch.path()).unwrap();
+    }
+}
+
+#[test]
 fn times_beyond_what_a_zip_can_hold_are_no_obstacle() {
     let scratch = TempDir::new().unwrap();
     for (index, seconds) in
@@ -574,16 +594,20 @@ fn the_digest_of_the_archive_is_that_of_its_bytes() {
 }
 
 #[test]
-fn an_archive_in_its_own_source_does_not_hold_itself() {
+fn an_archive_in_its_own_source_has_to_be_left_out() {
     let experiment = small();
     let archive = experiment.path().join("x.zip");
-    let options = ["--archive-digest", "--strict"];
+    let options = ["--archive-digest", "--strict", "--exclude", "x.zip*"];
+    for some in [&options[..2], &["--exclude", "*.zip"]] {
+        create(experiment.path(), &archive, some).exits(2).says(&["--exclude 'x.zip*'"]);
+        assert_eq!(names_in(experiment.path()), ["a.ra", "a.yaml", "notes.txt"]);
+    }
     let ran = create(experiment.path(), &archive, &options).exits(0);
     assert!(!ran.said().contains("unfinished"), "{}", ran.said());
     let first = fs::read(&archive).unwrap();
     let names: Vec<_> = zip_entries(&first).into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["a.ra", "a.yaml", "notes.txt", "manifest.yaml", "manifest-sha256.txt"]);
-    create(experiment.path(), &archive, &["--archive-digest", "--strict", "--force"]).exits(0);
+    create(experiment.path(), &archive, &[&options[..], &["--force"]].concat()).exits(0);
     assert_eq!(fs::read(&archive).unwrap(), first);
 }
 
@@ -711,7 +735,7 @@ fn a_manifest_in_the_source_is_checked_on_the_way() {
 fn a_hand_written_document_of_the_pack_is_kept_and_describes() {
     let text = "# mine\n/:\n  ndarrays:\n    b: {shape: [2],   type: uint8}\n/run1:\n  ndarrays:\n    c:\n      \
                 shape: [1, 2]\n      type: int16\n";
-    let experiment = small()
+    let experiment = Experiment::new()
         .array("b.ra", UINT8, &[2], &[1, 2])
         .array("run1/c.ra", INT16, &[1, 2], &[0; 4])
         .file("manifest.yaml", text);

@@ -26,6 +26,23 @@ fn containers(parts: &[Part]) -> [(&'static str, Vec<u8>); 3] {
 }
 
 #[test]
+fn a_file_that_the_manifest_does_not_list_is_written_and_named() {
+    let mut parts = with_manifest(vec![part("a.txt", "a"), part("d/b.txt", "b")]);
+    parts.push(part("d/new.txt", "who knows"));
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = scratch.path().join(format!("{name}-out"));
+        let ran = extract(&archive, &into, &["--json"]).exits(1);
+        assert_eq!(ran.findings(), [("MAN005".to_owned(), "d/new.txt".to_owned())], "{name}");
+        assert_eq!(fs::read(into.join("d/new.txt")).unwrap(), b"who knows");
+        let part = scratch.path().join(format!("{name}-part"));
+        ra("extract", &[&archive, Path::new("d/b.txt"), Path::new("-C"), &part], &[]).exits(0);
+    }
+}
+
+#[test]
 fn what_was_packed_comes_out_of_every_container() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());
@@ -84,7 +101,9 @@ fn patterns_choose_what_is_unpacked() {
             ["depth", "gain", "image", "temperature"].map(|stem| format!("run1/{stem}.ra"));
         assert_eq!(names, [&arrays[..], &["time.yaml".to_owned()]].concat(), "{ending}");
         let into = TempDir::new().unwrap();
-        extract(&archive, into.path(), &["nothing like it"]).exits(2).says(&["no member matches"]);
+        extract(&archive, into.path(), &["nothing like it"])
+            .exits(2)
+            .says(&["no member of", "matches `nothing like it`"]);
         assert_eq!(names_in(into.path()), [""; 0]);
     }
 }

@@ -219,7 +219,7 @@ fn a_pack_is_summed_up() {
     let coordinate = "dimcoords:\n  time:\n    type: float64\n    size: 3\n    value: [0.5, 1, 9]\n    \
                       attributes: {units: h}\n";
     let experiment = Experiment::new()
-        .array("time.ra", FLOAT64, &[3], &[0; 24])
+        .array("time.ra", FLOAT64, &[3], &le(f64::to_le_bytes, [0.5, 1.0, 9.0]))
         .file("time.yaml", coordinate)
         .array("a/one.ra", UINT8, &[3], &[0; 3])
         .describe("a/one.yaml", "[time]", "uint8")

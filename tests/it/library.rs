@@ -11,10 +11,10 @@ use half::{bf16, f16};
 use ndarray::{ArrayD, ArrayViewD, s};
 use num_complex::Complex;
 use ra_pack::ndl::{Extent, Order};
-use ra_pack::ra::parse_slice;
+use ra_pack::ra::{self, parse_slice};
 use ra_pack::{
-    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, Layout, Method, Pack,
-    RawArray, create, extract,
+    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, FileKind, Layout,
+    Method, Pack, RawArray, create, extract,
 };
 use tempfile::TempDir;
 
@@ -38,14 +38,14 @@ fn ways() -> [(&'static str, Layout, Compression); 8] {
 }
 
 /// The same experiment in every kind of pack.
-struct Packs {
+pub(crate) struct Packs {
     experiment: Experiment,
     scratch: TempDir,
     paths: Vec<PathBuf>,
 }
 
 impl Packs {
-    fn of(experiment: Experiment) -> Self {
+    pub(crate) fn of(experiment: Experiment) -> Self {
         let scratch = TempDir::new().unwrap();
         let mut paths = vec![experiment.path().to_owned()];
         for (name, layout, compression) in ways() {
@@ -61,14 +61,14 @@ impl Packs {
         Self { experiment, scratch, paths }
     }
 
-    fn each(&self, mut look: impl FnMut(&str, &Pack)) {
+    pub(crate) fn each(&self, mut look: impl FnMut(&str, &Pack)) {
         for path in &self.paths {
             let name = path.file_name().unwrap().to_str().unwrap();
             look(name, &Pack::open(path).unwrap());
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 }
@@ -338,6 +338,10 @@ unsafe impl Zeroable for Fix {}
 #[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
 unsafe impl Pod for Fix {}
 
+impl ra::Element for Fix {
+    const ELEMENT_TYPE: ra::ElementType = ra::ElementType::user::<Self>();
+}
+
 #[test]
 fn a_structure_of_the_program_is_an_element() {
     let fixes = [(59.9, 5.3, 1), (60.4, 5.1, 2), (61.0, 4.8, 3)]
@@ -360,7 +364,7 @@ fn a_structure_of_the_program_is_an_element() {
 }
 
 /// Writes one array of `T` and reads it out of every kind of pack.
-fn survives<T: Pod + PartialEq + std::fmt::Debug>(element: Element, values: &[T]) {
+fn survives<T: ra::Element + PartialEq + std::fmt::Debug>(element: Element, values: &[T]) {
     let data: &[u8] = bytemuck::cast_slice(values);
     let len = u64::try_from(values.len()).unwrap();
     let experiment = Experiment::new()
@@ -489,7 +493,7 @@ fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
         assert!(pack.read("../outside").is_err(), "{kind}");
         assert!(pack.array("run1").is_err(), "{kind}: a directory");
         let text = pack.array("README.txt").unwrap();
-        assert!(matches!(text.header().unwrap_err(), Error::Array { .. }), "{kind}");
+        assert!(matches!(text.header().unwrap_err(), Error::NotAnArray { .. }), "{kind}");
     });
 }
 
@@ -580,10 +584,36 @@ fn a_view_lies_in_the_map_and_is_aligned() {
         let rows = counts.view::<i16>().unwrap();
         assert_eq!((rows.shape(), rows[[1, 0]]), (&[5, 3][..], 3), "{kind}");
     }
-    // A tar pads to 512 bytes, so bytes can always be viewed, and wider elements perhaps.
-    let pack = map(&packs.path("plain.tar")).unwrap();
-    let image: ArrayViewD<'_, u8> = pack.array("run1/image.ra").unwrap().view().unwrap();
-    assert_eq!(image[[2, 1, 3]], 23);
+}
+
+#[test]
+fn in_a_tar_elements_of_16_bytes_can_be_viewed_behind_an_even_number_of_dims_only() {
+    let values: Vec<u128> = (0..16).map(|number| number << 100).collect();
+    let mut experiment = Experiment::new();
+    for ndims in 0..5 {
+        let count = 1 << ndims;
+        let data = le(u128::to_le_bytes, values[..count].to_vec());
+        experiment =
+            experiment.array(&format!("{ndims}.ra"), Element(2, 16), &vec![2; ndims], &data);
+    }
+    let packs = Packs::of(experiment);
+    let (tar, zip) = (map(&packs.path("plain.tar")), map(&packs.path("stored.zip")));
+    let (tar, zip) = (tar.unwrap(), zip.unwrap());
+    for ndims in 0..5_usize {
+        let name = format!("{ndims}.ra");
+        let array = tar.array(&name).unwrap();
+        let (_, data) = array.offsets().unwrap().unwrap();
+        assert_eq!(data % 512, 48 + 8 * u64::try_from(ndims).unwrap());
+        let read = array.read::<u128>().unwrap();
+        match array.view::<u128>() {
+            Ok(view) => assert!(ndims.is_multiple_of(2) && view == read),
+            Err(error) => {
+                assert!(!ndims.is_multiple_of(2));
+                assert!(cause(&error).contains("aligned to 16 bytes"), "{}", cause(&error));
+            }
+        }
+        assert_eq!(zip.array(&name).unwrap().view::<u128>().unwrap(), read);
+    }
 }
 
 #[test]
@@ -825,11 +855,16 @@ fn an_error_becomes_an_io_error_of_its_kind() {
     assert_eq!(kind(array.read::<u8>().unwrap_err()), io::ErrorKind::InvalidData);
     assert_eq!(kind(array.slice::<f32>(s![0]).unwrap_err()), io::ErrorKind::InvalidInput);
     assert_eq!(kind(array.view::<f32>().unwrap_err()), io::ErrorKind::Unsupported);
-    let twice = create(packs.scratch.path(), &path, &CreateOptions::default()).unwrap_err();
+    let source = TempDir::new().unwrap();
+    let twice = create(source.path(), &path, &CreateOptions::default()).unwrap_err();
     assert_eq!(kind(twice), io::ErrorKind::AlreadyExists);
     fs::write(packs.path("no.zip"), "no zip").unwrap();
     let no_archive = Pack::open(packs.path("no.zip")).unwrap_err();
     assert_eq!(kind(no_archive), io::ErrorKind::InvalidData);
+    fs::write(packs.path("no.txt"), "no zip").unwrap();
+    let no_pack = Pack::open(packs.path("no.txt")).unwrap_err();
+    assert!(matches!(no_pack, Error::NotAPack { kind: FileKind::Text, .. }), "{no_pack:?}");
+    assert_eq!(kind(no_pack), io::ErrorKind::InvalidInput);
     let read = || -> io::Result<ArrayD<u8>> { Ok(pack.array("run1/temperature.ra")?.read()?) };
     assert_eq!(read().unwrap_err().kind(), io::ErrorKind::InvalidData);
 }

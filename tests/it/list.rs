@@ -95,7 +95,7 @@ fn patterns_choose_members_in_any_layout() {
         assert_eq!(listed(&["time.*"]), ["time.ra", "time.yaml"]);
         assert_eq!(listed(&["time.ra", "gain.*"]), ["run1/gain.ra", "run1/gain.yaml", "time.ra"]);
         assert_eq!(listed(&["deep"]), ["run1/deep/er/notes with spaces.txt"]);
-        ra("list", &[&archive], &["no such*"]).exits(2).says(&["no member matches"]);
+        ra("list", &[&archive], &["no such*"]).exits(2).says(&["matches `no such*`"]);
         ra("list", &[&archive], &["["]).exits(2).says(&["pattern"]);
     }
 }

@@ -4,9 +4,12 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
+mod agreement; // what a pack says twice is the same both times
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
 mod convert; // `ra-pack convert`: every form into every other
+#[cfg(target_os = "linux")] // memory that the shell can limit
+mod cost; // a few kilobytes that stand for gigabytes: bounded memory and output
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: what goes in, and what is refused
 mod damage; // every bit flipped, every length cut: reported, or harmless by a map made by hand
@@ -14,6 +17,9 @@ mod describe; // `ra-pack describe`: what headers imply
 mod describe_update; // what `describe --update` changes, and what it must not
 mod diff; // `ra-pack diff`: two arrays, element by element
 mod diff_packs; // `ra-pack diff`: two packs
+#[cfg(unix)] // links, a shell
+mod differential; // what `verify` calls sound is read the same by other people's readers
+mod digests; // what hashlib gives is what manifests have
 mod docs; // the pages in docs show what happens
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
@@ -33,6 +39,8 @@ mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 #[cfg(unix)] // names, links
 mod manifest; // `ra-pack manifest`: made, written and checked by itself
+mod mistakes; // a wrong file, a wrong name: what is said is true, and what is offered works
+mod orders; // one order of indices for all ways of reading
 mod page; // support: blocks of a page, and a place to run them
 mod pages; // every block of every page is run, every link leads somewhere
 mod plot; // `ra-pack plot`: pictures that others read, the same each time

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use bytemuck::Pod;
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn, SliceInfo, SliceInfoElem};
 use num_complex::Complex;
@@ -15,8 +14,8 @@ use proptest::sample::select;
 use ra_pack::ndl::{Document, Extent, Form, Group, Order, Storage};
 use ra_pack::ra::{Encoding, Header};
 use ra_pack::{
-    Compression, CreateOptions, ExtractOptions, Finding, Layout, MemberKind, Pack, PackedArray,
-    VerifyOptions, create, describe, extract, shape_of, verify,
+    Compression, CreateOptions, Error, ExtractOptions, Finding, Layout, MemberKind, Pack,
+    PackedArray, VerifyOptions, create, describe, extract, shape_of, verify,
 };
 use tempfile::TempDir;
 
@@ -55,7 +54,7 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
     let archive = scratch.join(way.0);
     create(source, &archive, &options(way, jobs)).map_err(|error| {
         let findings = match &error {
-            ra_pack::Error::Refused { findings, .. } => {
+            Error::Refused { findings, .. } => {
                 findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
             _ => String::new(),
@@ -68,8 +67,8 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
 /// An element type, and how a program that knows it reads an array.
 type Typed = (Element, fn(&PackedArray<'_>) -> Vec<u8>);
 
-fn typed<T: Pod>(eltype: u64) -> Typed {
-    fn bytes<T: Pod>(array: &PackedArray<'_>) -> Vec<u8> {
+fn typed<T: ra_pack::ra::Element>(eltype: u64) -> Typed {
+    fn bytes<T: ra_pack::ra::Element>(array: &PackedArray<'_>) -> Vec<u8> {
         let array: ArrayD<T> = array.read().unwrap();
         bytemuck::cast_slice(&array.into_raw_vec_and_offset().0).to_vec()
     }
@@ -401,7 +400,11 @@ fn no_byte_changes_unseen(
             let mut bytes = sound.clone();
             bytes[at] ^= mask;
             fs::write(&archive, bytes).unwrap();
-            let report = verify(&archive, &options).unwrap();
+            let report = match verify(&archive, &options) {
+                // A window that a bit made as large as no decoder here takes.
+                Err(Error::Unsupported(_)) => continue,
+                report => report.unwrap(),
+            };
             if report.is_sound() {
                 assert!(
                     harmless(at, &report.findings),

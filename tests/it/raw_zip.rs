@@ -22,6 +22,7 @@ pub(crate) struct Header {
     /// Version of the specification that a reader must know, ten times.
     pub(crate) version: u16,
     pub(crate) time: u16,
+    pub(crate) date: u16,
     pub(crate) flags: u16,
     pub(crate) method: u16,
     pub(crate) crc: u32,
@@ -33,8 +34,8 @@ pub(crate) struct Header {
 
 impl Header {
     fn write(&self, out: &mut Vec<u8>) {
-        for number in [self.version, self.flags, self.method, self.time, 0x21] {
-            out.extend(number.to_le_bytes()); // 0x21 is 1980-01-01
+        for number in [self.version, self.flags, self.method, self.time, self.date] {
+            out.extend(number.to_le_bytes());
         }
         for number in [self.crc, self.packed_size, self.size] {
             out.extend(number.to_le_bytes());
@@ -83,6 +84,7 @@ impl Entry {
         let header = Header {
             version: 20,
             time: 0,
+            date: 0x21, // 1980-01-01
             flags: if name.is_ascii() { 0 } else { FLAG_UTF8 },
             method,
             crc: crc32(content),

@@ -106,7 +106,7 @@ fn what_does_not_fit_changes_nothing() {
         ("a.ra", &["2", "2", "3"], 1, &["names `time`"]),
         ("wrong.ra", &["12"], 1, &["wrong.yaml", "shpe"]),
         ("cut.ra", &["3", "4"], 1, &["byte 60"]),
-        ("notes.txt", &["3"], 2, &["is no array"]),
+        ("notes.txt", &["3"], 2, &["is a text file, not an array"]),
         ("nowhere.ra", &["3"], 2, &["nowhere.ra"]),
     ] {
         reshape(&home, name, shape).exits(status).says(words);

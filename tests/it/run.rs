@@ -73,9 +73,11 @@ pub(crate) fn unhelpful(report: &Value) -> Vec<Value> {
         let hint = finding["hint"].as_str().unwrap_or_default();
         let first = hint.chars().next();
         let is_placed = finding.get("member").or(finding.get("place")).is_some();
+        // A sum of findings has no place of its own.
+        let is_sum = finding["message"].as_str().unwrap().ends_with("not listed");
         first.is_some_and(|first| !first.is_uppercase())
             && !hint.ends_with('.')
-            && (is_placed || ABOUT_ALL.contains(&finding["code"].as_str().unwrap()))
+            && (is_placed || is_sum || ABOUT_ALL.contains(&finding["code"].as_str().unwrap()))
     };
     findings.filter(|finding| !helps(finding)).cloned().collect()
 }

@@ -27,6 +27,12 @@ fn zips(add: &mut Add<'_>) {
     add("zip_structure", "zip64-both", one(0, &[3, 4, 1, 0, 1], &[]));
     add("zip_structure", "aligned", one(0, &[5, 2, 10, 0], &[]));
     add("zip_structure", "unicode-path", one(0, &[6, 3, 1, 0], &[]));
+    // The mode of a link, by ASi's field, by libarchive's, and by the attributes of another system.
+    add("zip_structure", "asi-link", one(0, &[6, 6, 0xff, 0xa1, 0], &[]));
+    add("zip_structure", "libarchive-link", one(0, &[6, 7, 5, 6, 20, 3, 0, 0, 0xff, 0xa1], &[]));
+    add("zip_structure", "link-of-vms", one(0, &[8, 20, 2, 9, 0xff, 0xa1, 0, 0], &[]));
+    add("zip_structure", "newer-reader", one(0, &[13, 47, 47], &[]));
+    add("zip_structure", "version-of-vms", [&[0, 1, b'x', 0, 31, 7][..], b"a.txt;1"].concat());
     add("zip_structure", "two-names", one(0, &[12, 1], &[]));
     add("zip_structure", "size", one(1, &[14, 1], &[]));
     for style in 1..5 {

@@ -7,12 +7,12 @@ pub(crate) use self::portable::check_portable;
 pub(crate) use self::table::{NameTable, Named};
 
 use self::portable::is_surely_portable;
-use super::MemberKind;
+use super::{Container, MemberKind};
 use crate::finding::{Code, Finding};
 use crate::path::{self, InvalidPath, MemberPath};
 
 /// Checks every name by itself and all of them together.
-pub(crate) fn check(names: &NameTable, findings: &mut Vec<Finding>) {
+pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
     let mut before: Option<Named<'_>> = None;
     let (mut all_portable, mut is_short) = (true, true);
     let mut in_files = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn check(names: &NameTable, findings: &mut Vec<Finding>) {
     if !all_portable {
         let mut names: Vec<&str> = names.names().collect();
         names.dedup();
-        check_portable(names, findings);
+        check_portable(names, container, findings);
     }
 }
 
@@ -160,7 +160,8 @@ mod tests {
             })
             .collect();
         let mut findings = Vec::new();
-        check(&NameTable::new(members.iter().map(Member::named)), &mut findings);
+        let table = NameTable::new(members.iter().map(Member::named));
+        check(&table, Container::Zip, &mut findings);
         findings.into_iter().map(|finding| finding.code).collect()
     }
 

@@ -5,10 +5,15 @@
 //! Two names are taken for one when they have the same letters after Unicode's canonical composition
 //! (NFC) and its simple mapping to lower case ([`char::to_lowercase`]). File systems fold a little more
 //! or less than that, each in its own way; no table fits them all.
+//!
+//! Two files that Info-ZIP's `unzip` gives one name are an error in a zip, since only the second is left.
+
+use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use crate::finding::{Code, Finding};
+use super::super::Container;
+use crate::finding::{Code, Finding, Severity};
 use crate::path::{self, escape};
 
 /// Longest part of a name that common file systems take, in bytes. Those that count in UTF-16 allow as
@@ -30,6 +35,7 @@ struct Named<'a> {
 /// once, of the first member in it.
 pub(crate) fn check_portable<'a>(
     names: impl IntoIterator<Item = &'a str>,
+    container: Container,
     findings: &mut Vec<Finding>,
 ) {
     let names: Vec<&str> = names.into_iter().collect();
@@ -71,13 +77,14 @@ pub(crate) fn check_portable<'a>(
         _ => None,
     });
     // Where two directories are twins, members of one and of the other may follow each other in turn.
-    let mut told = std::collections::HashSet::new();
+    let mut told = HashSet::new();
     for twins in pairs {
         if told.insert((twins.one, twins.other)) && told.insert((twins.other, twins.one)) {
             findings.push(twins.finding());
         }
     }
     check_composition(&sorted, findings);
+    check_unzipped(&sorted, container, findings);
 }
 
 /// Whether a name is one of the many that [`check_portable`] finds nothing about, whatever other such names
@@ -173,6 +180,11 @@ fn unportable_part(part: &str) -> Option<String> {
     if let Some(character) = part.chars().find(|character| "<>:\"|?*".contains(*character)) {
         return Some(format!("Windows allows no `{character}` in a name"));
     }
+    if part.trim_end_matches(|character: char| character.is_ascii_digit()).ends_with(';') {
+        return Some(
+            "`unzip` takes a semicolon and digits at the end for a version of VMS".to_owned(),
+        );
+    }
     (part.len() > MAX_PART).then(|| {
         format!("a part of it is {} bytes long, most systems allow {MAX_PART}", part.len())
     })
@@ -254,13 +266,51 @@ fn check_composition(names: &[Named<'_>], findings: &mut Vec<Finding>) {
     );
 }
 
+/// The name that Info-ZIP's `unzip` gives a file, where that is another: it leaves out control characters, and
+/// a version of VMS at the end.
+fn unzipped(name: &str) -> Option<String> {
+    let mut kept: String = name.chars().filter(|character| !character.is_ascii_control()).collect();
+    let without_digits = kept.trim_end_matches(|character: char| character.is_ascii_digit());
+    if let Some(stem) = without_digits.strip_suffix(';') {
+        kept.truncate(stem.len());
+    }
+    (kept != name).then_some(kept)
+}
+
+/// Two files that `unzip` gives one name, so that only the second is left; an error where `unzip` reads them.
+fn check_unzipped(names: &[Named<'_>], container: Container, findings: &mut Vec<Finding>) {
+    let mut taken: HashMap<String, &str> = HashMap::new();
+    let changed: Vec<_> =
+        names.iter().filter_map(|named| Some((unzipped(named.name)?, named.name))).collect();
+    if changed.is_empty() {
+        return;
+    }
+    let others: HashSet<&str> = names.iter().map(|named| named.name).collect();
+    for (unzipped, name) in changed {
+        let same = others.get(&*unzipped).or_else(|| taken.get(&unzipped)).copied();
+        if let Some(other) = same {
+            let mut finding = Finding::new(
+                Code::UnportableName,
+                format!("`unzip` gives this file and `{}` one name", escape(other)),
+            )
+            .in_member(name)
+            .hint("rename one; only the second would be left");
+            if container == Container::Zip {
+                finding.severity = Severity::Error;
+            }
+            findings.push(finding);
+        }
+        taken.insert(unzipped, name);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn findings(names: &[&str]) -> Vec<Finding> {
         let mut findings = Vec::new();
-        check_portable(names.iter().copied(), &mut findings);
+        check_portable(names.iter().copied(), Container::Zip, &mut findings);
         findings
     }
 
@@ -329,6 +379,28 @@ mod tests {
         // Several ways to write one letter, none of them composed.
         assert_eq!(codes(&["\u{1e69}", "s\u{323}\u{307}", "s\u{307}\u{323}"]).len(), 3);
         assert_eq!(codes(&["ss", "ß", "a/B", "b/A", "ab"]), []);
+    }
+
+    #[test]
+    fn names_that_unzip_makes_one_are_an_error_in_a_zip() {
+        for [one, other] in [
+            ["a/f", "a/f;1"],
+            ["f;1", "f;2"],
+            ["f", "f;"],
+            ["a\u{1b}/f", "a/f"],
+            ["f\u{7f};1\u{1}2", "f;2"],
+        ] {
+            for (container, is_error) in [(Container::Zip, true), (Container::Tar, false)] {
+                let mut findings = Vec::new();
+                check_portable([one, other], container, &mut findings);
+                let made_one: Vec<_> =
+                    findings.iter().filter(|found| found.message.contains("one name")).collect();
+                assert_eq!(made_one.len(), 1, "{one:?} {other:?} {findings:?}");
+                assert_eq!(made_one[0].is_error(), is_error, "{one:?}");
+            }
+        }
+        assert_eq!(codes(&["f;1"]), [Code::UnportableName]);
+        assert_eq!(codes(&["f;x", "f;1x", ";1/f", "f"]), [Code::UnportableName]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, OnceLock};
 
 use super::StreamCompression;
+use crate::error::Error;
 
 /// The widest zstd window that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
 /// and every level of it stays within. It bounds the memory that a frame can claim.
@@ -111,6 +112,13 @@ impl<R: Read> Decoder<R> {
             return error;
         }
         let (format, offset) = (self.format.name(), offset(input));
+        if is_wide_window(&error) {
+            return io::Error::other(Error::Unsupported(format!(
+                "the zstd frame that begins before byte {offset} needs a window above {} MiB to be decoded; \
+                 decode it with `zstd -d --long=31 ARCHIVE`, and verify the tar or compress it again",
+                1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)
+            )));
+        }
         invalid(match error.kind() {
             io::ErrorKind::UnexpectedEof => StreamFault::CutOff { format, offset },
             _ => StreamFault::Damaged { format, offset, reason: error.to_string() },
@@ -160,6 +168,13 @@ impl<R: Read> Read for Decoder<R> {
             };
         }
     }
+}
+
+/// Whether a zstd decoder refuses a frame for a window above [`ZSTD_WINDOW_LOG_MAX`], for which it takes no memory.
+pub(crate) fn is_wide_window(error: &io::Error) -> bool {
+    /// `ZSTD_error_frameParameter_windowTooLarge`, as the functions of zstd return it.
+    const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
+    error.to_string() == zstd::zstd_safe::get_error_name(WINDOW_TOO_LARGE)
 }
 
 /// What is uncommon about the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).

@@ -9,7 +9,9 @@ mod workers;
 
 use std::ops::RangeInclusive;
 
-pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX};
+use crate::file_kind::FileKind;
+
+pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_WINDOW_LOG_MAX, is_wide_window};
 pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.
@@ -21,12 +23,11 @@ pub(crate) enum StreamCompression {
 }
 
 impl StreamCompression {
-    /// The compression that a stream of these first bytes has.
-    pub(crate) fn detect(start: &[u8]) -> Self {
-        match start {
-            [0x1f, 0x8b, ..] => Self::Gzip,
-            // A frame, and a skippable one, with which a parallel compressor may begin.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+    /// The compression of a file of that kind.
+    pub(crate) fn of(kind: FileKind) -> Self {
+        match kind {
+            FileKind::Gzip => Self::Gzip,
+            FileKind::Zstd => Self::Zstd,
             _ => Self::None,
         }
     }

@@ -8,6 +8,7 @@ use super::encoder::LevelOutOfRange;
 use super::gzip::BLOCK_LEN;
 use super::{Decoder, Encoder, StreamCompression, StreamFault};
 use crate::archive::tar;
+use crate::file_kind::FileKind;
 
 const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
@@ -123,10 +124,11 @@ fn the_gzip_header_tells_nothing_about_where_it_was_made() {
 fn streams_are_known_by_their_first_bytes() {
     for format in FORMATS {
         let bytes = encode(format, None, 1, &[b"plain bytes"]);
-        assert_eq!(StreamCompression::detect(&bytes[..4]), format);
+        assert_eq!(StreamCompression::of(FileKind::of(&bytes[..4])), format);
     }
-    assert_eq!(StreamCompression::detect(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
-    assert_eq!(StreamCompression::detect(b"\x1f"), StreamCompression::None);
+    let compression = |start: &[u8]| StreamCompression::of(FileKind::of(start));
+    assert_eq!(compression(b"\x53\x2a\x4d\x18"), StreamCompression::Zstd);
+    assert_eq!(compression(b"\x1f"), StreamCompression::None);
 }
 
 #[test]
@@ -166,6 +168,8 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
                     assert!(decoded == input, "{format:?} bit {bit}");
                     harmless += 1;
                 }
+                // A bit of a window descriptor asks for more memory than is given.
+                Err(error) if is_unsupported(&error) => {}
                 Err(error) => {
                     let fault = error.downcast::<StreamFault>();
                     assert!(fault.is_ok(), "{format:?} bit {bit}: {fault:?}");
@@ -216,7 +220,12 @@ fn a_skippable_frame_holds_no_content() {
 fn a_zstd_window_beyond_the_limit_is_refused_before_it_is_allocated() {
     // Magic, no single segment, window descriptor: 2^41 bytes; then an empty last raw block.
     let bytes = b"\x28\xb5\x2f\xfd\x00\xf8\x01\0\0";
-    assert!(matches!(fault(StreamCompression::Zstd, bytes), StreamFault::Damaged { .. }));
+    assert!(is_unsupported(&decode(StreamCompression::Zstd, bytes).unwrap_err()));
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(crate::error::Error::Unsupported(_)))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::OCTAL_END;
 use super::entry::{TarEntry, TarKind};
 use super::fault::{TarFaultKind, printable};
 use super::header::Header;
-use super::pax::PaxRecords;
+use super::pax::{PaxFault, PaxRecords};
 
 /// What the headers before an entry say about it.
 #[derive(Debug, Default)]
@@ -16,23 +16,30 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Takes the extended header of type `typeflag`, whose first block is at `offset`.
+    /// Takes the extended header of type `typeflag`, whose first block is at `offset`, and gives the first record
+    /// to be warned of.
     pub(super) fn add(
         &mut self,
         typeflag: u8,
         offset: u64,
         payload: Vec<u8>,
-    ) -> Result<(), TarFaultKind> {
+    ) -> Result<Option<PaxFault>, TarFaultKind> {
         if typeflag == b'g' {
             self.must_be_empty("a global PAX header")?;
-            return match PaxRecords::parse(&payload)?.structural_key() {
+            let records = PaxRecords::parse(&payload)?;
+            return match records.structural_key() {
                 // It would give every entry after it the same name or size.
                 Some(key) => Err(TarFaultKind::GlobalRecord { key }),
-                None => Ok(()),
+                None => Ok(records.odd),
             };
         }
+        let mut odd = None;
         let repeated = match typeflag {
-            b'x' => self.pax.replace(PaxRecords::parse(&payload)?).is_some(),
+            b'x' => {
+                let mut records = PaxRecords::parse(&payload)?;
+                odd = records.odd.take();
+                self.pax.replace(records).is_some()
+            }
             b'L' => self.long_name.replace(without_nul(payload)).is_some(),
             _ => self.long_link.replace(without_nul(payload)).is_some(),
         };
@@ -45,7 +52,7 @@ impl Extensions {
             return Err(TarFaultKind::SizeBeforeLongName);
         }
         self.offset.get_or_insert(offset);
-        Ok(())
+        Ok(odd)
     }
 
     /// Refuses `found` where an extended header still waits for its entry.
@@ -64,14 +71,16 @@ impl Extensions {
         data_offset: u64,
     ) -> Result<TarEntry, (Option<String>, TarFaultKind)> {
         let pax = self.pax.unwrap_or_default();
+        let is_short_directory = header.name.ends_with(b"/");
         let name = one_name(pax.path, self.long_name, header.name).map_err(|kind| (None, kind))?;
         let fault = |kind| (Some(String::from_utf8_lossy(&name).into_owned()), kind);
         let target = one_name(pax.link_path, self.long_link, header.link).map_err(&fault)?;
-        if header.typeflag == b'S' || pax.sparse {
+        if header.typeflag == b'S' || pax.sparse.is_some() {
             return Err(fault(TarFaultKind::Sparse));
         }
         let size = one_size(pax.size, header.size).map_err(&fault)?;
         let is_named_directory = name.ends_with(b"/");
+        let is_link_name = !target.is_empty();
         let kind = match header.typeflag {
             b'0' | b'7' | 0 if is_named_directory => TarKind::Directory,
             b'0' | b'7' | 0 => TarKind::File,
@@ -90,10 +99,15 @@ impl Extensions {
         if let Some(kind) = without_data.filter(|_| size > 0) {
             return Err(fault(TarFaultKind::UnexpectedData { kind, size }));
         }
-        // Only before ustar is that how a directory is written.
-        let is_file = header.typeflag == b'7' || (header.typeflag == b'0' && !header.is_old);
-        if is_file && is_named_directory {
+        if is_link_name && matches!(kind, TarKind::File | TarKind::Directory) {
+            return Err(fault(TarFaultKind::LinkNameOfFile));
+        }
+        // Without a type, and only then, a directory may be known by its name: by some readers by the one in its header.
+        if matches!(header.typeflag, b'0' | b'7') && is_named_directory {
             return Err(fault(TarFaultKind::FileNamedAsDirectory));
+        }
+        if header.typeflag != b'5' && is_short_directory != is_named_directory {
+            return Err(fault(TarFaultKind::OneNameOfDirectory));
         }
         Ok(TarEntry {
             kind,

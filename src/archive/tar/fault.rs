@@ -19,8 +19,15 @@ pub(crate) struct TarFault {
 impl TarFault {
     /// Whether the entries are whole and beyond doubt all the same.
     pub(crate) fn is_warning(&self) -> bool {
-        use TarFaultKind::{LoneZeroBlock, NoEndMark, Padding};
-        matches!(self.kind, NoEndMark | LoneZeroBlock | Padding)
+        use TarFaultKind as Kind;
+        matches!(
+            self.kind,
+            Kind::NoEndMark
+                | Kind::LoneZeroBlock
+                | Kind::Padding
+                | Kind::LesserNumber { .. }
+                | Kind::LesserRecord(_)
+        )
     }
 }
 
@@ -46,6 +53,23 @@ pub(crate) enum TarFaultKind {
     Magic { found: String },
     #[error("the size field {0}")]
     Size(NumberFault),
+    #[error("the {field} field {reason}, with which other readers stop")]
+    LesserNumber { field: &'static str, reason: NumberFault },
+    #[error(
+        "expected zeros after the NUL that ends the {field} of a header, found other bytes, by which \
+         other readers see another entry"
+    )]
+    AfterNul { field: &'static str },
+    #[error(
+        "expected zeros from byte {first} to byte {after} of a header, found other bytes, by which \
+         other readers see another entry"
+    )]
+    UnusedBytes { first: usize, after: usize },
+    #[error(
+        "expected a link name only in the headers of a link, found one by which other readers make \
+         this a link"
+    )]
+    LinkNameOfFile,
     #[error("expected {expected} bytes of data, found {found} before the end")]
     DataCutOff { expected: u64, found: u64 },
     #[error("expected {expected} zeros after the data, found the end after {found} bytes")]
@@ -71,6 +95,8 @@ pub(crate) enum TarFaultKind {
     ExtensionDangling { found: &'static str },
     #[error("{0}")]
     Pax(#[from] PaxFault),
+    #[error("{0}")]
+    LesserRecord(PaxFault),
     #[error("expected the size {ustar} of the header in its PAX header too, found {pax}")]
     PaxSize { pax: u64, ustar: u64 },
     #[error(
@@ -79,6 +105,11 @@ pub(crate) enum TarFaultKind {
     SizeBeforeLongName,
     #[error("expected a global PAX header to describe no single entry, found `{key}`")]
     GlobalRecord { key: &'static str },
+    #[error(
+        "expected a `/` at the end of both names of an entry or of none, found it at the end of one, by \
+         which other readers make it a directory"
+    )]
+    OneNameOfDirectory,
     #[error("expected one name, found `{pax}` in the PAX header and `{gnu}` in the GNU long name")]
     NameConflict { pax: String, gnu: String },
     #[error("expected two blocks of zeros at the end, found none")]

@@ -1,23 +1,88 @@
 //! One header block of a tar, read strictly: where readers would differ, it is refused.
 
+use std::ops::Range;
+
 use super::fault::{TarFaultKind, printable};
-use super::{BLOCK, is_zero};
+use super::{BLOCK, TIME_END, is_zero};
 
 /// The fields of a header block that a reader of packs needs.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) typeflag: u8,
-    /// Whether it is older than ustar.
-    pub(super) is_old: bool,
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
     pub(super) mode: u32,
     pub(super) mtime: u64,
+    /// The first field that some readers cannot read, although nothing depends on it here.
+    pub(super) odd: Option<TarFaultKind>,
 }
 
-/// Where magic and version stand.
-const MAGIC: std::ops::Range<usize> = 257..265;
+/// Where magic and version are.
+const MAGIC: Range<usize> = 257..265;
+
+/// A field that holds text, by what it is called.
+type Text = (&'static str, Range<usize>);
+
+/// The texts of every header, those that came with the names of owners, and the one that is only ustar's.
+const TEXTS: [Text; 5] = [
+    ("name", 0..100),
+    ("link name", 157..257),
+    ("user name", 265..297),
+    ("group name", 297..329),
+    ("prefix", 345..500),
+];
+
+/// What no form of header uses.
+const REST: Range<usize> = 500..512;
+
+/// The numbers that decide nothing here, and which of them every reader takes.
+const NUMBERS: [(&str, Range<usize>, Lesser); 6] = [
+    ("mode", 100..108, Lesser::Octal),
+    ("user", 108..116, Lesser::Owner),
+    ("group", 116..124, Lesser::Owner),
+    ("time", 136..148, Lesser::Time),
+    ("device", 329..337, Lesser::Octal),
+    ("device", 337..345, Lesser::Octal),
+];
+
+/// What a number is that decides nothing here. Where it may be binary, it is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lesser {
+    Octal,
+    /// From 0 to 2^32 - 1.
+    Owner,
+    /// Before the year 10000, and before 1970 too.
+    Time,
+}
+
+/// The form of a header, by its magic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Old,
+    Gnu,
+    Ustar,
+}
+
+impl Form {
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            b"ustar\x0000" => Some(Self::Ustar),
+            b"ustar  \0" => Some(Self::Gnu),
+            _ => is_zero(magic).then_some(Self::Old),
+        }
+    }
+
+    /// How many of [`TEXTS`] it has. Where the others would be, readers find something of their own: a prefix, the
+    /// map of a sparse file, the size of one.
+    fn texts(self) -> usize {
+        match self {
+            Self::Old => 2,
+            Self::Gnu => 4,
+            Self::Ustar => TEXTS.len(),
+        }
+    }
+}
 
 impl Header {
     /// Reads `block`, which is not all zeros.
@@ -25,25 +90,45 @@ impl Header {
         let header = tar::Header::from_byte_slice(block);
         let fields = header.as_old();
         check_sum(block, &fields.cksum)?;
-        let magic = block.get(MAGIC).unwrap_or_default();
-        if header.as_ustar().is_none() && header.as_gnu().is_none() && !is_zero(magic) {
+        let bytes = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
+        let magic = bytes(&MAGIC);
+        let Some(form) = Form::of(magic) else {
             return Err(TarFaultKind::Magic { found: printable(magic) });
-        }
+        };
         let [typeflag] = fields.linkflag;
-        let is_old = is_zero(magic);
         // Which came with ustar and GNU: to readers that go by the magic it is a member.
-        if is_old && is_extension(typeflag) {
+        if form == Form::Old && is_extension(typeflag) {
             return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
         }
+        let unused = |range: &Range<usize>| {
+            let Range { start: first, end: after } = *range;
+            if is_zero(bytes(range)) {
+                Ok(())
+            } else {
+                Err(TarFaultKind::UnusedBytes { first, after })
+            }
+        };
+        let (texts, others) = TEXTS.split_at(form.texts());
+        for (field, range) in texts {
+            let mut after = bytes(range).iter().skip_while(|byte| **byte != 0);
+            if after.any(|byte| *byte != 0) {
+                return Err(TarFaultKind::AfterNul { field });
+            }
+        }
+        others.iter().try_for_each(|(_, range)| unused(range))?;
+        unused(&REST)?;
+        let odd = NUMBERS.iter().find_map(|(field, range, lesser)| {
+            let reason = lesser.check(bytes(range)).err()?;
+            Some(TarFaultKind::LesserNumber { field, reason })
+        });
         Ok(Self {
             typeflag,
-            is_old,
             name: header.path_bytes().into_owned(),
             link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
             size: number(&fields.size).map_err(TarFaultKind::Size)?,
-            // Neither decides which bytes are whose, so a strange value is not worth the archive.
             mode: number(&fields.mode).ok().and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0),
             mtime: number(&fields.mtime).unwrap_or(0),
+            odd,
         })
     }
 }
@@ -57,10 +142,48 @@ pub(super) fn is_extension(typeflag: u8) -> bool {
 fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, &byte| sum.saturating_add(byte.into()));
     let expected = sum(block).saturating_sub(sum(field)).saturating_add(sum(b"        "));
-    if number(field) == Ok(expected) {
+    // Octal alone: not every reader takes a binary one.
+    if octal(field) == Ok(expected) {
         return Ok(());
     }
     Err(TarFaultKind::Checksum { expected, found: printable(field) })
+}
+
+/// Whether some reader takes a block for the header of a tar, whatever else the file is: its checksum is right in the
+/// loosest form that a reader accepts.
+pub(crate) fn passes_for_header(block: &[u8]) -> bool {
+    let Some(block) = block.first_chunk::<BLOCK>() else { return false };
+    let field @ [.., high, middle, low] = &tar::Header::from_byte_slice(block).as_old().cksum;
+    let spaced = block.iter().enumerate().map(|(at, byte)| match at {
+        148..156 => b' ',
+        _ => *byte,
+    });
+    let plain: i32 = spaced.clone().map(i32::from).sum();
+    let signed: i32 = spaced.map(|byte| i32::from(byte.cast_signed())).sum();
+    // Octal digits behind whatever precedes them, with what Python lets be between them.
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
+    let digits = field.iter().skip_while(|byte| !is_digit(byte));
+    let digits = digits.take_while(|byte| is_digit(byte) || matches!(byte, b'o' | b'O' | b'_'));
+    let add_octal = |sum: i32, digit: &u8| sum * 8 + i32::from(digit & 7);
+    let octal = digits.filter(|byte| is_digit(byte)).fold(0, add_octal);
+    // As a binary number, and as one of the digits of old forms of GNU.
+    let binary = i32::from_be_bytes([0, *high, *middle, *low]);
+    let add_64 = |sum: i32, byte: &u8| {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        sum.wrapping_mul(64).wrapping_add(digit.into())
+    };
+    let old = field.iter().skip(1).fold(0, add_64);
+    let is_binary = field.first().is_some_and(|first| *first >= 0x80);
+    let is_old = field.first() == Some(&b'+');
+    [plain, signed]
+        .iter()
+        .any(|sum| octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum))
 }
 
 /// Why a numeric field cannot be used.
@@ -70,7 +193,7 @@ pub(crate) enum NumberFault {
     NotOctal(String),
     #[error("is negative")]
     Negative,
-    #[error("is larger than any file")]
+    #[error("is too large")]
     TooLarge,
 }
 
@@ -85,6 +208,21 @@ fn number(field: &[u8]) -> Result<u64, NumberFault> {
         Some((first, _)) if first & 0xc0 == 0xc0 => Err(NumberFault::Negative),
         Some((first, _)) if first & 0x80 != 0 => Err(NumberFault::TooLarge),
         _ => octal(field),
+    }
+}
+
+impl Lesser {
+    /// Checks that every reader can read the number in `field`. One of NULs is 0.
+    fn check(self, field: &[u8]) -> Result<(), NumberFault> {
+        let end = match self {
+            _ if is_zero(field) => return Ok(()),
+            Self::Octal => return octal(field).map(|_| ()),
+            Self::Owner => 1 << 32,
+            Self::Time if field.starts_with(&[0xff; 6]) => return Ok(()),
+            // bsdtar writes a binary one 256 times as large as it is, and the true one in a PAX header.
+            Self::Time => TIME_END << 8,
+        };
+        if number(field)? < end { Ok(()) } else { Err(NumberFault::TooLarge) }
     }
 }
 
@@ -155,6 +293,42 @@ mod tests {
             let same = block[148] == b' ' || block[155] == b' ';
             assert_eq!(Header::decode(&block).is_ok(), same, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_block_that_any_reader_takes_for_a_header_passes_for_one() {
+        // A name of four letters and a size are all that is not zero: 8 blanks, 4 * 0x41, 10 * `0`, `3`, `0`.
+        let mut block = [0; BLOCK];
+        block[..4].copy_from_slice(b"AAAA");
+        block[124..135].copy_from_slice(b"00000000003");
+        block[156] = b'0';
+        assert_eq!(8 * 0x20 + 4 * 0x41 + 12 * 0x30 + 3, 0o2107);
+        let with = |checksum: &[u8; 8]| {
+            let mut block = block;
+            block[148..156].copy_from_slice(checksum);
+            passes_for_header(&block)
+        };
+        // The last is in base 64: 17 * 64 + 7.
+        for checksum in [
+            b"002107\0 ",
+            b"   2107 ",
+            b"\x002107\0\0\0",
+            b"0o2_107\0",
+            b"\t2107xxx",
+            b"\x80\0\0\0\0\0\x04\x47",
+            b"+AAAAARH",
+        ] {
+            assert!(with(checksum), "{checksum:?}");
+        }
+        for checksum in [b"002110\0 ", b"        ", b"\x80\0\0\0\0\0\0\0", b"+AAAAARI", &[0; 8]] {
+            assert!(!with(checksum), "{checksum:?}");
+        }
+        assert!(!passes_for_header(&block[..511]));
+        // The sum of signed bytes, which old programs wrote.
+        block[0] = 0xff;
+        block[148..156].copy_from_slice(b"002005\0 ");
+        assert!(passes_for_header(&block));
+        assert!(matches!(Header::decode(&block), Err(TarFaultKind::Checksum { .. })));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! PAX extended headers: the records `LENGTH KEY=VALUE\n` that say what a ustar header cannot.
 
-/// The records of one extended header that change how the entry is read; all others are ignored.
+use super::TIME_END;
+use super::fault::printable;
+
+/// The records of one extended header that change how the entry is read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PaxRecords {
     pub(super) path: Option<Vec<u8>>,
@@ -9,9 +12,31 @@ pub(super) struct PaxRecords {
     pub(super) size: Option<u64>,
     /// Whole seconds; a fraction, and a time before 1970, is dropped.
     pub(super) mtime: Option<u64>,
-    /// A record of the `GNU.sparse` family is there: the data is not the file.
-    pub(super) sparse: bool,
+    /// The family of a record by which the data is not the file.
+    pub(super) sparse: Option<&'static str>,
+    /// The first record to be warned of.
+    pub(super) odd: Option<PaxFault>,
 }
+
+/// Records by which some readers take the data for parts of a file with holes, by how they begin.
+const SPARSE: [&str; 3] = ["GNU.sparse", "SCHILY.realsize", "SUN.holesdata"];
+
+/// Records that no reader takes a name, a kind or a content from, by how they begin.
+const HARMLESS: [&str; 10] = [
+    "LIBARCHIVE.creationtime",
+    "LIBARCHIVE.xattr.",
+    "RHT.security.selinux",
+    "SCHILY.acl.",
+    "SCHILY.dev",
+    "SCHILY.fflags",
+    "SCHILY.ino",
+    "SCHILY.nlink",
+    "SCHILY.xattr.",
+    "comment",
+];
+
+/// The values of `hdrcharset` that all readers take for UTF-8, where the names are.
+const UTF_8: [&[u8]; 2] = [b"ISO-IR 10646 2000 UTF-8", b"BINARY"];
 
 /// What is wrong with a record, and where it begins in the extended header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +62,10 @@ pub(crate) enum PaxFaultKind {
     Repeated(&'static str),
     #[error("gives a `size` that is no decimal number of bytes")]
     Size,
+    #[error("gives `{0}` a value with which other readers stop")]
+    Value(String),
+    #[error("has the key `{0}`, which is not known and which other readers may obey")]
+    Unknown(String),
 }
 
 impl PaxRecords {
@@ -47,7 +76,8 @@ impl PaxRecords {
         while !rest.is_empty() {
             let at = payload.len().saturating_sub(rest.len());
             let (key, value, after) = split_record(rest).map_err(|kind| PaxFault { at, kind })?;
-            records.set(key, value).map_err(|kind| PaxFault { at, kind })?;
+            let odd = records.set(key, value).map_err(|kind| PaxFault { at, kind })?;
+            records.odd = records.odd.take().or(odd.map(|kind| PaxFault { at, kind }));
             rest = after;
         }
         Ok(records)
@@ -59,31 +89,53 @@ impl PaxRecords {
             Self { path: Some(_), .. } => Some("path"),
             Self { link_path: Some(_), .. } => Some("linkpath"),
             Self { size: Some(_), .. } => Some("size"),
-            Self { sparse: true, .. } => Some("GNU.sparse"),
-            _ => None,
+            Self { sparse, .. } => *sparse,
         }
     }
 
-    fn set(&mut self, key: &str, value: &[u8]) -> Result<(), PaxFaultKind> {
-        match key {
-            "path" => set_once(&mut self.path, "path", value, |value| Ok(value.to_vec())),
+    /// Takes a record, and gives back why it is to be warned of.
+    fn set(&mut self, key: &str, value: &[u8]) -> Result<Option<PaxFaultKind>, PaxFaultKind> {
+        let is_sound = match key {
+            "path" => {
+                set_once(&mut self.path, "path", value, |value| Ok(value.to_vec()))?;
+                true
+            }
             "linkpath" => {
-                set_once(&mut self.link_path, "linkpath", value, |value| Ok(value.to_vec()))
+                set_once(&mut self.link_path, "linkpath", value, |value| Ok(value.to_vec()))?;
+                true
             }
-            "size" => set_once(&mut self.size, "size", value, |value| {
-                decimal(value).ok_or(PaxFaultKind::Size)
-            }),
+            "size" => {
+                let read = |value: &_| decimal(value).ok_or(PaxFaultKind::Size);
+                set_once(&mut self.size, "size", value, read)?;
+                true
+            }
             "mtime" => {
-                let seconds = value.split(|&byte| byte == b'.').next();
-                self.mtime = seconds.and_then(decimal);
-                Ok(())
+                self.mtime = value.split(|&byte| byte == b'.').next().and_then(decimal);
+                is_time(value)
             }
+            "atime" | "ctime" => is_time(value),
+            "uid" | "gid" => decimal(value).is_some_and(|value| u32::try_from(value).is_ok()),
+            "uname" | "gname" => std::str::from_utf8(value).is_ok(),
+            "hdrcharset" => UTF_8.contains(&value),
             _ => {
-                self.sparse |= key.starts_with("GNU.sparse.");
-                Ok(())
+                let sparse = SPARSE.into_iter().find(|family| key.starts_with(family));
+                self.sparse = self.sparse.or(sparse);
+                if sparse.is_none() && !HARMLESS.iter().any(|family| key.starts_with(family)) {
+                    return Ok(Some(PaxFaultKind::Unknown(printable(key.as_bytes()))));
+                }
+                true
             }
-        }
+        };
+        Ok((!is_sound).then(|| PaxFaultKind::Value(key.to_owned())))
     }
+}
+
+/// Whether it is a number of seconds that all readers take, with a sign or a fraction.
+fn is_time(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"-").unwrap_or(value);
+    let mut parts = value.splitn(2, |&byte| byte == b'.');
+    let whole = parts.next().and_then(decimal).is_some_and(|whole| whole < TIME_END);
+    whole && parts.next().is_none_or(|fraction| fraction.iter().all(u8::is_ascii_digit))
 }
 
 /// Readers disagree on which of two records holds, and on what an empty value undoes.
@@ -190,7 +242,7 @@ mod tests {
         assert_eq!(records.path.as_deref(), Some("größe/a=b\n.ra".as_bytes()));
         assert_eq!(records.size, Some(u64::MAX));
         assert_eq!(records.mtime, Some(315_532_800));
-        assert!(!records.sparse);
+        assert_eq!((records.sparse, records.odd), (None, None));
     }
 
     #[test]

@@ -18,8 +18,8 @@ const BLOCK_BYTES: u64 = 512;
 /// longest name of any file system, and what other readers allow too.
 const MAX_EXTENSION_BYTES: u64 = 1 << 20;
 
-/// How many warnings about padding are kept: few show it, and a tar can have one for every entry.
-const MAX_PADDING_WARNINGS: usize = 100;
+/// How many warnings are kept: few show them, and a tar can have one for every entry.
+const MAX_WARNINGS: usize = 100;
 
 /// Reads a tar from its first byte to its last.
 ///
@@ -148,12 +148,18 @@ impl<S: Skip> TarReader<S> {
                 self.read_end_mark(offset)?;
                 return Ok(None);
             }
-            let header = Header::decode(&block).map_err(|kind| at(offset, kind))?;
+            let mut header = Header::decode(&block).map_err(|kind| at(offset, kind))?;
+            if let Some(kind) = header.odd.take() {
+                self.warn(at(offset, kind));
+            }
             if is_extension(header.typeflag) {
                 let payload = self.read_extension(offset, header.size)?;
-                extensions
+                let odd = extensions
                     .add(header.typeflag, offset, payload)
                     .map_err(|kind| at(offset, kind))?;
+                if let Some(odd) = odd {
+                    self.warn(at(offset, TarFaultKind::LesserRecord(odd)));
+                }
             } else {
                 return self.enter(header, offset, extensions).map(Some);
             }
@@ -182,11 +188,17 @@ impl<S: Skip> TarReader<S> {
         if found < expected {
             return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
         }
-        // Nothing else is noted before the walk ends, so that this bounds the faults without hiding one.
-        if !is_zero(padding) && self.faults.len() < MAX_PADDING_WARNINGS {
-            self.faults.push(within(offset, TarFaultKind::Padding));
+        if !is_zero(padding) {
+            self.warn(within(offset, TarFaultKind::Padding));
         }
         Ok(())
+    }
+
+    /// Notes a warning. Nothing else is noted before the walk ends, so that this bounds the faults without hiding one.
+    fn warn(&mut self, warning: TarFault) {
+        if self.faults.len() < MAX_WARNINGS {
+            self.faults.push(warning);
+        }
     }
 
     /// The next block, or `None` at the end of the source.

@@ -2,7 +2,7 @@
 //! data is read, so that members can be written at their final places from several threads.
 
 use super::pax::push_record;
-use super::{BLOCK, OCTAL_END};
+use super::{BLOCK, OCTAL_END, TIME_END};
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +33,11 @@ pub(crate) enum UnwritableEntry {
     Name,
     #[error("expected a directory without data, found {0} bytes")]
     DirectoryData(u64),
+    #[error(
+        "a tar holds times before the year 10000, found {0} seconds after 1970; set SOURCE_DATE_EPOCH to \
+         fewer seconds, or correct the time of the file with `touch`"
+    )]
+    Time(u64),
 }
 
 /// Two blocks of zeros.
@@ -62,7 +67,7 @@ pub(crate) fn padding(size: u64) -> &'static [u8] {
 ///
 /// # Errors
 ///
-/// When the name is empty, holds a NUL or ends in `/`, or when a directory has data.
+/// When the name is empty, holds a NUL or ends in `/`, when a directory has data, or when the time is too late.
 pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEntry> {
     check(entry)?;
     let mut path = entry.path.to_owned();
@@ -108,6 +113,9 @@ fn check(entry: &NewEntry<'_>) -> Result<(), UnwritableEntry> {
     }
     if entry.kind == EntryKind::Directory && entry.size != 0 {
         return Err(UnwritableEntry::DirectoryData(entry.size));
+    }
+    if entry.mtime >= TIME_END {
+        return Err(UnwritableEntry::Time(entry.mtime));
     }
     Ok(())
 }
@@ -224,6 +232,11 @@ mod tests {
         assert_eq!(entry_header(&file("a\0b")), Err(UnwritableEntry::Name));
         let directory = NewEntry { kind: EntryKind::Directory, ..file("a") };
         assert_eq!(entry_header(&directory), Err(UnwritableEntry::DirectoryData(3)));
+        let time = |mtime| entry_header(&NewEntry { mtime, ..file("a") });
+        assert!(time(TIME_END - 1).is_ok());
+        for late in [TIME_END, u64::MAX] {
+            assert_eq!(time(late), Err(UnwritableEntry::Time(late)));
+        }
     }
 
     #[test]

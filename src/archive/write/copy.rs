@@ -96,6 +96,7 @@ impl<S> Passage<S> {
 
     /// The checksum of what has passed, and the buffer, unless the file has changed.
     pub(super) fn finish(self) -> Result<(u32, Vec<u8>)> {
+        assert!(self.left == 0 && self.ready == 0, "it ends when all has passed");
         self.file.check_unchanged(&self.stamp)?;
         Ok((self.crc.finalize(), self.buffer))
     }
@@ -116,11 +117,11 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
     }
 
     fn ready(&mut self) -> &[u8] {
-        self.buffer.get(..self.ready).unwrap_or_default()
+        self.buffer.split_at(self.ready).0
     }
 
     fn pass_on(&mut self) -> Result<()> {
-        let block = self.buffer.get(..self.ready).unwrap_or_default();
+        let block = self.buffer.split_at(self.ready).0;
         self.ready = 0;
         (self.sink)(block)
     }
@@ -163,11 +164,11 @@ fn next_block<'a>(
 ) -> Result<&'a [u8]> {
     buffer.resize(block, 0);
     let wanted = usize::try_from(left).unwrap_or(block).min(block);
-    let target = buffer.get_mut(..wanted).unwrap_or_default();
+    let target = buffer.split_at_mut(wanted).0;
     loop {
         match file.read(target) {
             Ok(0) => return Err(file.changed("it became shorter")),
-            Ok(count) => return Ok(buffer.get(..count).unwrap_or_default()),
+            Ok(count) => return Ok(buffer.split_at(count).0),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::io("read", file.path())(error)),
         }
@@ -192,14 +193,14 @@ pub(super) fn append(
                 out.extend_from_slice(piece);
                 Ok(())
             })?;
-            return Ok(Copied::of(algorithms, out.get(start..).unwrap_or_default()));
+            return Ok(Copied::of(algorithms, out.split_at(start).1));
         }
     };
     let stamp = &stamp;
     let start = out.len();
     let wanted = usize::try_from(stamp.len()).map_err(|_| file.changed("it grew"))?;
     out.resize(start.saturating_add(wanted), 0);
-    let target = out.get_mut(start..).unwrap_or_default();
+    let target = out.split_at_mut(start).1;
     file.read_unchanged(target, stamp)?;
-    Ok(Copied::of(algorithms, out.get(start..).unwrap_or_default()))
+    Ok(Copied::of(algorithms, out.split_at(start).1))
 }

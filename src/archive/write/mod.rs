@@ -5,6 +5,7 @@ mod engines;
 mod packed;
 mod packer;
 mod positional;
+pub(super) mod read_back;
 mod runs;
 mod side_by_side;
 mod spool;
@@ -19,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use self::copy::Copied;
 use self::packed::PackedMembers;
 pub(crate) use self::positional::{LaterFile, StoredMembers};
+pub(crate) use self::read_back::Sampled;
 pub(crate) use self::runs::{Buffers, RunMember, Runs, WriteInOrder};
 use self::streamed::{StreamedMembers, TarStream};
 use super::stream::StreamCompression;
@@ -135,6 +137,7 @@ impl Placed {
 pub(crate) struct ArchiveWriter<'a> {
     pending: &'a PendingFile,
     target: &'a Path,
+    container: Container,
     jobs: usize,
     /// Where the next member begins.
     at: u64,
@@ -183,7 +186,7 @@ impl<'a> ArchiveWriter<'a> {
                 )));
             }
         };
-        Ok(Self { pending, target, jobs, at: 0, format })
+        Ok(Self { pending, target, container, jobs, at: 0, format })
     }
 
     /// How many jobs may prepare runs: fewer than were asked for where many would hold too much.
@@ -217,6 +220,11 @@ impl<'a> ArchiveWriter<'a> {
             Format::Tar => stored(positional::Headers::Tar),
             Format::Stream(stream) => Runs::Streamed(StreamedMembers::new(stream, algorithms)),
         }
+    }
+
+    /// Whether a member is found only by reading everything before it.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.format, Format::Stream(_))
     }
 
     /// Lets the archive go on behind members whose runs end there.
@@ -264,25 +272,26 @@ impl<'a> ArchiveWriter<'a> {
         Ok(digests)
     }
 
-    /// Writes what ends the archive, and reads back what can be checked against it. `records` are those of
-    /// all members but the ones that were written alone.
-    pub(crate) fn finish(self, records: AllRecords<'_, '_>) -> Result<()> {
+    /// Writes what ends the archive, and reads back what can be checked against it, the contents of a `sample`
+    /// of the members among it. `records` are those of all members but the ones that were written alone.
+    pub(crate) fn finish(self, records: AllRecords<'_, '_>, sample: &[Sampled<'_>]) -> Result<()> {
         let file = self.pending.file();
         match self.format {
             Format::Zip { layout, .. } => {
                 let written = layout.finish(file, self.at, records, self.jobs)?;
                 self.pending.set_len(written.end)?;
-                zip::read_back::check(&file.try_clone()?, &written, records, self.jobs)
+                zip::read_back::check(&file.try_clone()?, &written, records, self.jobs)?;
             }
             Format::Tar => {
                 file.write_all_at(&tar::end_mark(), self.at)?;
                 let length = u64::try_from(tar::end_mark().len()).unwrap_or(0);
-                self.pending.set_len(self.at.saturating_add(length))
+                self.pending.set_len(self.at.saturating_add(length))?;
             }
             Format::Stream(stream) => {
-                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
             }
         }
+        read_back::check(file, self.container, sample)
     }
 }
 

@@ -60,6 +60,9 @@ impl Limits {
 pub(super) fn check_level(compression: Compression) -> io::Result<()> {
     match compression {
         Compression::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
+        Compression::Deflate { level: Some(found) } if !(2..=9).contains(&found) => {
+            Err(io::Error::other(format!("deflate has the levels 2 to 9, not {found}")))
+        }
         Compression::Stored | Compression::Deflate { .. } => Ok(()),
     }
 }
@@ -123,7 +126,7 @@ impl Packer {
         let compressor = match &mut self.deflate {
             Some(compressor) => compressor,
             kept => {
-                let level = level.unwrap_or(DEFLATE_LEVEL).clamp(2, 9);
+                let level = level.unwrap_or(DEFLATE_LEVEL);
                 let level = i32::try_from(level).unwrap_or(i32::MAX);
                 let level = CompressionLvl::new(level)
                     .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no such level"))?;

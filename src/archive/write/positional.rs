@@ -123,11 +123,13 @@ impl<'a> StoredMembers<'a> {
         let mut copied = Copied::of_each(self.algorithms, &contents);
         let mut placed: Vec<Placed> = members
             .iter()
-            .map(|RunMember { member, content }| match content.and_then(|_| copied.next()) {
-                Some(copied) => Placed::stored(member, 0, copied),
-                None => {
-                    Placed { digests: Digests::default(), record: Record::stored(member, 0, 0) }
-                }
+            .map(|RunMember { member, content }| {
+                let Some(_) = content else {
+                    let record = Record::stored(member, 0, 0);
+                    return Placed { digests: Digests::default(), record };
+                };
+                let Some(copied) = copied.next() else { unreachable!("each content is hashed") };
+                Placed::stored(member, 0, copied)
             })
             .collect();
         self.turns.take(run, |mut at| {

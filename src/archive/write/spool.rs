@@ -70,12 +70,15 @@ impl Spool {
                 if count == 0 {
                     return Err(scratch.changed("the scratch file became shorter"));
                 }
-                sink(block.get(..count).unwrap_or_default())?;
+                sink(block.split_at(count).0)?;
                 start = start.saturating_add(wide(count));
             }
         }
-        let place = |at: u64| usize::try_from(at.saturating_sub(self.spilled)).unwrap_or(0);
-        sink(self.memory.get(place(start)..place(end)).unwrap_or_default())
+        let place = |at: u64| usize::try_from(at.saturating_sub(self.spilled)).ok();
+        match place(start).zip(place(end)).and_then(|(start, end)| self.memory.get(start..end)) {
+            Some(packed) => sink(packed),
+            None => unreachable!("what was packed is there"),
+        }
     }
 
     /// Makes room in memory, once too much is there.

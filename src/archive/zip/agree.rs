@@ -3,14 +3,21 @@
 use super::super::MemberKind;
 use super::directory::Entry;
 use super::extra;
-use super::record::{CentralHeader, EXTRA_ZIP64, ExtraFields, LocalHeader};
-use super::{has_descriptor, with_mode};
+use super::has_descriptor;
+use super::record::{CentralHeader, EXTRA_ZIP64, ExtraFields, LocalHeader, METHOD_ZSTD};
 use crate::finding::{Code, Finding};
 
 /// Internal attribute, bit 0: the content may be text. No other has a meaning outside of mainframes.
 const TEXT: u16 = 1;
 /// External attributes: set-user-id, set-group-id and sticky, in the upper half.
 const SPECIAL: u32 = 0o7000 << 16;
+
+/// Systems whose names Info-ZIP's `unzip` takes for code page 437, marked as UTF-8 or not: FAT, HPFS, NTFS.
+const MISREAD: [u16; 3] = [0, 6, 11];
+/// Highest "version needed" that every reader takes on: Info-ZIP's `unzip` leaves the member out above it.
+const NEWEST: u16 = 46;
+/// The same for the method that only newer readers know: Python refuses the member above it.
+const NEWEST_ZSTD: u16 = 63;
 
 /// Looks at a record of the directory by itself.
 pub(super) fn check_central(
@@ -19,10 +26,23 @@ pub(super) fn check_central(
     findings: &mut Vec<Finding>,
 ) {
     let name = || &*entry.member.name;
-    if header.disk != 0 && header.disk != u16::MAX {
+    if header.disk == u16::MAX {
+        findings.push(odd(entry, "the number of the member's disk is left to a zip64 field"));
+    } else if header.disk != 0 {
         findings.push(
             Finding::new(Code::SplitArchive, "the member lies in another file of a split archive")
                 .in_member(name()),
+        );
+    }
+    let version = header.facts.version_needed;
+    let newest = if header.facts.method == METHOD_ZSTD { NEWEST_ZSTD } else { NEWEST };
+    if version > newest {
+        findings.push(
+            odd(
+                entry,
+                "the member asks for a newer reader than some programs are, which leave it out",
+            )
+            .expected(format!("at most version {newest}"), format!("version {version}")),
         );
     }
     if entry.has_legacy_name() {
@@ -43,22 +63,29 @@ pub(super) fn check_central(
     } else if !header.comment.is_empty() {
         findings.push(odd(entry, "the member has a comment, which no manifest covers"));
     }
+    let host = header.version_made_by >> 8;
+    if MISREAD.contains(&host) && !entry.has_legacy_name() && !entry.member.name.is_ascii() {
+        findings.push(
+            Finding::new(
+                Code::LegacyNameEncoding,
+                "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437",
+            )
+            .in_member(name()),
+        );
+    }
     if !header.zip64_agrees {
         findings.push(zip64_differs(entry, "directory"));
     }
     if header.internal_attributes & !TEXT != 0 {
         findings.push(odd(entry, "the member has an internal attribute that means nothing"));
     }
-    if entry.member.kind == MemberKind::File
-        && with_mode(header.version_made_by)
-        && header.external_attributes & SPECIAL != 0
-    {
+    if entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0 {
         findings.push(odd(entry, "the member asks for another user's rights when it is run"));
     }
     extra::check(header.extra, header.name, &entry.member.name, findings);
 }
 
-fn odd(entry: &Entry, message: &str) -> Finding {
+pub(super) fn odd(entry: &Entry, message: &str) -> Finding {
     Finding::new(Code::OddContainer, message).in_member(&*entry.member.name)
 }
 
@@ -71,8 +98,12 @@ fn zip64_differs(entry: &Entry, place: &str) -> Finding {
     .hint("make the archive anew; programs with and without zip64 would read different things")
 }
 
-/// Compares a local header with the directory; gives the header's length when it is one.
-pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<u64> {
+/// Compares a local header with the directory; says, when it is one, whether it has a zip64 field.
+pub(super) fn check_local(
+    entry: &Entry,
+    bytes: &[u8],
+    findings: &mut Vec<Finding>,
+) -> Option<bool> {
     let finding = |code, message: &str| {
         Finding::new(code, message).in_member(&*entry.member.name).at_byte(entry.local)
     };
@@ -133,8 +164,8 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
         lesser("time of modification", shown(central.modified), shown(local.modified));
     }
     // Of a member written to a pipe, Info-ZIP knows only afterwards that it needed no zip64.
-    let foresaw_zip64 = local.version_needed == 45
-        && ExtraFields(header.extra).flatten().any(|(id, _)| id == EXTRA_ZIP64);
+    let has_zip64 = ExtraFields(header.extra).flatten().any(|(id, _)| id == EXTRA_ZIP64);
+    let foresaw_zip64 = local.version_needed == 45 && has_zip64;
     if central.version_needed != local.version_needed && !foresaw_zip64 {
         let shown = |version: u16| format!("version {version}");
         lesser("reader", shown(central.version_needed), shown(local.version_needed));
@@ -144,5 +175,5 @@ pub(super) fn check_local(entry: &Entry, bytes: &[u8], findings: &mut Vec<Findin
         findings.push(zip64_differs(entry, "member's header"));
     }
     extra::check(header.extra, header.name, &entry.member.name, findings);
-    u64::try_from(bytes.len()).ok()
+    Some(has_zip64)
 }

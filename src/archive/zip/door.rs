@@ -223,7 +223,7 @@ pub(super) fn small(zip: &ZipArchive, data: u64, length: u64) -> Result<Option<V
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::super::names;
+    use super::super::super::{Container, names};
     use super::super::by_hand::{Odd, zip_of};
     use super::super::{directory, search};
     use super::*;
@@ -283,7 +283,7 @@ mod tests {
                     indexed.scan(1, &|_, _| (), &|member, seen| (member, seen)).unwrap();
                 let mut findings = scan.findings;
                 let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
-                names::check(&table, &mut findings);
+                names::check(&table, Container::Zip, &mut findings);
                 let forbidden = findings
                     .iter()
                     .any(|finding| finding.member.as_ref() == Some(name) && finding.forbids_reading());

@@ -265,11 +265,16 @@ fn end_records(bytes: &[u8], left: u64) -> Vec<(usize, EndRecord)> {
 
 /// A second end record that also ends with the file, further back than a reader in a hurry looks.
 pub(super) fn rival_end(file: &File, len: u64) -> Result<Option<Finding>> {
+    let count = count_ends(file, len)?;
+    Ok((count > 1).then(|| two_ends(len.saturating_sub(MAX_TAIL))))
+}
+
+/// How many end records end with the file.
+pub(in crate::archive) fn count_ends(file: &File, len: u64) -> Result<usize> {
     /// A piece of memory that is at hand; fresh memory for all of it costs more than the calls.
     const PIECE: usize = 8 * 1024;
     let mut piece = [0; PIECE];
-    let start = len.saturating_sub(MAX_TAIL);
-    let (mut at, mut count) = (start, 0_usize);
+    let (mut at, mut count) = (len.saturating_sub(MAX_TAIL), 0_usize);
     while at < len {
         let left = len.saturating_sub(at);
         let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
@@ -280,7 +285,7 @@ pub(super) fn rival_end(file: &File, len: u64) -> Result<Option<Finding>> {
         let step = if wide(length) < left { length.saturating_sub(END_LEN - 1) } else { length };
         at = at.saturating_add(wide(step));
     }
-    Ok((count > 1).then(|| two_ends(start)))
+    Ok(count)
 }
 
 fn two_ends(start: u64) -> Finding {

@@ -5,7 +5,7 @@ mod agree;
 mod by_hand;
 mod directory;
 mod door;
-mod end;
+pub(super) mod end;
 mod extra;
 mod index;
 mod lines;
@@ -175,34 +175,30 @@ fn method_number(method: Method) -> u16 {
     }
 }
 
-/// The kind of a member by its name and the attributes of the system that made it (§4.4.15).
+/// The kind of a member by its name and attributes (§4.4.15). Readers disagree about the systems whose
+/// attributes they obey, so every bit that makes one of them see another kind counts for all systems.
 fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32) -> MemberKind {
-    /// Those whose readers go by the attributes of DOS: FAT, NTFS and VFAT.
-    const WITH_ATTRIBUTES: [u16; 3] = [0, 10, 14];
+    /// Attributes of DOS: the label of a volume, which `unzip` leaves out, and a directory.
+    const DOS_LABEL: u32 = 0x08;
     const DOS_DIRECTORY: u32 = 0x10;
+    /// A link of NTFS.
+    const REPARSE_POINT: u32 = 0x400;
     const TYPE_MASK: u32 = 0o170_000;
-    let system = version_made_by >> 8;
-    if with_mode(version_made_by) {
-        match (external_attributes >> 16) & TYPE_MASK {
-            0o120_000 => return MemberKind::Link,
-            0 | 0o100_000 => {}
-            0o040_000 if name_is_directory => {}
-            _ => return MemberKind::Special,
-        }
+    const AMIGA: u16 = 1;
+    const AMIGA_MASK: u32 = 0o6_000;
+    const AMIGA_DIRECTORY: u32 = 0o4_000;
+    let has = |bit: u32| external_attributes & bit != 0;
+    let mode = external_attributes >> 16;
+    let is_on_amiga = version_made_by >> 8 == AMIGA && mode & AMIGA_MASK == AMIGA_DIRECTORY;
+    let claims_directory = has(DOS_DIRECTORY) || is_on_amiga;
+    match mode & TYPE_MASK {
+        0o120_000 => MemberKind::Link,
+        _ if has(REPARSE_POINT) => MemberKind::Link,
+        _ if has(DOS_LABEL) || (claims_directory && !name_is_directory) => MemberKind::Special,
+        0 | 0o100_000 if !name_is_directory => MemberKind::File,
+        0 | 0o040_000 | 0o100_000 if name_is_directory => MemberKind::Directory,
+        _ => MemberKind::Special,
     }
-    // Some readers take it for a directory, others for a file.
-    let claims_directory = external_attributes & DOS_DIRECTORY != 0;
-    let has_attributes = WITH_ATTRIBUTES.contains(&system) || with_mode(version_made_by);
-    if has_attributes && claims_directory && !name_is_directory {
-        return MemberKind::Special;
-    }
-    if name_is_directory { MemberKind::Directory } else { MemberKind::File }
-}
-
-/// Whether the maker is a system whose programs put the mode of Unix into the upper half of the external
-/// attributes: Unix and macOS.
-fn with_mode(version_made_by: u16) -> bool {
-    matches!(version_made_by >> 8, 3 | 19)
 }
 
 /// Whether sizes and checksum stand behind the data.

@@ -3,16 +3,18 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
-use super::super::data::moved;
+use super::super::data::{Packed, Stretch, ZipData, moved};
 use super::super::write::AllRecords;
+use super::super::write::read_back::failed;
 use super::directory;
-use super::record::write_end;
-use super::write::{FEW, Written};
+use super::record::{LOCAL_LEN, write_end};
+use super::write::{FEW, Record, Written};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::parallel;
@@ -45,13 +47,7 @@ fn check_part(
     records: AllRecords<'_, '_>,
     part: Range<usize>,
 ) -> Result<()> {
-    let failed = |what: String| Error::Io {
-        action: "read back",
-        path: file.path().to_owned(),
-        source: io::Error::other(format!(
-            "{what}; nothing was kept. The disk or the memory of this machine may be failing"
-        )),
-    };
+    let failed = |what: String| failed(file, what);
     // What the system says has to be said as it is, not as a fault of what was written.
     let refused = |error: ZipError| match error {
         ZipError::Io(error) => {
@@ -116,6 +112,28 @@ fn check_part(
     Ok(())
 }
 
+/// The content of a file at the place where its header was written; nothing where there is no header of that name.
+pub(in crate::archive) fn content(
+    file: &Arc<File>,
+    name: &str,
+    record: &Record,
+    size: u64,
+) -> Result<Option<ZipData<'static>>> {
+    let mut header = [0; LOCAL_LEN];
+    file.read_exact_at(&mut header, record.at)?;
+    let [.., a, b, c, d] = header;
+    let (name_len, extra_len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+    let name_at = record.at.saturating_add(directory::wide(LOCAL_LEN));
+    let mut found = vec![0; usize::from(name_len)];
+    file.read_exact_at(&mut found, name_at)?;
+    if found != name.as_bytes() {
+        return Ok(None);
+    }
+    let data = name_at.saturating_add(u64::from(name_len)).saturating_add(u64::from(extra_len));
+    let packed = Packed::Stretch(Stretch::new(Arc::clone(file), data, record.packed_size));
+    ZipData::new(packed, record.method, size, record.crc).map_err(Error::io("read", file.path()))
+}
+
 /// A file seen through two windows, since the reader goes to and fro between two places that both
 /// move forward: the directory and the members' headers. Behind `len` of its bytes others end it, so that a part
 /// of a directory is one by itself.
@@ -172,7 +190,7 @@ impl Seek for Windows<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::write::{self, Record, ZipLayout};
+    use super::super::write::{self, ZipLayout};
     use super::*;
     use crate::archive::{MemberKind, NewMember, Records};
     use crate::fs::PendingFile;

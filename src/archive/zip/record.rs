@@ -49,6 +49,12 @@ pub(super) const EXTRA_ZIP64: u16 = 0x0001;
 /// Extra field that pads stored data to an alignment, as Android's zipalign writes it: the
 /// alignment as u16, then zeros.
 pub(super) const EXTRA_ALIGNMENT: u16 = 0xd935;
+/// A field of Unix: a checksum, a mode, and the target of a link.
+pub(super) const EXTRA_ASI_UNIX: u16 = 0x756e;
+/// libarchive's field, which repeats in the local header what only the directory has.
+pub(super) const EXTRA_LIBARCHIVE: u16 = 0x6c78;
+/// Info-ZIP's times, behind a byte that says which there are.
+pub(super) const EXTRA_TIMES: u16 = 0x5455;
 /// Info-ZIP's Unicode Path (§4.6.9).
 pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::data::{Packed, Stretch, ZipData};
 use super::super::window::Window;
 use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
-use super::agree::{check_central, check_local};
+use super::agree::{check_central, check_local, odd};
 use super::directory::{self, Entry};
 use super::end::EndOfArchive;
 use super::record::{
@@ -244,8 +244,8 @@ impl Span<'_> {
             ));
             return Ok(None);
         };
-        let Some(header_len) = check_local(entry, bytes, findings) else { return Ok(None) };
-        let data = entry.local.saturating_add(header_len);
+        let Some(has_zip64) = check_local(entry, bytes, findings) else { return Ok(None) };
+        let data = entry.local.saturating_add(directory::wide(header_len));
         let Some(after) =
             data.checked_add(entry.facts.packed_size).and_then(|end| self.end.checked_sub(end))
         else {
@@ -256,7 +256,8 @@ impl Span<'_> {
             );
             return Ok(None);
         };
-        self.check_gap(self.end.saturating_sub(after), after, window, findings)?;
+        self.check_gap(self.end.saturating_sub(after), after, has_zip64, window, findings)?;
+        self.check_stored_end(data, window, findings)?;
         let member = &entry.member;
         if entry.member.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
@@ -336,6 +337,7 @@ impl Span<'_> {
         &self,
         start: u64,
         length: u64,
+        has_zip64: bool,
         window: &mut Window,
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
@@ -355,7 +357,16 @@ impl Span<'_> {
                 }
             }
             match found {
-                Some(descriptor) => stray = length.saturating_sub(descriptor),
+                Some(descriptor) => {
+                    stray = length.saturating_sub(descriptor);
+                    // The field says how wide they are (§4.3.9.2).
+                    if matches!(descriptor, 20 | 24) != has_zip64 {
+                        findings.push(odd(
+                            self.entry,
+                            "the sizes behind the data are not as wide as the member's header says",
+                        ));
+                    }
+                }
                 None => {
                     findings.push(
                         self.finding(
@@ -390,6 +401,47 @@ impl Span<'_> {
                     .at_byte(at)
                     .hint("make the archive anew; nobody checks what stands there"),
             );
+        }
+        Ok(())
+    }
+
+    /// A program that reads from a pipe looks for the end of stored data of unknown size by the signature
+    /// of the descriptor, wherever that is.
+    fn check_stored_end(
+        &self,
+        data: u64,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let facts = &self.entry.facts;
+        let ends_itself = facts.method != METHOD_STORED && facts.packed_size > 0;
+        if ends_itself || !has_descriptor(facts.flags) {
+            return Ok(());
+        }
+        findings.push(odd(
+            self.entry,
+            "the member's sizes follow its data, which does not say to a reader of a pipe where it ends",
+        ));
+        let signature = DESCRIPTOR.to_le_bytes();
+        let mut left = facts.packed_size;
+        while left >= directory::wide(signature.len()) {
+            let at = data.saturating_add(facts.packed_size).saturating_sub(left);
+            let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
+            let Some(bytes) = window.get(at, length)? else { break };
+            if let Some(found) = memchr::memmem::find(bytes, &signature) {
+                findings.push(
+                    Finding::new(
+                        Code::BadDescriptor,
+                        "the stored content holds what ends it for a program that reads from a pipe",
+                    )
+                    .in_member(&*self.entry.member.name)
+                    .at_byte(at.saturating_add(directory::wide(found)))
+                    .hint("make the archive anew; programs would read different things"),
+                );
+                break;
+            }
+            // One may begin in the last bytes.
+            left = left.saturating_sub(directory::wide(length - signature.len() + 1));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ mod places; // elements by coordinates
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Error, Patterns, escape};
+use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Error, Pack, Patterns, escape};
 
 use self::places::Places;
 use super::args::jobs;
@@ -111,6 +111,10 @@ pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
         }
         (a_is_pack, _) => {
             let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
+            if !ra_pack::is_array_file(array)? {
+                // Which says what it is instead.
+                Pack::open(array)?;
+            }
             Err(unsupported(format!(
                 "`{}` is a pack and `{}` is an array: --member NAME compares it with that array of the pack",
                 escape(&pack.to_string_lossy()),

@@ -202,9 +202,11 @@ impl Paper<'_> {
             .collect();
         let by = match by_manifest {
             0 => String::new(),
-            all if all == same && same > 1 => ", all by their manifests".to_owned(),
-            _ if same == 1 => ", by its manifest".to_owned(),
-            some => format!(", {some} of them by their manifests"),
+            all if all == same && same > 1 => {
+                ", all by their manifests and not read (--read reads them)".to_owned()
+            }
+            _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
+            some => format!(", {some} of them by their manifests and not read (--read reads them)"),
         };
         let painted = self.paint(DIM, &by);
         if said.is_empty() {

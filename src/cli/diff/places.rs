@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ra_pack::ndl::Value;
-use ra_pack::{Axis, Container, CornersOptions, Pack, escape};
+use ra_pack::{Axis, Container, CornersOptions, Pack, PackedArray, escape};
 
 use super::super::array;
 use super::super::show::{flow, values};
@@ -46,7 +46,11 @@ impl Places {
     /// are none.
     pub(super) fn text(&self, member: &str, index: &[u64]) -> Option<String> {
         let pack = self.pack.as_ref()?;
-        let axes = pack.array(member).and_then(|array| array.axes()).ok()?;
+        let axes = pack
+            .array(member)
+            .and_then(PackedArray::in_shape_order)
+            .and_then(|array| array.axes())
+            .ok()?;
         let said = axes.iter().zip(index).filter_map(|(axis, at)| {
             let name = axis.name.as_ref()?;
             Some(format!("{} {}", escape(name), value(pack, axis, *at)?))

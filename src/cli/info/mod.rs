@@ -3,7 +3,7 @@
 mod array;
 mod pack;
 mod page;
-mod paste;
+pub(super) mod paste;
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
         let info = ra_pack::array_file_info(target)?;
         return show(args, output, &info, || array::text(&info, None, color));
     }
-    refuse_other_forms(target)?;
+    refuse_npz(target)?;
     let info = ra_pack::pack_info(target, &output.progress())?;
     if args.field.is_none() && !args.json {
         for finding in info.findings.iter().take(MOST_FINDINGS) {
@@ -93,24 +93,15 @@ fn show(
     Ok(Ending::Clean)
 }
 
-/// What is an array of another format, and not a pack that is damaged.
-fn refuse_other_forms(target: &Path) -> Result<(), ra_pack::Error> {
-    let what = match Form::from_extension(target) {
-        Some(Form::Npy) => "an array of NumPy",
-        Some(Form::Npz) => "arrays of NumPy",
-        Some(Form::Ds) => "arrays of ds-format",
-        Some(Form::Png) => "a picture",
-        Some(Form::Ra | Form::Pack(_)) | None => return Ok(()),
-    };
-    if target.is_dir() {
+/// A zip of NumPy's arrays has nothing in it that this reads.
+fn refuse_npz(target: &Path) -> Result<(), ra_pack::Error> {
+    if target.is_dir() || Form::from_extension(target) != Some(Form::Npz) {
         return Ok(());
     }
-    let many = matches!(Form::from_extension(target), Some(Form::Npz | Form::Ds));
-    let to = target.with_extension(if many { "zip" } else { "ra" });
     Err(ra_pack::Error::Unsupported(format!(
-        "`{}` is {what}, which info does not read; see it as RawArray: `ra-pack convert {} {}`",
+        "`{}` holds arrays of NumPy, which info does not read; see them as RawArray: `ra-pack convert {} {}`",
         escape(&target.to_string_lossy()),
         paste::path(target),
-        paste::path(&to),
+        paste::path(&target.with_extension("zip")),
     )))
 }

@@ -110,9 +110,8 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
     let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
         Ending::Findings
     } else if listing.members().len() == 0 && (!args.patterns.is_empty() || args.arrays) {
-        output.message(
-            "ra-pack: no member matches; `*temperature*` stands for every name with that word in it",
-        );
+        let noun = if args.arrays { "array" } else { "member" };
+        output.message(&diagnostics::nothing_matches(&args.target, noun, &args.patterns));
         Ending::Failed
     } else {
         Ending::Clean

@@ -11,10 +11,10 @@ mod ticks;
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::SampleOptions;
+use ra_pack::{SampleOptions, escape_path};
 
 pub(super) use self::colors::{ColorMap, MAX_NAMED, of_name};
-pub(super) use self::svg::data_uri;
+pub(super) use self::svg::{base64, data_uri};
 
 use self::chart::Style;
 use self::preview::Terminal;
@@ -126,7 +126,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
         return Err(unsupported("--log needs a --range above 0").into());
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member)?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let (columns, rows) = output.size();
     let (width, height) = match form {
         Some(_) => args.size,
@@ -162,6 +162,6 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
     };
     ra_pack::write_new(path, args.force, |out| out.write_all(&bytes))?;
     let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    output.note(&format!("wrote {} ({})", path.display(), super::output::human_bytes(bytes)));
+    output.note(&format!("wrote {} ({})", escape_path(path), super::output::human_bytes(bytes)));
     Ok(Ending::Clean)
 }

@@ -83,19 +83,24 @@ fn write_item(item: &Item, svg: &mut String) -> ra_pack::Result<()> {
 
 /// A PNG as a link that holds it.
 pub(crate) fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", base64(png))
+}
+
+/// Bytes in base64 (RFC 4648 §4).
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut uri = "data:image/png;base64,".to_owned();
-    for chunk in png.chunks(3) {
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
         let byte = |nth: usize| u32::from(chunk.get(nth).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for nth in 0..4_usize {
             let shift = 18_u32.saturating_sub(u32::try_from(nth).unwrap_or(0) * 6);
             let digit = usize::try_from(bits >> shift & 0x3F).unwrap_or(0);
             let digit = DIGITS.get(digit).copied().unwrap_or(b'A');
-            uri.push(if nth > chunk.len() { '=' } else { char::from(digit) });
+            text.push(if nth > chunk.len() { '=' } else { char::from(digit) });
         }
     }
-    uri
+    text
 }
 
 fn place(number: f64) -> String {
@@ -107,18 +112,15 @@ fn color([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A text in XML, which has no form for most control characters.
+/// A text in XML, which has no form for most control characters, and shows none that reorder text.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in ra_pack::escape(text).to_string().chars() {
         match letter {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            letter if letter.is_control() || matches!(letter, '\u{FFFE}' | '\u{FFFF}') => {
-                escaped.push('\u{FFFD}');
-            }
             letter => escaped.push(letter),
         }
     }
@@ -134,13 +136,13 @@ mod tests {
         let cases =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (bytes, text) in cases {
-            assert_eq!(data_uri(bytes.as_bytes()), format!("data:image/png;base64,{text}"));
+            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 
     #[test]
     fn names_do_not_become_markup() {
-        assert_eq!(escape("<a href=\"x\">&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&amp;\u{FFFD}");
+        assert_eq!(escape("<a href=\"x\">&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&amp;\\u{1b}");
         assert_eq!(
             (place(1.0), place(-0.256), place(10.0)),
             ("1".into(), "-0.26".into(), "10".into())

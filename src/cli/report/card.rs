@@ -75,6 +75,8 @@ impl Context<'_> {
         match &array {
             Err(_) => {}
             Ok(array) => {
+                // What is wrong with a description is said below.
+                let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
                 match array.description() {
                     Ok(found) => description = found,
                     Err(failed) => note(failed),

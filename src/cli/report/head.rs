@@ -188,7 +188,7 @@ fn place(finding: &Finding, html: &mut Html) {
 /// How anybody sees that the pack is whole, with tools that have nothing to do with it.
 pub(super) fn by_hand(facts: &Facts<'_>, html: &mut Html) {
     html.raw("<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by hand</summary>");
-    let wanted = ["sha512", "sha256", "sha1", "md5"];
+    let wanted = ["sha512", "sha384", "sha256", "sha224", "sha1", "md5"];
     let found = wanted
         .into_iter()
         .find(|algorithm| facts.manifests.contains(&*format!("manifest-{algorithm}.txt")));

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{Finding, VerifyOptions, count_errors};
+use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
 use self::page::{Made, Options};
@@ -89,6 +89,15 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     }
     if to_file {
         ra_pack::check_apart(&args.archive, &args.output)?;
+    }
+    if let Some(extension) = args.output.extension().filter(|_| to_file)
+        && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
+    {
+        return Err(ra_pack::Error::Unsupported(format!(
+            "a page is written as HTML, and `{}` says otherwise; let it end in .html",
+            ra_pack::escape(&args.output.to_string_lossy())
+        ))
+        .into());
     }
     let options = Options {
         reads_data: !args.no_statistics,
@@ -168,7 +177,7 @@ fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) 
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",
-            args.output.display(),
+            escape_path(&args.output),
             human_bytes(bytes),
             counted(made.arrays, "array"),
         ));

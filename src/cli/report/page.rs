@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, absolute};
 
 use ra_pack::{
-    Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport, escape,
+    Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport, escape,
 };
 
 use super::super::Failure;
+use super::super::plot::base64;
 use super::card::{Card, Context, Subject, split, stem};
 use super::head::{self, Facts};
 use super::html::Html;
@@ -234,7 +235,12 @@ fn begin(name: &str, html: &mut Html) {
     html.raw(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
+         style-src 'unsafe-inline'; script-src 'sha256-",
+    );
+    // No script but this one runs, whatever a name or a text of the pack may do to the page.
+    html.text(base64(Digest::sha256(JS.as_bytes()).as_bytes()));
+    html.raw(
+        "'; base-uri 'none'; form-action 'none'\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <meta name=\"referrer\" content=\"no-referrer\">\

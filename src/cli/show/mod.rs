@@ -100,7 +100,7 @@ struct Dimension {
 
 pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member)?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
     let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };

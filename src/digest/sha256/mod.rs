@@ -3,6 +3,14 @@
 //! One message keeps a core waiting: each round needs the result of the one before. Where the processor has
 //! instructions for SHA-256, the rounds of a second message fill the gaps; where it has registers for a word of
 //! sixteen messages, the same instruction does a round of all of them.
+//!
+//! A digest that is quietly of other bytes is the worst that can happen here: what cannot be stops the program.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "what cannot be must not be passed over"
+)]
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -65,37 +73,43 @@ impl Sha256 {
     /// Adds bytes to several messages, which takes less time than to add them one after the other where
     /// [`at_once`] says so.
     pub(crate) fn update_all<'m>(messages: impl Iterator<Item = (&'m mut Self, &'m [u8])>) {
+        Self::update_all_by(Units::find(), messages);
+    }
+
+    fn update_all_by<'m>(units: Units, messages: impl Iterator<Item = (&'m mut Self, &'m [u8])>) {
         let begin = |(message, bytes): (&'m mut Self, &'m [u8])| {
             let blocks = message.begin(bytes);
             Stream { state: &mut message.state, blocks }
         };
-        compress_all(messages.map(begin).collect());
+        compress_all(units, messages.map(begin).collect());
     }
 
     /// The digests of several messages, which take less time than one after the other where [`at_once`] says so.
     pub(crate) fn of_each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
+        Self::of_each_by(Units::find(), messages)
+    }
+
+    fn of_each_by(units: Units, messages: &[&[u8]]) -> Vec<[u8; 32]> {
         let mut hashers = vec![Self::new(); messages.len()];
-        Self::update_all(hashers.iter_mut().zip(messages.iter().copied()));
+        Self::update_all_by(units, hashers.iter_mut().zip(messages.iter().copied()));
         let ends: Vec<_> = hashers.iter().map(Self::last_blocks).collect();
         let streams = hashers.iter_mut().zip(&ends);
-        compress_all(
-            streams
-                .map(|(message, end)| Stream { state: &mut message.state, blocks: end.blocks() })
-                .collect(),
-        );
+        let streams = streams
+            .map(|(message, end)| Stream { state: &mut message.state, blocks: end.blocks() });
+        compress_all(units, streams.collect());
         hashers.iter().map(Self::digest).collect()
     }
 
     /// Takes `bytes` into account, and gives the whole blocks among them that are still to be compressed.
     fn begin<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [Block] {
-        self.length = self.length.wrapping_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let more = u64::try_from(bytes.len()).ok();
+        let length = more.and_then(|more| self.length.checked_add(more));
+        self.length = length.expect("nobody has a message of 2^64 bytes");
         if self.filled > 0 {
             let (_, room) = self.partial.split_at_mut(self.filled);
             let (first, rest) = bytes.split_at(room.len().min(bytes.len()));
-            if let Some(room) = room.get_mut(..first.len()) {
-                room.copy_from_slice(first);
-            }
-            self.filled = self.filled.saturating_add(first.len());
+            room[..first.len()].copy_from_slice(first);
+            self.filled += first.len();
             if self.filled < BLOCK {
                 return &[];
             }
@@ -103,9 +117,7 @@ impl Sha256 {
             bytes = rest;
         }
         let (blocks, rest) = bytes.as_chunks();
-        if let Some(partial) = self.partial.get_mut(..rest.len()) {
-            partial.copy_from_slice(rest);
-        }
+        self.partial[..rest.len()].copy_from_slice(rest);
         self.filled = rest.len();
         blocks
     }
@@ -120,42 +132,33 @@ impl Sha256 {
     /// What is left of the message, with a one, zeros, and the number of its bits: they fill the last block, or one
     /// more (§5.1.1).
     fn last_blocks(&self) -> LastBlocks {
-        let mut end = LastBlocks { bytes: [0; 2 * BLOCK], count: 1 };
-        let (partial, rest) = end.bytes.split_at_mut(self.filled);
-        partial.copy_from_slice(self.partial.get(..self.filled).unwrap_or_default());
-        if let Some(one) = rest.first_mut() {
-            *one = 0x80;
-        }
-        let bits = self.length.wrapping_mul(8).to_be_bytes();
-        if self.filled.saturating_add(1).saturating_add(bits.len()) > BLOCK {
-            end.count = 2;
-        }
-        if let Some(last) = end.bytes.as_chunks_mut::<BLOCK>().0.get_mut(end.count - 1)
-            && let Some(last) = last.last_chunk_mut()
-        {
-            *last = bits;
-        }
+        // A longer message has no digest (§1).
+        let bits = self.length.checked_mul(8).expect("less than 2^64 bits").to_be_bytes();
+        let count = if self.filled + 1 + bits.len() > BLOCK { 2 } else { 1 };
+        let mut end = LastBlocks { blocks: [[0; BLOCK]; 2], count };
+        let bytes = end.blocks.as_flattened_mut();
+        bytes[..self.filled].copy_from_slice(&self.partial[..self.filled]);
+        bytes[self.filled] = 0x80;
+        bytes[count * BLOCK - bits.len()..count * BLOCK].copy_from_slice(&bits);
         end
     }
 
     fn digest(&self) -> [u8; 32] {
         let mut digest = [0; 32];
-        for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(self.state) {
-            *bytes = word.to_be_bytes();
-        }
+        digest.as_chunks_mut().0.copy_from_slice(&self.state.map(u32::to_be_bytes));
         digest
     }
 }
 
 /// The padded end of a message.
 struct LastBlocks {
-    bytes: [u8; 2 * BLOCK],
+    blocks: [Block; 2],
     count: usize,
 }
 
 impl LastBlocks {
     fn blocks(&self) -> &[Block] {
-        self.bytes.as_chunks().0.get(..self.count).unwrap_or_default()
+        &self.blocks[..self.count]
     }
 }
 
@@ -165,28 +168,47 @@ struct Stream<'m> {
     blocks: &'m [Block],
 }
 
+/// What the processor has for several messages at once.
+#[derive(Clone, Copy)]
+struct Units {
+    #[cfg(target_arch = "x86_64")]
+    sixteen: Option<Avx512>,
+    #[cfg(target_arch = "x86_64")]
+    two: Option<Sha>,
+}
+
+impl Units {
+    fn find() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        return Self { sixteen: Avx512::find(), two: Sha::find() };
+        #[cfg(not(target_arch = "x86_64"))]
+        return Self {};
+    }
+}
+
 /// Compresses all blocks of several messages.
-fn compress_all(mut streams: Vec<Stream<'_>>) {
+fn compress_all(units: Units, mut streams: Vec<Stream<'_>>) {
     loop {
         streams.retain(|stream| !stream.blocks.is_empty());
         if streams.is_empty() {
             return;
         }
-        compress_some(&mut streams);
+        compress_some(units, &mut streams);
     }
 }
 
 /// Compresses blocks of as many messages as there is something for, until one of those has no more.
-fn compress_some(streams: &mut [Stream<'_>]) {
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "it has none"))]
+fn compress_some(units: Units, streams: &mut [Stream<'_>]) {
     #[cfg(target_arch = "x86_64")]
     {
         if streams.len() >= WORTH_LANES
-            && let Some(unit) = Avx512::find()
+            && let Some(unit) = units.sixteen
         {
             return compress_lanes(unit, streams);
         }
         if let [one, other, ..] = streams
-            && let Some(unit) = Sha::find()
+            && let Some(unit) = units.two
         {
             let common = one.blocks.len().min(other.blocks.len());
             let blocks = [one.take(common), other.take(common)];
@@ -202,23 +224,22 @@ fn compress_some(streams: &mut [Stream<'_>]) {
 /// Sixteen messages at most, each in a lane of its own; what is in the others is lost.
 #[cfg(target_arch = "x86_64")]
 fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
+    let count = streams.len().min(LANES);
+    let streams = &mut streams[..count];
     let mut states = [[0; LANES]; 8];
-    let common = streams.iter().take(LANES).map(|stream| stream.blocks.len()).min().unwrap_or(0);
-    let mut blocks = [streams.first().map_or(&[][..], |first| first.blocks); LANES];
-    for (lane, (stream, blocks)) in streams.iter_mut().zip(&mut blocks).enumerate() {
-        *blocks = stream.take(common);
+    let common = streams.iter().map(|stream| stream.blocks.len()).min().unwrap_or(0);
+    assert!(common > 0, "each stream has something left, or it would be compressed forever");
+    let mut blocks = [&streams[0].blocks[..common]; LANES];
+    for (lane, stream) in streams.iter_mut().enumerate() {
+        blocks[lane] = stream.take(common);
         for (words, word) in states.iter_mut().zip(&*stream.state) {
-            if let Some(of_lane) = words.get_mut(lane) {
-                *of_lane = *word;
-            }
+            words[lane] = *word;
         }
     }
-    unit.compress_sixteen(&mut states, blocks);
-    for (lane, stream) in streams.iter_mut().take(LANES).enumerate() {
+    unit.compress_sixteen(&mut states, blocks, common);
+    for (lane, stream) in streams.iter_mut().enumerate() {
         for (words, word) in states.iter().zip(&mut *stream.state) {
-            if let Some(of_lane) = words.get(lane) {
-                *word = *of_lane;
-            }
+            *word = words[lane];
         }
     }
 }
@@ -226,7 +247,7 @@ fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
 impl<'m> Stream<'m> {
     /// The first blocks, which are then no longer there.
     fn take(&mut self, count: usize) -> &'m [Block] {
-        let (first, rest) = self.blocks.split_at(count.min(self.blocks.len()));
+        let (first, rest) = self.blocks.split_at(count);
         self.blocks = rest;
         first
     }
@@ -304,6 +325,59 @@ mod tests {
             let mut alone = Sha256::new();
             alone.update(&message);
             assert_eq!(alone.finish(), expected(&message), "{length}");
+        }
+    }
+
+    /// Each way that this processor has, and the one without any of its instructions.
+    fn ways() -> Vec<Units> {
+        #[cfg(target_arch = "x86_64")]
+        return {
+            let Units { sixteen, two } = Units::find();
+            let mut ways = vec![Units { sixteen: None, two: None }];
+            ways.extend(sixteen.map(|_| Units { sixteen, two: None }));
+            ways.extend(two.map(|_| Units { sixteen: None, two }));
+            ways.extend(sixteen.zip(two).map(|_| Units { sixteen, two }));
+            ways
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        return vec![Units::find()];
+    }
+
+    /// Every number of lanes and every length at which something else begins, all alike and mixed, in one piece and
+    /// cut at any place: each digest is the one that another implementation gives of each message by itself.
+    #[test]
+    fn every_way_gives_what_another_implementation_gives() {
+        let mut lengths = vec![0, 1, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 183, 184];
+        lengths
+            .extend([3, 8, 15, 16, 17, 64].iter().flat_map(|k| [k * 64 - 1, k * 64, k * 64 + 1]));
+        let counts: Vec<usize> = if cfg!(miri) { vec![2, 9, 16] } else { (1..=18).collect() };
+        if cfg!(miri) {
+            lengths.truncate(8);
+        }
+        for &count in &counts {
+            for first in 0..lengths.len() {
+                for step in [0, 1, 5] {
+                    let texts: Vec<_> = (0..count)
+                        .map(|number| {
+                            let length = lengths[(first + step * number) % lengths.len()];
+                            message(u8::try_from(number).unwrap(), length)
+                        })
+                        .collect();
+                    let wanted: Vec<_> = texts.iter().map(|text| expected(text)).collect();
+                    let texts: Vec<_> = texts.iter().map(|text| &**text).collect();
+                    for units in ways() {
+                        assert_eq!(Sha256::of_each_by(units, &texts), wanted);
+                        let mut messages = vec![Sha256::new(); count];
+                        let cut = |text: &[u8]| text.len() * (first + 1) / (lengths.len() + 1);
+                        let heads = texts.iter().map(|text| &text[..cut(text)]);
+                        Sha256::update_all_by(units, messages.iter_mut().zip(heads));
+                        let tails = texts.iter().map(|text| &text[cut(text)..]);
+                        Sha256::update_all_by(units, messages.iter_mut().zip(tails));
+                        let found: Vec<_> = messages.into_iter().map(Sha256::finish).collect();
+                        assert_eq!(found, wanted, "{count} messages");
+                    }
+                }
+            }
         }
     }
 

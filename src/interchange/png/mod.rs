@@ -431,7 +431,10 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
         (datatype, _) => {
             let reason =
                 format!("a picture has samples of `uint8` or `uint16`, {name:?} has `{datatype}`");
-            return Err(Error::no_counterpart(reason, "scale the values to uint8 or uint16"));
+            return Err(Error::no_counterpart(
+                reason,
+                "scale the values to uint8 or uint16, or have `ra-pack plot` draw them",
+            ));
         }
     };
     let size = row_order_extents(variable, "a picture")?;

@@ -186,7 +186,7 @@ fn what_is_no_picture_is_refused_with_a_way_out() {
     floats.description.datatype = Datatype::Float32;
     assert_eq!(
         refused(&floats, &[0; 4]),
-        "a picture has samples of `uint8` or `uint16`, \"x\" has `float32`; scale the values to uint8 or uint16"
+        "a picture has samples of `uint8` or `uint16`, \"x\" has `float32`; scale the values to uint8 or uint16, or have `ra-pack plot` draw them"
     );
     let mut column = variable(&[1, 1], false);
     column.description.storage = None;

@@ -443,6 +443,19 @@ impl<'n> Reader<'n, '_, '_> {
                 self.sink.error(Code::CompoundTwice, key.at, place, message);
                 complete = false;
             }
+            // A member may be called `array`, and then its type is one of the forms as well.
+            let is_form = |(key, _): &(Key, Node)| FORMS.contains(&&*key.text);
+            if FORMS.contains(&&*key.text)
+                && matches!(&node.kind, Kind::Map(map) if !map.iter().all(is_form))
+            {
+                self.sink
+                    .error(Code::CompoundMember, key.at, place, "the member has no name")
+                    .expected("`name: type`")
+                    .found(format!("the type {}", quote(&key.text)))
+                    .hint(format!("write `- name: {{{}: …}}`", key.text));
+                complete = false;
+                continue;
+            }
             match self.any_datatype(node, place) {
                 Some(datatype) => members.push((key.text.clone().into_string(), datatype)),
                 None => complete = false,

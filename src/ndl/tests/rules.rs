@@ -85,6 +85,10 @@ pub(super) const BROKEN: &[(&str, &[&str])] = &[
     ("ndarrays: {z: {shape: [], type: {compound: {x: int8}}}}", &["NDL048 1:44"]),
     ("ndarrays: {z: {shape: [], type: {compound: [{x: int8, y: int8}]}}}", &["NDL048 1:45"]),
     ("ndarrays: {z: {shape: [], type: {compound: []}}}", &["NDL048 1:44"]),
+    (
+        "ndarrays: {z: {shape: [], type: {compound: [array: {base: int8, shape: [2]}]}}}",
+        &["NDL048 1:45"],
+    ),
     ("ndarrays: {z: {shape: [], type: {compound: [x: int8, x: int8]}}}", &["NDL049 1:54"]),
     (
         "ndarrays: {z: {shape: [], type: {array: {base: int64, shape: [2305843009213693952]}}}}",
@@ -425,5 +429,23 @@ fn strict_reading_names_a_form_of_the_language() {
     for integer in Integer::ALL {
         let text = format!("ndarrays: {{z: {{shape: [], type: {}}}}}", integer.word());
         assert!(!parse_with(text.as_bytes(), &ParseOptions { strict: true }).has_errors());
+    }
+}
+
+#[test]
+fn a_member_of_a_compound_may_be_an_array_in_every_form_that_there_is() {
+    let forms = [
+        "{compound: [{x: int8}, {m: {array: {base: float32, shape: [3, 3]}}}]}",
+        "\n      compound:\n        - x: int8\n        - m:\n            array:\n              shape: [3, 3]\n              base: float32",
+        "\n      compound:\n      - x: int8\n      - m: {array: {base: {compound: [u: int8]}, shape: [3]}}",
+        // A member is called as the author likes.
+        "{compound: [{array: {array: {base: int8, shape: [2]}}}, {shape: int8}]}",
+    ];
+    for form in forms {
+        let text = format!("ndarrays:\n  z:\n    shape: []\n    type: {form}\n");
+        let parsed = parse(text.as_bytes());
+        assert_eq!(parsed.diagnostics, [], "{text}");
+        let ndarrays = parsed.document.unwrap().groups.remove(0).ndarrays;
+        assert!(ndarrays[0].datatype.packed_size().is_some(), "{text}");
     }
 }

@@ -220,7 +220,7 @@ impl<'a> Bag<'a> {
                         "the manifest is by an algorithm that is not known, and was not checked",
                     )
                     .in_member(*name)
-                    .expected("md5, sha1, sha256 or sha512", *name),
+                    .expected("md5, sha1, sha224, sha256, sha384 or sha512", *name),
                 );
             }
         }

@@ -8,6 +8,7 @@ use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::manifest::{Manifest, NameEncoding};
+use crate::ops::copy::only;
 use crate::ops::create::CreateOptions;
 use crate::pack::Layout;
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
@@ -18,10 +19,10 @@ pub(in crate::ops) fn algorithms(options: &CreateOptions) -> Result<Vec<Algorith
     if options.digests.is_empty() {
         return Ok(vec![Algorithm::Sha256]);
     }
-    if let Some(weak) = options.digests.iter().find(|algorithm| algorithm.is_weak()) {
+    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
         return Err(Error::Unsupported(format!(
-            "a manifest by {} can be forged; write sha256, sha512 or both",
-            weak.name()
+            "a manifest by {} is only read; write sha256, sha512 or both",
+            other.name()
         )));
     }
     if !options.digests.contains(&Algorithm::Sha256) {
@@ -64,9 +65,7 @@ pub(in crate::ops) fn manifest_text(
     names: NameEncoding,
     listed: &[(MemberPath, Digests)],
 ) -> Vec<u8> {
-    let digests = listed
-        .iter()
-        .filter_map(|(path, digests)| digests.by(algorithm).map(|digest| (path.clone(), digest)));
+    let digests = listed.iter().map(|(path, digests)| (path.clone(), only(digests, algorithm)));
     Manifest::new(algorithm, digests).to_text(names)
 }
 

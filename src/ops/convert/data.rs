@@ -1,12 +1,13 @@
 //! The elements of an array on their way from one file to another.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
 use crate::interchange;
-use crate::ra::{self, Flags, Header, ReadError, Reversal};
+use crate::ops::open::tell;
+use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 
 /// Bytes that are moved at once.
 const BLOCK: usize = 1 << 20;
@@ -217,7 +218,6 @@ pub(super) enum Metadata {
     None,
     /// In the file, from an offset on: so many.
     Placed(File, u64, u64),
-    Memory(Vec<u8>),
 }
 
 impl Metadata {
@@ -226,7 +226,6 @@ impl Metadata {
         match self {
             Self::None => 0,
             Self::Placed(_, _, len) => *len,
-            Self::Memory(bytes) => bytes.len() as u64,
         }
     }
 
@@ -235,7 +234,6 @@ impl Metadata {
         match self {
             Self::None => Ok(()),
             Self::Placed(file, from, len) => file.copy_to(*from, *len, target, offset),
-            Self::Memory(bytes) => target.write_all_at(bytes, offset),
         }
     }
 }
@@ -262,7 +260,7 @@ impl RawArrayFile {
     ) -> Result<(Data<'static>, Metadata), ReadError> {
         let Self { file, stamp, len, header } = self;
         if header.is_encoded() {
-            return decoded(file, &header);
+            return decoded(file, header, len);
         }
         let (offset, data_len) = (header.header_len(), header.data_len());
         let metadata = match header.check_file_len(len)? {
@@ -287,21 +285,38 @@ impl RawArrayFile {
     }
 }
 
-/// Decodes a data section, which nobody can do but as a whole.
-fn decoded(mut file: File, header: &Header) -> Result<(Data<'static>, Metadata), ReadError> {
-    let mut whole = Vec::new();
-    file.rewind().map_err(io::Error::from)?;
-    file.read_to_end(&mut whole)?;
-    let decoded = ra::decode(&whole)?;
-    let metadata = match decoded.metadata {
-        [] => Metadata::None,
-        some => Metadata::Memory(some.to_vec()),
+/// Decodes a data section of a file of `len` bytes, which is read twice: first to tell how it is encoded.
+fn decoded(
+    mut file: File,
+    header: Header,
+    len: u64,
+) -> Result<(Data<'static>, Metadata), ReadError> {
+    let start = header.header_len();
+    file.seek(SeekFrom::Start(start))?;
+    let (encoding, used) = tell(header.clone(), &mut BufReader::new(&mut file))?;
+    let end = start.saturating_add(used);
+    let metadata = match len.saturating_sub(end) {
+        0 => Metadata::None,
+        trailing => Metadata::Placed(file.try_clone().map_err(io::Error::from)?, end, trailing),
     };
-    let mut data = decoded.data.into_owned();
-    if cfg!(target_endian = "big") {
-        ra::reverse_each(&mut data, swap_width(&header.decoded())?);
+    file.seek(SeekFrom::Start(start))?;
+    let is_little = match encoding {
+        Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => {
+            !header.flags().contains(Flags::BIG_ENDIAN)
+        }
+        Encoding::Leb128 | Encoding::Bits => cfg!(target_endian = "little"),
+    };
+    let (plain, left) = (header.decoded(), header.data_len());
+    let decoder = Decoder::new(BufReader::new(file), header, encoding);
+    if is_little || left == 0 {
+        return Ok((Data::Passing(Box::new(decoder), String::new()), metadata));
     }
-    Ok((Data::Passing(Box::new(Cursor::new(data)), String::new()), metadata))
+    let width = swap_width(&plain)?;
+    if width > SWAPPED {
+        return Err(plain.unswappable().into());
+    }
+    let swapped = SwappedReader { inner: decoder, width, left, block: Cursor::default() };
+    Ok((Data::Passing(Box::new(swapped), String::new()), metadata))
 }
 
 /// Bytes that change places with each other; an error for elements of which nobody knows.

@@ -24,7 +24,7 @@ const READ: usize = 64 * 1024;
 const WRITTEN: usize = 256 * 1024;
 
 fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
-    Ok(File::open_regular(path)?.watched(&options.progress))
+    Ok(File::open(path)?.watched(&options.progress))
 }
 
 /// The array in a file by itself has the file's name.
@@ -186,7 +186,7 @@ impl ArraySource for DsSource {
 }
 
 pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<Source> {
-    let file = BufReader::new(File::open_regular(path)?);
+    let file = BufReader::new(File::open(path)?);
     let reader = png::Reader::open(file, &name_of(path));
     let reader = reader.map_err(|error| failed(error, "read", path))?;
     let item = Item::foreign(name_of(path), reader.variable().clone());

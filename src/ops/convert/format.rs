@@ -12,6 +12,7 @@ use super::item::Item;
 use super::{foreign, rawarray};
 use crate::archive::Container;
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 use crate::fs::{self, PendingFile};
 use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
@@ -99,7 +100,26 @@ impl Form {
         if fs::is_directory(path)? {
             return Ok(Self::Pack(Container::Directory));
         }
-        Self::from_extension(path).ok_or_else(|| unknown(path, "--from"))
+        if let Some(form) = Self::from_extension(path) {
+            return Ok(form);
+        }
+        let kind = fs::kind_of(path)?;
+        match kind {
+            // What has a form may be called as it likes.
+            FileKind::RawArray
+            | FileKind::Npy
+            | FileKind::Ds
+            | FileKind::Png
+            | FileKind::Unknown => {}
+            kind if kind.may_hold_a_pack() => {}
+            kind => {
+                return Err(Error::Unsupported(format!(
+                    "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
+                    escape(&path.to_string_lossy())
+                )));
+            }
+        }
+        Err(unknown(path, "--from"))
     }
 
     /// The form of what shall be at `path`: a directory when it ends in a slash or has no extension.

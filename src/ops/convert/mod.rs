@@ -69,7 +69,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     // A compressed input has fewer bytes to read.
     let most = fs::file_len(input).unwrap_or(u64::MAX);
     progress.stage("converting", all.min(most), planned.len() as u64);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.begin(&name, original.data_len());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::create::{CreateOptions, create};
 use super::super::glance::{Glance, glance};
 use super::super::lone;
-use super::super::open::Pack;
+use super::super::open::{Pack, check_decoded};
 use super::ConvertOptions;
 use super::data::{RawArrayFile, failed};
 use super::format::{ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source};
@@ -15,8 +15,8 @@ use super::item::{Described, Item};
 use super::plan::{listed, member_name};
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, count_errors};
-use crate::fs::{self, File, PendingDirectory, PendingFile};
+use crate::finding::{self, Code, Finding, count_errors};
+use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::interchange;
 use crate::ndl::{self, Document, MAX_TEXT};
 use crate::pack::{
@@ -32,7 +32,7 @@ const MAX_LISTED: usize = 5;
 
 /// A RawArray file, with the description beside it.
 pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<Source> {
-    let file = File::open_regular(path)?.watched(&options.progress);
+    let file = File::open(path)?.watched(&options.progress);
     let stamp = file.stamp()?;
     let malformed = |path: &Path, error| {
         let name = path.to_string_lossy().into_owned();
@@ -99,7 +99,7 @@ struct PackSource {
 
 pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let archive = Archive::open_watched(path, &options.progress)?;
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
     findings.extend(contents.findings());
     findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
@@ -111,6 +111,7 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source>
             named.is_none_or(|named| stem(named) == member_name(member))
         });
     }
+    finding::cut(&mut findings);
     if count_errors(&findings) > 0 {
         return Err(Error::Refused { path: path.to_owned(), findings });
     }
@@ -173,7 +174,7 @@ impl ArraySource for PackSource {
     fn elements(&mut self, _: usize, item: &Item, beside: &Path) -> Result<Elements<'_>> {
         let member = format!("{}.{ARRAY_EXTENSION}", item.name);
         let damaged = |error| match error {
-            ReadError::Decode(source) => Error::Array { name: member.clone(), source },
+            ReadError::Decode(source) => Error::array(member.clone(), source),
             ReadError::Io(error) => failed(error, "read", &self.path),
             ReadError::Slice(error) => {
                 Error::Mismatch { name: member.clone(), reason: error.to_string() }
@@ -183,7 +184,7 @@ impl ArraySource for PackSource {
         let (file, stamp) = if let Some(directory) = &self.directory
             && self.pack.array(&member)?.listed_digest()?.is_none()
         {
-            let file = File::open_regular(&directory.join(&member))?.watched(&self.progress);
+            let file = File::open(directory.join(&member))?.watched(&self.progress);
             let stamp = file.stamp()?;
             (file, Some(stamp))
         } else {
@@ -192,7 +193,11 @@ impl ArraySource for PackSource {
             (_, verified) = self.pack.copy_to(&member, &mut scratch.writer())?;
             (scratch, None)
         };
+        let is_copy = stamp.is_none();
         let file = RawArrayFile::open(file, stamp).map_err(damaged)?;
+        if is_copy {
+            check_decoded(&member, &file.header)?;
+        }
         let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
         Ok(Elements { data, metadata, verified })
     }
@@ -258,6 +263,7 @@ impl ArraySink for FileSink {
         let Self { array, description, described_in, is_replaced, bytes, .. } = *self;
         array.sync()?;
         description.sync()?;
+        let _turn = Turn::beside(&described_in, &Progress::default());
         description.persist()?;
         if let Err(error) = array.persist() {
             if !is_replaced {
@@ -377,7 +383,7 @@ impl ArraySink for PackSink<'_> {
 fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
     let OutgoingArray { item, data, metadata, .. } = array;
     let header = item.to_variable()?.header;
-    file.write_all_at(&header.encode_flagged(), 0)?;
+    file.write_all_at(&header.encode(), 0)?;
     let end = header.header_len() + header.data_len();
     data.write_at(file, header.header_len())?;
     metadata.write_at(file, end)?;

@@ -271,6 +271,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::archive::Container;
     use crate::ops::create::CreateOptions;
     use crate::pack::Placement;
     use crate::path::MemberPath;
@@ -322,7 +323,8 @@ mod tests {
         };
         let mut entries: Vec<_> = names.map(entry).collect();
         let (placement, options) = (Placement::plain(), CreateOptions::default());
-        let members = Members { placement: &placement, options: &options };
+        let container = Container::Zip;
+        let members = Members { placement: &placement, options: &options, container };
         let job = || Job::new(source.path(), false, &options.progress);
         let writer = Late::default();
         let contents = write_in_order(&mut entries, &writer, members, job, 2).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{CreateOptions, FIXED_TIME, wide};
-use crate::archive::{MemberKind, NewMember};
+use crate::archive::{Container, MemberKind, NewMember};
 use crate::error::Result;
 use crate::fs::Stamp;
 use crate::ops::survey::{SourceEntry, State};
@@ -15,6 +15,7 @@ use crate::path::{self, MemberPath};
 pub(super) struct Members<'a> {
     pub(super) placement: &'a Placement,
     pub(super) options: &'a CreateOptions,
+    pub(super) container: Container,
 }
 
 /// Whether a file of the source is no member of the payload: what is made anew, or goes elsewhere.

@@ -26,11 +26,11 @@ use crate::archive::{ArchiveWriter, Compression, Container};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, PendingFile};
+use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{Layout, Placement};
 use crate::parallel;
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 use crate::progress::Progress;
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
@@ -137,9 +137,10 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let container = container(archive, options)?;
     let (algorithms, info) = (bag::algorithms(options)?, bag::info(options)?);
     if !fs::is_directory(source)? {
-        return Err(Error::Unsupported(format!("`{}` is not a directory", source.display())));
+        return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
     }
     let companions = Companions::new(archive);
+    companions.must_not_be_packed(source, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
         return Err(Error::Unsupported(
             "what is signed is the manifest beside the archive, and none is to be written"
@@ -147,18 +148,14 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         ));
     }
     let pending = Outputs::begin(&companions, options)?;
-    let own: Vec<_> = companions
-        .all()
-        .map(PathBuf::as_path)
-        .chain(pending.temporaries())
-        .filter_map(|path| fs::name_below(source, path))
-        .collect();
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let own: Vec<_> =
+        pending.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
+    let jobs = parallel::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),
     };
-    let members = Members { placement: &placement, options };
+    let members = Members { placement: &placement, options, container };
     let follow = options.dereference;
     options.progress.stage("reading", 0, 0);
     let mut names = survey::names(source, &options.exclude, &own, follow, jobs)?;
@@ -185,7 +182,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let external = pending.manifest.as_ref().map(PendingFile::file);
     let packed = plan.write(writer, external, jobs)?;
     options.progress.stage("finishing", 0, 0);
-    let (archive_bytes, archive_sha256) = finish(archive, pending, jobs, options)?;
+    let (archive_bytes, archive_sha256, turn) = finish(archive, pending, jobs, options)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
         container,
@@ -204,17 +201,18 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     if let Some(command) = &options.sign_with {
         report.signature = Some(signatures::sign(&companions.manifest, command)?);
     }
+    drop(turn);
     Ok(report)
 }
 
 /// Checks a bag, writes the digest of the archive and gives everything its name; the archive's length and
-/// digest.
+/// digest, and the turn that the names were given in.
 fn finish(
     archive: &Path,
     outputs: Outputs,
     jobs: usize,
     options: &CreateOptions,
-) -> Result<(u64, Option<Digest>)> {
+) -> Result<(u64, Option<Digest>, Turn)> {
     if options.layout == Layout::BagIt {
         outputs.check_bag(jobs, &options.progress)?;
     }
@@ -236,8 +234,8 @@ fn finish(
         };
         file.file().write_all_at(&line, 0)?;
     }
-    outputs.persist(&Companions::new(archive), options.force)?;
-    Ok((archive_bytes, archive_sha256))
+    let turn = outputs.persist(&Companions::new(archive), options.force, &options.progress)?;
+    Ok((archive_bytes, archive_sha256, turn))
 }
 
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
@@ -246,7 +244,7 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
         None | Some(Container::Directory) => Err(Error::Unsupported(format!(
             "`{}` does not say which kind of archive to make; let it end in .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
-            archive.display()
+            escape_path(archive)
         ))),
         Some(container) => Ok(container),
     }

@@ -8,7 +8,7 @@ use super::super::verify::{VerifyOptions, verify};
 use super::CreateOptions;
 use crate::error::{Error, Result};
 use crate::finding::count_errors;
-use crate::fs::{self, PendingFile};
+use crate::fs::{self, PendingFile, Turn};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
 use crate::progress::Progress;
 
@@ -33,8 +33,26 @@ impl Companions {
         }
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.archive, &self.manifest, &self.digest].into_iter()
+    /// Refuses files inside of the source that are not left out: the next run would pack them.
+    pub(super) fn must_not_be_packed(&self, source: &Path, options: &CreateOptions) -> Result<()> {
+        let Some(archive) = fs::name_below(source, &self.archive) else { return Ok(()) };
+        let written = [
+            (true, ""),
+            (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
+            (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+        ];
+        let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
+        let packed =
+            written.find(|(_, suffix)| !options.exclude.matches(&format!("{archive}{suffix}")));
+        let Some((_, suffix)) = packed else { return Ok(()) };
+        let escape = |path: &Path| crate::path::escape(&path.to_string_lossy()).to_string();
+        Err(Error::Unsupported(format!(
+            "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
+             or give --exclude '{}*'",
+            escape(&self.archive),
+            escape(source),
+            crate::path::escape(&archive),
+        )))
     }
 }
 
@@ -43,8 +61,6 @@ pub(super) struct Outputs {
     pub(super) archive: PendingFile,
     pub(super) manifest: Option<PendingFile>,
     pub(super) digest: Option<PendingFile>,
-    /// Signatures of the manifest that is replaced.
-    pub(super) stale: Vec<PathBuf>,
 }
 
 impl Outputs {
@@ -69,14 +85,14 @@ impl Outputs {
             )));
         }
         let archive = begin(&companions.archive)?;
-        let stale = signatures::of(&companions.manifest);
-        if let Some(path) = stale.first().filter(|_| !options.force) {
-            return Err(Error::AlreadyExists { path: path.clone() });
+        let mut stale = signatures::of(&companions.manifest).into_iter();
+        if let Some(path) = stale.next().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path });
         }
         let manifest =
             (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
-        Ok(Self { archive, manifest, digest, stale })
+        Ok(Self { archive, manifest, digest })
     }
 
     /// The temporary names, which may lie in the source.
@@ -112,21 +128,32 @@ impl Outputs {
     /// not hold one archive against what was written for another and call it damaged. So what lies
     /// beside the old archive goes first, then the archive takes its name, and what vouches for it
     /// comes last: an archive with nothing beside it is proved by the manifest in it.
-    pub(super) fn persist(self, companions: &Companions, replace: bool) -> Result<()> {
+    ///
+    /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
+    /// is complete.
+    pub(super) fn persist(
+        self,
+        companions: &Companions,
+        replace: bool,
+        progress: &Progress,
+    ) -> Result<Turn> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             file.sync()?;
         }
-        for signature in &self.stale {
-            fs::remove(signature)?;
-        }
+        let turn = Turn::beside(&companions.archive, progress);
         if replace {
+            // Another run may have signed its own meanwhile.
+            for signature in signatures::of(&companions.manifest) {
+                fs::remove(&signature)?;
+            }
             fs::remove(&companions.digest)?;
             fs::remove(&companions.manifest)?;
         }
         for file in files.into_iter().flatten() {
             file.persist()?;
         }
-        fs::sync_directory(&companions.archive)
+        fs::sync_directory(&companions.archive)?;
+        Ok(turn)
     }
 }

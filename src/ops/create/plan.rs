@@ -7,20 +7,23 @@ use super::generated::Generated;
 use super::listed::{Lists, Payload};
 use super::members::Members;
 use super::wide;
-use crate::archive::{AllRecords, ArchiveWriter, NewContent, are_surely_portable, check_portable};
+use crate::archive::{
+    AllRecords, ArchiveWriter, Container, NewContent, are_surely_portable, check_portable,
+};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::bag::write as bag;
+use crate::ops::copy::only;
 use crate::ops::describe::describe_missing;
-use crate::ops::manifests;
 use crate::ops::survey::{Kept, SourceEntry, State, Survey};
+use crate::ops::{inline, manifests};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, Contents, DescriptionFacts, Layout, PACK_DOCUMENT, PackDocument,
-    Placement,
+    self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::parallel;
 use crate::path::MemberPath;
@@ -37,6 +40,8 @@ pub(super) struct Plan<'a> {
     described: Vec<String>,
     /// A hand-written description of the pack.
     pack_document: Option<SourceEntry>,
+    /// The same with what it lacks.
+    completed: Option<String>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
     pub(super) algorithms: &'a [Algorithm],
@@ -55,7 +60,7 @@ impl<'a> Plan<'a> {
         info: BagInfo,
         jobs: usize,
     ) -> Result<Self> {
-        let Members { placement, options } = members;
+        let Members { placement, options, container } = members;
         let Survey { mut entries, kept, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
@@ -77,7 +82,7 @@ impl<'a> Plan<'a> {
             return Err(Error::Unsupported(format!(
                 "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
                  packed",
-                source.display()
+                crate::path::escape_path(source)
             )));
         }
         let manifest = take(&pack::manifest_name(Algorithm::Sha256));
@@ -105,11 +110,14 @@ impl<'a> Plan<'a> {
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
         contents.forget_repetition(jobs);
+        findings.extend(contents.forget_own_document());
+        // What is made anew needs nothing of what is there.
+        let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
         let (of_names, of_contents) = parallel::join(
             jobs,
             || {
                 let portable = options.portable;
-                let mut found = unportable_names(&entries, placement, portable);
+                let mut found = unportable_names(&entries, placement, container, portable);
                 if options.layout == Layout::BagIt {
                     found.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
                 }
@@ -118,13 +126,22 @@ impl<'a> Plan<'a> {
             || contents.findings_by(jobs),
         );
         findings.extend(of_contents);
+        findings.extend(inline::below(source, &contents)?);
         findings.extend(of_names);
+        let completed = contents.complete_document().transpose();
+        let completed = completed.unwrap_or_else(|finding| {
+            findings.push(finding);
+            None
+        });
+        findings.extend(earlier_archives(&entries));
+        findings.extend(no_arrays(source, &entries, &contents));
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
                 finding.severity = Severity::Error;
             }
         }
+        finding::cut(&mut findings);
         if count_errors(&findings) > 0 {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
@@ -136,6 +153,7 @@ impl<'a> Plan<'a> {
             kept,
             described,
             pack_document,
+            completed,
             manifest,
             algorithms,
             info,
@@ -150,7 +168,7 @@ impl<'a> Plan<'a> {
         external: Option<&File>,
         jobs: usize,
     ) -> Result<Packed> {
-        let Members { placement, options } = self.members;
+        let Members { placement, options, .. } = self.members;
         if let Some(stored) = writer.runs(self.algorithms).stored() {
             self.write_large(stored, jobs)?;
         }
@@ -175,7 +193,10 @@ impl<'a> Plan<'a> {
             Layout::BagIt => NameEncoding::Percent,
         };
         let text = match (&self.pack_document, document) {
-            (Some(entry), _) => PackText::Whole(self.read(entry)?),
+            (Some(entry), _) => {
+                let text = self.read(entry)?;
+                PackText::Whole(self.completed.take().map_or(text, String::into_bytes))
+            }
             (None, Some(document)) => PackText::Whole(document.into_bytes()),
             (None, None) => PackText::Made(PackDocument::new(&contents, None)),
         };
@@ -226,7 +247,9 @@ impl<'a> Plan<'a> {
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
         packed.members = packed.members.saturating_add(generated.files);
         let records = |range| payload.records(range);
-        generated.writer.finish(AllRecords { count: payload.entries.len(), of: &records })?;
+        let sample = payload.sample(generated.writer.is_stream());
+        let records = AllRecords { count: payload.entries.len(), of: &records };
+        generated.writer.finish(records, &sample)?;
         packed.findings = std::mem::take(&mut self.findings);
         Ok(packed)
     }
@@ -254,7 +277,7 @@ impl<'a> Plan<'a> {
             .files()
             .filter_map(|(name, _, digests)| {
                 let name = self.members.placement.payload(&name)?.to_owned();
-                Some((name, digests.by(Algorithm::Sha256)?))
+                Some((name, only(digests, Algorithm::Sha256)))
             })
             .collect();
         for entry in manifest.entries() {
@@ -271,6 +294,7 @@ impl<'a> Plan<'a> {
             }
         }
         if count_errors(&findings) > 0 {
+            finding::cut(&mut findings);
             return Err(Error::Refused { path: self.source.to_owned(), findings });
         }
         Ok(())
@@ -283,11 +307,72 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Archives with their manifests next to them: most likely of earlier runs.
+fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
+    let is_there =
+        |name: &str| entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).is_ok();
+    let names = entries.iter().map(|entry| entry.path.as_str());
+    let archives = names.filter(move |name| {
+        Container::from_extension(name.as_ref()).is_some()
+            && is_there(&format!("{name}{EXTERNAL_MANIFEST_SUFFIX}"))
+    });
+    archives.map(|name| {
+        Finding::new(Code::OddContainer, "an archive of an earlier run is packed with the rest")
+            .in_member(name)
+            .hint(format!("leave it out: `--exclude '{name}*'`"))
+    })
+}
+
+/// Files that hold arrays in a format that can be imported, by what their names end in.
+const IMPORTED: [&str; 3] = ["npy", "npz", "ds"];
+/// The same in formats that cannot.
+const FOREIGN: [&str; 11] =
+    ["nc", "nc4", "cdf", "h5", "hdf5", "he5", "csv", "tsv", "mat", "fits", "parquet"];
+
+/// Says that a pack has no array, which is seldom what is meant.
+fn no_arrays(source: &Path, entries: &[SourceEntry], contents: &Contents) -> Option<Finding> {
+    if contents.arrays.len() > 0 || contents.unattached().any(|(_, facts)| facts.describes()) {
+        return None;
+    }
+    let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for entry in entries {
+        let Some(extension) = entry.path.extension() else { continue };
+        if IMPORTED.contains(&extension) || FOREIGN.contains(&extension) {
+            counts.entry(extension).or_insert((0, entry.path.as_str())).0 += 1;
+        }
+    }
+    let finding = Finding::new(Code::NoArrays, "there is no array in the pack");
+    if counts.is_empty() {
+        return Some(finding);
+    }
+    let files = counts.iter().map(|(extension, (count, _))| match count {
+        1 => format!("1 .{extension} file"),
+        count => format!("{count} .{extension} files"),
+    });
+    let files: Vec<_> = files.collect();
+    let first = IMPORTED.iter().find_map(|extension| Some((extension, counts.get(extension)?.1)));
+    let hint = match first {
+        Some((extension, name)) => {
+            let from = source.join(name);
+            let to = from.with_extension(if *extension == "npy" { "ra" } else { "" });
+            format!(
+                "`ra-pack convert {} {}` makes an array of one",
+                crate::path::escape(&from.to_string_lossy()),
+                crate::path::escape(&to.to_string_lossy()),
+            )
+        }
+        None => "write the arrays as .npy or .npz, which `ra-pack convert` takes".to_owned(),
+    };
+    let found = format!("{}, packed as plain files", files.join(" and "));
+    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hint))
+}
+
 /// What is wrong with the names that the payload will have in the archive; errors when they have to be
 /// portable.
 fn unportable_names(
     entries: &[SourceEntry],
     placement: &Placement,
+    container: Container,
     portable: bool,
 ) -> Vec<Finding> {
     let names = || entries.iter().map(|entry| placement.placed(entry.path.as_str()));
@@ -296,7 +381,7 @@ fn unportable_names(
     }
     let names: Vec<_> = names().collect();
     let mut findings = Vec::new();
-    check_portable(names.iter().map(|name| &**name), &mut findings);
+    check_portable(names.iter().map(|name| &**name), container, &mut findings);
     finding::rename(&mut findings, |name| placement.shown(name));
     if portable {
         for finding in &mut findings {

@@ -63,16 +63,14 @@ impl Blob {
         }
     }
 
-    /// All of it, or its first bytes.
-    pub(super) fn read(&self, most: u64) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(self.len().min(most)).unwrap_or(usize::MAX)];
-        self.read_exact_at(&mut bytes, 0)?;
-        Ok(bytes)
-    }
-
     /// What reads it from its beginning.
     pub(super) fn reader(&self) -> impl io::Read + '_ {
-        Reader { blob: self, at: 0 }
+        self.reader_from(0)
+    }
+
+    /// The same from an offset on.
+    pub(super) fn reader_from(&self, at: u64) -> impl io::Read + '_ {
+        Reader { blob: self, at }
     }
 }
 

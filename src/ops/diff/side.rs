@@ -1,5 +1,6 @@
 //! One of two arrays: its elements by their offset, whatever way they are stored.
 
+use std::io::{BufReader, Read as _};
 use std::path::Path;
 
 use super::blob::{self, Blob};
@@ -7,9 +8,10 @@ use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::ndl::Order;
 use crate::ops::lone;
+use crate::ops::open::{check_decoded, tell};
 use crate::pack::shape_of;
 use crate::progress::Progress;
-use crate::ra::{self, DecodeError, ElementType, Encoding, Flags, Header, Reversal};
+use crate::ra::{self, DecodeError, Decoder, ElementType, Encoding, Flags, Header, Reversal};
 
 /// Bytes of metadata that are compared at once.
 const BLOCK: u64 = 1 << 16;
@@ -35,16 +37,14 @@ pub(super) struct Side {
 enum Data {
     /// In the file, from an offset on, in the byte order that its header says.
     Stored(u64),
-    /// In memory, decoded.
-    Decoded(Vec<u8>),
-    /// In a file without a name, in this machine's byte order.
-    Reversed(File),
+    /// In a file without a name, decoded or reordered, in this machine's byte order.
+    Scratch(File),
 }
 
 impl Side {
     /// The array in a file.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
-        let blob = Blob::whole(File::open_regular(path)?.watched(progress))?;
+        let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = lone::description_beside(path)?;
         Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
@@ -70,14 +70,35 @@ impl Side {
         };
         if side.stored.is_encoded() {
             // An encoded section can only be decoded as a whole.
-            let bytes = side.blob.read(u64::MAX)?;
-            let decoded = ra::decode(&bytes).map_err(damaged)?;
-            let trailing = u64::try_from(decoded.metadata.len()).unwrap_or(u64::MAX);
-            side.metadata = (len.saturating_sub(trailing), trailing);
-            side.encoding = decoded.encoding;
-            side.data = Data::Decoded(decoded.data.into_owned());
+            check_decoded(name, &side.stored)?;
+            let start = side.stored.header_len();
+            let mut section = BufReader::new(side.blob.reader_from(start));
+            let (encoding, used) = tell(side.stored.clone(), &mut section).map_err(unreadable)?;
+            let end = start.saturating_add(used);
+            side.metadata = (end, len.saturating_sub(end));
+            side.encoding = encoding;
+            side.data = Data::Scratch(side.decode()?);
         }
         Ok(side)
+    }
+
+    /// Decodes the elements into a file.
+    fn decode(&self) -> Result<File> {
+        let unreadable = |error| Error::array_file(self.name.as_ref(), error);
+        let section = BufReader::new(self.blob.reader_from(self.stored.header_len()));
+        let mut decoder = Decoder::new(section, self.stored.clone(), self.encoding);
+        let element = self.header.element().elbyte().max(1);
+        let block = BLOCK.saturating_sub(BLOCK.checked_rem(element).unwrap_or(0)).max(element);
+        let (scratch, mut at, mut buffer) = (blob::scratch()?, 0, Vec::new());
+        while at < self.data_len() {
+            let len = block.min(self.data_len().saturating_sub(at));
+            buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+            decoder.read_exact(&mut buffer).map_err(|error| unreadable(error.into()))?;
+            decoder.swap_to_native(&mut buffer).map_err(|error| unreadable(error.into()))?;
+            scratch.write_all_at(&buffer, at)?;
+            at = at.saturating_add(len);
+        }
+        Ok(scratch)
     }
 
     pub(super) fn element(&self) -> ElementType {
@@ -139,17 +160,11 @@ impl Side {
     /// Reads whole elements at an offset of the data, in this machine's byte order.
     pub(super) fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
         match &self.data {
-            Data::Reversed(file) => file.read_exact_at(buffer, at),
+            Data::Scratch(file) => file.read_exact_at(buffer, at),
             Data::Stored(start) => {
                 self.blob.read_exact_at(buffer, start.saturating_add(at))?;
                 let swapped = self.stored.swap_to_native(buffer);
-                swapped.map_err(|source| Error::Array { name: self.name.clone(), source })
-            }
-            Data::Decoded(bytes) => {
-                let from = usize::try_from(at).unwrap_or(usize::MAX);
-                let there = bytes.get(from..from.saturating_add(buffer.len()));
-                buffer.copy_from_slice(there.ok_or_else(super::ends_early)?);
-                Ok(())
+                swapped.map_err(|source| Error::array(self.name.clone(), source))
             }
         }
     }
@@ -175,7 +190,7 @@ impl Side {
         self.order = if self.is_row() { Order::Column } else { Order::Row };
         self.header =
             Header::new(header.element(), shape_of(&shape, self.order)).map_err(refuse)?;
-        self.data = Data::Reversed(scratch);
+        self.data = Data::Scratch(scratch);
         Ok(())
     }
 

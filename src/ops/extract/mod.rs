@@ -17,8 +17,8 @@ use self::write::{Extraction, Outcome};
 use super::select::Patterns;
 use crate::archive::{Archive, Container};
 use crate::error::Result;
-use crate::finding::{Finding, count_errors};
-use crate::fs;
+use crate::finding::{self, Finding, count_errors};
+use crate::fs::{self, Turn};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -52,7 +52,7 @@ pub struct ExtractReport {
     pub verified: u64,
     /// Files in the directories that were written to, left by an interrupted run.
     pub leftovers: Vec<PathBuf>,
-    /// What is wrong. A member with an error was not written.
+    /// What is wrong. A member with an error was not written, unless all that is wrong is that no manifest lists it.
     pub findings: Vec<Finding>,
 }
 
@@ -67,7 +67,7 @@ impl ExtractReport {
 ///
 /// Each file gets its name when it is complete and agrees with the manifest; until then it has none, or a
 /// temporary one beside its own where the file system has no files without. Members that are damaged, unsafe or not as listed are reported and
-/// not written; the others are. Where everything is unpacked, what the manifest lists and the archive
+/// not written; the others are. One that the manifest does not list is written and reported. Where everything is unpacked, what the manifest lists and the archive
 /// does not hold is reported too.
 ///
 /// Files get the permissions of new files and the time of writing; nothing else of what an archive says
@@ -83,12 +83,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
     let whole = if is_stream { opened.bytes_to_read() } else { 0 };
     options.progress.stage("reading", whole, 0);
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
-    fs::create_root(target)?;
-    if !options.force {
-        plan.refuse_existing(target)?;
-    }
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -98,6 +94,15 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         leftovers: Vec::new(),
         findings: std::mem::take(&mut plan.findings),
     };
+    if plan.is_empty() && !options.patterns.is_empty() {
+        return Ok(report);
+    }
+    fs::create_root(target)?;
+    // Runs that replace files would leave a mixture of two packs.
+    let _turn = Turn::take(target, !options.force, &options.progress);
+    if !options.force {
+        plan.refuse_existing(target)?;
+    }
     let extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
@@ -118,6 +123,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         }
     }
     report.leftovers = extraction.leftovers();
+    finding::cut(&mut report.findings);
     Ok(report)
 }
 

@@ -1,7 +1,6 @@
 //! The first look: what is to be written, and what forbids it.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 use super::ExtractOptions;
 use crate::archive::{Archive, Contents, Member, MemberKind};
@@ -11,8 +10,9 @@ use crate::fs;
 use crate::ops::glance::ambiguous;
 use crate::ops::known::Known;
 use crate::ops::manifests;
-use crate::ops::root_texts::{KeptText, RootTexts, look, look_with_outside};
-use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
+use crate::ops::root_texts::{Kept, KeptText, RootTexts, look, look_with_outside};
+use crate::ops::verify::is_payload;
+use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path;
 
 /// What is to be written, and what is known of it.
@@ -34,7 +34,7 @@ impl Plan {
         jobs: usize,
         options: &ExtractOptions,
     ) -> Result<(Self, Contents)> {
-        let kept = AtomicU64::new(0);
+        let kept = Kept::of(&archive)?;
         let outside = manifests::beside(archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         let look = if fs::exists(&outside) { look_with_outside } else { look };
         let mut scan = archive.scan(jobs, &|member, content| look(&kept, member, content))?;
@@ -95,6 +95,16 @@ impl Plan {
             }
         }
         readable.retain(|number| of_kind(number, MemberKind::File));
+        if let Some(known) = &known {
+            findings.extend(readable.iter().filter_map(|number| {
+                let name = &*members.get(*number)?.name;
+                let must_be_listed = match placement.relative(name) {
+                    Some(name) => is_payload(&placement, name),
+                    None => placement.layout == Layout::Plain,
+                };
+                (must_be_listed && known.digest(*number).is_none()).then(|| known.unlisted(name))
+            }));
+        }
         let directories = 0..members.len();
         let directories = directories.filter(|number| {
             of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
@@ -106,6 +116,11 @@ impl Plan {
     /// The members of these numbers.
     pub(super) fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
         numbers.iter().filter_map(|number| self.members.get(*number))
+    }
+
+    /// Whether there is nothing to write.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
     }
 
     /// Refuses before anything is written.

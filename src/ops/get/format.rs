@@ -34,7 +34,7 @@ pub(super) fn write(
     part.array.write_to(&mut file).map_err(failed)?;
     let Part { array, member, description } = part;
     drop(array);
-    let undecodable = |source| Error::Array { name: member.to_owned(), source };
+    let undecodable = |source| Error::array(member.to_owned(), source);
     let header = Header::parse(&file).map_err(undecodable)?;
     let start = usize::try_from(header.header_len()).unwrap_or(0);
     let data = file.get(start..).unwrap_or_default();

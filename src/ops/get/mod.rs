@@ -14,8 +14,9 @@ use super::convert::{ConvertOptions, Form, convert};
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::ndl::Order;
 use crate::progress::Progress;
-use crate::ra::{AnyArray, parse_slice};
+use crate::ra::{AnyArray, parse_slice, resolve_slice};
 
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
@@ -23,6 +24,8 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// Members up to this size are kept in memory until they are known to be whole; larger ones are read
 /// twice.
 const KEPT: u64 = 4 * 1024 * 1024;
+/// Bytes of elements that pass at a time.
+const BLOCK: usize = 64 * 1024;
 
 /// Whole arrays up to this size are converted in memory, since one is found at once; larger ones from file
 /// to file, after a look at all headers.
@@ -174,7 +177,8 @@ pub fn get_to(
     let pack = Pack::open_watched(archive, &options.progress)?;
     let write_to =
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
-    let whole = options.slice.is_none() && options.format.is_none();
+    let passes = matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw));
+    let whole = options.slice.is_none() && passes;
     let mut out = Counting::new(out, options.max_size);
     let Written { verified, losses } =
         if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
@@ -223,18 +227,64 @@ fn write(
     if options.unverified {
         array = array.unverified();
     }
+    let format = options.format.unwrap_or_default();
+    if options.slice.is_none() && matches!(format, ArrayFormat::Ra | ArrayFormat::Raw) {
+        let verified = write_elements(&array, format, output, out)?;
+        return Ok(Written { verified, losses: Vec::new() });
+    }
     let (part, verified) = match &options.slice {
-        None => (array.read_any()?, !options.unverified && pack.has_manifest()?),
+        None => {
+            array.check_memory(array.header()?.data_len())?;
+            (array.read_any()?, !options.unverified && pack.has_manifest()?)
+        }
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
-    let format = options.format.unwrap_or_default();
-    let description = match format {
+    let mut description = match format {
         ArrayFormat::Ra | ArrayFormat::Raw => None,
         _ => pack.description(member)?,
     };
+    // The part has the fastest index first, whatever the file does.
+    if options.slice.is_some()
+        && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
+        && storage.order == Order::RowUnreversed
+    {
+        storage.order = Order::Row;
+    }
     let part = Part { array: part, member, description };
     let losses = format::write(part, format, output, out)?;
     Ok(Written { verified, losses })
+}
+
+/// Writes the elements of an array as they pass, little-endian, behind a header unless they are to be raw; whether the
+/// manifest confirms them.
+fn write_elements(
+    array: &PackedArray<'_>,
+    format: ArrayFormat,
+    output: &Path,
+    out: &mut dyn Write,
+) -> Result<bool> {
+    let mut written = Ok(());
+    let ((), verified) = array.with_data(true, |header, read_at| {
+        let plain = header.decoded();
+        if format == ArrayFormat::Ra {
+            written = out.write_all(&plain.encode());
+        }
+        // A multiple of every width that has a byte order.
+        let mut block = vec![0; BLOCK];
+        let mut at = 0;
+        while at < plain.data_len() && written.is_ok() {
+            let left = usize::try_from(plain.data_len() - at).unwrap_or(usize::MAX);
+            block.truncate(left);
+            read_at(at, &mut block)?;
+            header.swap_to_native(&mut block)?;
+            plain.swap_to_native(&mut block)?;
+            written = out.write_all(&block);
+            at += block.len() as u64;
+        }
+        Ok(())
+    })?;
+    written.map_err(Error::io("write", output))?;
+    Ok(verified)
 }
 
 /// What was written.
@@ -255,7 +305,12 @@ fn slice(
     let array = array.in_shape_order()?;
     let elements = parse_slice(text, &array.shape()?)
         .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
-    Ok((array.slice_any(elements)?, verified))
+    let taken = resolve_slice(&array.shape()?, &elements);
+    let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
+    let width = array.header()?.decoded().element().elbyte();
+    let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
+    array.check_memory(counts.fold(width, u64::saturating_mul))?;
+    Ok((array.part_for_file(&elements)?, verified))
 }
 
 fn too_large(limit: u64) -> Error {

@@ -11,7 +11,7 @@ use super::super::open::Pack;
 use super::lists::Lists;
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::Result;
-use crate::finding::Finding;
+use crate::finding::{self, Finding};
 use crate::pack::{CoordinateInfo, Layout};
 use crate::parallel;
 use crate::progress::Progress;
@@ -56,7 +56,7 @@ pub struct PackInfo {
 pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
-    /// What makes its digests: `sha256`, `sha512`, `sha1`, `md5`.
+    /// What makes its digests: `sha256`, `sha512` or another.
     pub algorithm: &'static str,
     /// Lines, one for each file.
     pub entries: u64,
@@ -120,5 +120,6 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let pack = Pack::of_archive(archive, placement.clone());
     let lists = Lists { target, placement: &placement, files: &files, pack: &pack };
     info.manifests = lists.check(&mut info.findings)?;
+    finding::cut(&mut info.findings);
     Ok(info)
 }

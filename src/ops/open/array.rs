@@ -1,14 +1,14 @@
 //! One array of an opened pack.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-use bytemuck::Pod;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifest_text::RootFiles as _;
 use super::super::values::ReadAt;
 use super::Pack;
+use super::passing::read_passing;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Ndarray, Order};
 use crate::pack;
-use crate::ra::{self, AnyArray, FIXED_LEN, Header, RawArray, ReadError, checked_slice};
+use crate::ra::{self, AnyArray, Element, FIXED_LEN, Header, RawArray, ReadError};
 
 /// Bytes that hold every header there is.
 const LONGEST_HEADER: u64 = 1024;
@@ -26,15 +26,18 @@ const LONGEST_HEADER: u64 = 1024;
 /// Whole arrays are held against the manifest of the pack, if it has one, and one that
 /// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
 ///
-/// Indices are in the order of the header's `dims`, first index fastest, as every reader of RawArray
-/// sees them. For an array whose description says `storage: {order: row}`,
-/// [`in_shape_order`](Self::in_shape_order) gives them in the order of its `shape`; for all others
-/// both are the same.
+/// An array has one order of indices, in which everything takes and gives them: slices, extents, axes,
+/// statistics, and whatever is read. It is that of the header's `dims`, first index fastest, as every reader
+/// of RawArray sees them, until [`in_shape_order`](Self::in_shape_order) makes it the one of the
+/// description's `shape`. The two differ only where the description says `storage: {order: row}` or
+/// `row-unreversed`. What is the file itself has the file's order whatever that of the indices:
+/// [`header`](Self::header), [`read_raw`](Self::read_raw), and the memory that
+/// [`read_into`](Self::read_into) fills.
 #[derive(Debug, Clone)]
 pub struct PackedArray<'a> {
     pack: &'a Pack,
     name: String,
-    member: Member,
+    pub(super) member: Member,
     verify: bool,
     order: Order,
 }
@@ -72,8 +75,8 @@ impl<'a> PackedArray<'a> {
         self
     }
 
-    /// Takes indices in the order of the description's `shape` from here on. This reads the
-    /// description.
+    /// Takes and gives indices in the order of the description's `shape` from here on. This reads the
+    /// description, and moves no element.
     ///
     /// # Errors
     ///
@@ -123,7 +126,24 @@ impl<'a> PackedArray<'a> {
         self.pack.description(&self.name)
     }
 
-    /// The extents, in the order that indices are taken in.
+    /// The array as its indices go: a header whose dims have the fastest index first indeed, and whether the
+    /// indices count from the other end.
+    pub(in crate::ops) fn layout(&self) -> Result<(Header, Order)> {
+        let order = if self.is_reversed() { Order::Row } else { Order::Column };
+        Ok((self.laid_out(self.header()?), order))
+    }
+
+    /// The header with the fastest index first, which some files list last.
+    pub(super) fn laid_out(&self, header: Header) -> Header {
+        if self.order == Order::RowUnreversed { header.reversed() } else { header }
+    }
+
+    /// Whether the last index is the fastest.
+    fn is_reversed(&self) -> bool {
+        self.order != Order::Column
+    }
+
+    /// The extents, in the order of the indices.
     ///
     /// # Errors
     ///
@@ -163,27 +183,25 @@ impl<'a> PackedArray<'a> {
     }
 
     /// The whole array. Its elements are not copied on the way from the file, and lie in memory as in
-    /// the file, first index fastest.
+    /// the file.
     ///
     /// # Errors
     ///
     /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise.
-    pub fn read<T: Pod>(&self) -> Result<ArrayD<T>> {
-        let array = ArrayD::try_from(self.read_raw::<T>()?)
+    pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
+        let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
             .map_err(|error| self.mismatch(error.to_string()))?;
         Ok(self.ordered(array))
     }
 
-    /// The whole array with its dims and trailing metadata, as it stands in the file.
+    /// The whole array with its dims and trailing metadata, as it stands in the file: whatever the order of
+    /// indices, its first one is the one that the header lists first.
     ///
     /// # Errors
     ///
     /// As [`PackedArray::read`].
-    pub fn read_raw<T: Pod>(&self) -> Result<RawArray<T>> {
-        self.read_with(|reader, len| match len {
-            Some(len) => RawArray::read_sized(reader, len),
-            None => RawArray::read_from(reader),
-        })
+    pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
+        self.read_with(|reader, len| RawArray::read_after(&Header::read(reader)?, reader, len))
     }
 
     /// The whole array, of whatever type the file says.
@@ -192,18 +210,17 @@ impl<'a> PackedArray<'a> {
     ///
     /// As [`PackedArray::read`].
     pub fn read_any(&self) -> Result<AnyArray> {
-        self.read_with(|reader, len| match len {
-            Some(len) => AnyArray::read_sized(reader, len),
-            None => AnyArray::read_from(reader),
-        })
+        let array = self.read_laid_out(AnyArray::read_after)?;
+        Ok(if self.is_reversed() { array.reversed_axes() } else { array })
     }
 
-    /// Reads the elements into `out`, first index of the file fastest.
+    /// Reads the elements into `out` one after the other as they stand in the file. The first index is the
+    /// fastest; in shape order, of an array of the order `row` or `row-unreversed`, the last one.
     ///
     /// # Errors
     ///
     /// As [`PackedArray::read`], and when `out` has another length than the array.
-    pub fn read_into<T: Pod>(&self, out: &mut [T]) -> Result<()> {
+    pub fn read_into<T: Element>(&self, out: &mut [T]) -> Result<()> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let expected = header.elements();
@@ -233,9 +250,9 @@ impl<'a> PackedArray<'a> {
     /// # Errors
     ///
     /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
-    pub fn slice<T: Pod>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
+    pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
         let slice = self.in_file_order(slice.as_ref());
-        let header = self.header()?;
+        let header = self.laid_out(self.header()?);
         let array = match self.stored(&header)? {
             Some((file, data)) => {
                 let read_at =
@@ -243,25 +260,25 @@ impl<'a> PackedArray<'a> {
                 ra::read_slice(&header, self.member.size, &slice, read_at)
                     .map_err(|error| self.unreadable(error))?
             }
-            None => {
-                let whole = ArrayD::<T>::try_from(self.read_raw::<T>()?)
-                    .map_err(|error| self.mismatch(error.to_string()))?;
-                let part = checked_slice(&whole, &slice)
-                    .map_err(|error| self.mismatch(error.to_string()))?;
-                fortran(&part)
-            }
+            None => self.slice_passing(&slice)?,
         };
         Ok(self.ordered(array))
     }
 
-    /// A part of the array, of whatever type the file says, in the order of the file.
+    /// A part of the array, of whatever type the file says.
     ///
     /// # Errors
     ///
     /// As [`PackedArray::slice`].
     pub fn slice_any(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<AnyArray> {
-        let slice = self.in_file_order(slice.as_ref());
-        let header = self.header()?;
+        let part = self.part_for_file(slice.as_ref())?;
+        Ok(if self.is_reversed() { part.reversed_axes() } else { part })
+    }
+
+    /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
+    pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
+        let slice = self.in_file_order(slice);
+        let header = self.laid_out(self.header()?);
         match self.stored(&header)? {
             Some((file, data)) => {
                 let read_at =
@@ -269,21 +286,23 @@ impl<'a> PackedArray<'a> {
                 AnyArray::read_slice(&header, self.member.size, &slice, read_at)
                     .map_err(|error| self.unreadable(error))
             }
-            None => {
-                self.read_any()?.slice(&slice).map_err(|error| self.mismatch(error.to_string()))
-            }
+            None => self.slice_any_passing(&slice),
         }
     }
 
     /// The array where it lies in a [mapped](Pack::map) archive, without reading or copying it. It is
     /// not held against the manifest.
     ///
+    /// In a zip that ra-pack makes, the elements of a stored array begin at a multiple of 64 bytes. In a tar
+    /// they begin where the format puts them, [`Header::header_len`] bytes behind a multiple of 512: at a
+    /// multiple of 16 with an even number of dimensions, else of 8, which is too little for `u128` and
+    /// `i128`. Such an array can be [read](Self::read).
+    ///
     /// # Errors
     ///
     /// When the pack is not mapped, the member is compressed, or its elements are not of type `T`, in
-    /// this machine's byte order and aligned. In archives that ra-pack makes, stored arrays are
-    /// aligned to 64 bytes.
-    pub fn view<T: Pod>(&self) -> Result<ArrayViewD<'a, T>> {
+    /// this machine's byte order and aligned as `T` has to be.
+    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'a, T>> {
         let pack: &'a Pack = self.pack;
         let Some(map) = &pack.map else {
             return Err(Error::Unsupported(
@@ -302,17 +321,33 @@ impl<'a> PackedArray<'a> {
             pack.damaged(finding.in_member(self.name.clone()))
         })?;
         let view = ra::view(bytes).map_err(|error| self.undecodable(error))?;
-        Ok(if self.order == Order::Row { view.reversed_axes() } else { view })
+        if self.order == Order::RowUnreversed {
+            let shape = view.raw_dim();
+            let rows = view.reversed_axes().into_shape_with_order(shape);
+            return rows.map_err(|error| self.mismatch(error.to_string()));
+        }
+        Ok(if self.is_reversed() { view.reversed_axes() } else { view })
     }
 
-    /// The elements in the order of the shape: reversing the axes moves no element.
+    /// What `read` makes of the whole file, with the fastest index first.
+    fn read_laid_out<R>(
+        &self,
+        read: impl FnOnce(&Header, &mut Hashing, Option<u64>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        self.read_with(|reader, len| {
+            let header = self.laid_out(Header::read(reader)?);
+            read(&header, reader, len)
+        })
+    }
+
+    /// The elements of an array with the fastest index first, by their indices: reversing the axes moves none.
     fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
-        if self.order == Order::Row { array.reversed_axes() } else { array }
+        if self.is_reversed() { array.reversed_axes() } else { array }
     }
 
     fn in_file_order(&self, slice: &[SliceInfoElem]) -> Vec<SliceInfoElem> {
         let mut slice = slice.to_vec();
-        if self.order == Order::Row {
+        if self.is_reversed() {
             slice.reverse();
         }
         slice
@@ -326,7 +361,7 @@ impl<'a> PackedArray<'a> {
     /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
     /// them. Of a stored member where not the `whole` is needed, only what is asked for is read and held
     /// against nothing; everything else passes by to its end, and is. Data whose header says that it is
-    /// encoded is decoded as a whole, in memory.
+    /// encoded passes by twice: first to tell how.
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
@@ -339,30 +374,22 @@ impl<'a> PackedArray<'a> {
             let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
             return Ok((result, false));
         }
+        let encoding = self.encoding(&header)?;
         let result = self.read_with(|reader, _| {
-            if header.is_encoded() {
-                let mut file = Vec::new();
-                reader.read_to_end(&mut file)?;
-                let decoded = ra::decode(&file)?;
-                let mut read_at = |at: u64, out: &mut [u8]| {
-                    let from = usize::try_from(at).unwrap_or(usize::MAX);
-                    let there = decoded.data.get(from..from.saturating_add(out.len()));
-                    out.copy_from_slice(there.ok_or(io::ErrorKind::UnexpectedEof)?);
-                    Ok(())
-                };
-                return look(&header.decoded(), &mut read_at);
-            }
             if Header::read(reader)? != header {
                 return Err(io::Error::other("the header changed while it was read").into());
             }
             let mut passed = 0;
-            let mut read_at = |at: u64, out: &mut [u8]| {
-                let between = u64::checked_sub(at, passed).ok_or(io::ErrorKind::InvalidInput)?;
-                io::copy(&mut reader.take(between), &mut io::sink())?;
-                reader.read_exact(out)?;
-                passed = at.saturating_add(u64::try_from(out.len()).unwrap_or(u64::MAX));
-                Ok(())
-            };
+            if let Some(encoding) = encoding {
+                let reader = BufReader::new(reader);
+                let mut decoder = ra::Decoder::new(reader, header.clone(), encoding);
+                let mut read_at = |at: u64, out: &mut [u8]| {
+                    read_passing(&mut decoder, &mut passed, at, out)?;
+                    Ok(decoder.swap_to_native(out)?)
+                };
+                return look(&header.decoded(), &mut read_at);
+            }
+            let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
             look(&header, &mut read_at)
         })?;
         Ok((result, self.verify && self.pack.has_manifest()?))
@@ -402,7 +429,7 @@ impl<'a> PackedArray<'a> {
         Ok(result)
     }
 
-    fn unreadable(&self, error: ReadError) -> Error {
+    pub(super) fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
@@ -411,20 +438,12 @@ impl<'a> PackedArray<'a> {
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
-        Error::Array { name: self.name.clone(), source }
+        Error::array(self.name.clone(), source)
     }
 
-    fn mismatch(&self, reason: String) -> Error {
+    pub(super) fn mismatch(&self, reason: String) -> Error {
         Error::Mismatch { name: self.name.clone(), reason }
     }
-}
-
-/// A copy with the first index fastest, as everything else that is read.
-fn fortran<T: Clone>(part: &ArrayViewD<'_, T>) -> ArrayD<T> {
-    let elements = part.t().iter().cloned().collect();
-    let reversed: Vec<usize> = part.shape().iter().rev().copied().collect();
-    ArrayD::from_shape_vec(reversed, elements)
-        .map_or_else(|_| part.to_owned(), ArrayD::reversed_axes)
 }
 
 /// Hashes what is read through it.
@@ -437,7 +456,7 @@ impl Read for Hashing {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(out)?;
         if let Some(hasher) = &mut self.hasher {
-            hasher.update(out.get(..count).unwrap_or_default());
+            hasher.update(out.split_at(count).0);
         }
         Ok(count)
     }

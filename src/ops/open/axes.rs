@@ -2,7 +2,7 @@
 
 use super::{Pack, PackedArray};
 use crate::error::Result;
-use crate::ndl::{Extent, Ndarray};
+use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, ARRAY_EXTENSION, Entity};
 use crate::path::MemberPath;
 
@@ -30,7 +30,7 @@ pub struct Coordinate {
 }
 
 impl PackedArray<'_> {
-    /// The dimensions, in the order of the description's shape.
+    /// The dimensions, in the order of the indices.
     ///
     /// A coordinate is looked for as [`validate`](crate::validate) does: in the same document, then in
     /// the same group of the pack and those above it. One of another length than the dimension is left out.
@@ -41,12 +41,14 @@ impl PackedArray<'_> {
     pub fn axes(&self) -> Result<Vec<Axis>> {
         let header = self.header()?;
         let path = MemberPath::new(self.name())?;
+        let (_, order) = self.layout()?;
         let contents = self.pack().contents_about(self.name())?;
         let Some(described) = contents.description(&path, &mut Vec::new()) else {
             let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
             return Ok(header.dims().iter().map(plain).collect());
         };
-        let shape = pack::shape_of(header.dims(), described.order());
+        let described_order = described.order();
+        let shape = pack::shape_of(header.dims(), described_order);
         let ndarray = match described.entity {
             Entity::Ndarray(ndarray) => ndarray,
             Entity::DimCoord(dimcoord) => {
@@ -82,6 +84,10 @@ impl PackedArray<'_> {
                 }
             }
             found.push(axis);
+        }
+        // They were found in the order of the shape.
+        if described_order == Order::Row && order == Order::Column {
+            found.reverse();
         }
         Ok(found)
     }

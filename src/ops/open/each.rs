@@ -1,17 +1,17 @@
 //! Many arrays of a pack at once.
 
-use bytemuck::Pod;
 use ndarray::ArrayD;
 
-use super::Pack;
+use super::{Pack, PackedArray};
 use crate::error::Result;
 use crate::parallel;
+use crate::ra::Element;
 
 /// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
 const MOST: usize = 64;
 
 impl Pack {
-    /// Reads many arrays on all cores, each as [`PackedArray::read`](super::PackedArray::read) does, and gives what
+    /// Reads many arrays on all cores, each as [`PackedArray::read`] does, and gives what
     /// `visit` makes of them, in the order of their names.
     ///
     /// ```
@@ -30,9 +30,32 @@ impl Pack {
     /// # Errors
     ///
     /// Those of the first array that cannot be read; `visit` may then have seen others behind it.
-    pub fn read_each<T: Pod, R: Send>(
+    pub fn read_each<T: Element, R: Send>(
         &self,
         names: &[impl AsRef<str> + Sync],
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        self.read_each_opened(names, Ok, visit)
+    }
+
+    /// The same with the indices of each in the order of its description's shape, as after
+    /// [`PackedArray::in_shape_order`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::read_each`], and those of the first description that is at fault.
+    pub fn read_each_in_shape_order<T: Element, R: Send>(
+        &self,
+        names: &[impl AsRef<str> + Sync],
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        self.read_each_opened(names, PackedArray::in_shape_order, visit)
+    }
+
+    fn read_each_opened<'p, T: Element, R: Send>(
+        &'p self,
+        names: &[impl AsRef<str> + Sync],
+        open: impl Fn(PackedArray<'p>) -> Result<PackedArray<'p>> + Sync,
         visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
     ) -> Result<Vec<R>> {
         // Whoever reads many has an index from the first one on, so that which are read first makes no difference.
@@ -49,7 +72,7 @@ impl Pack {
             |(), range| {
                 let names = names.get(range).unwrap_or_default().iter().map(AsRef::as_ref);
                 names
-                    .map(|name| Ok(visit(name, self.array(name)?.read()?)))
+                    .map(|name| Ok(visit(name, open(self.array(name)?)?.read()?)))
                     .collect::<Result<Vec<R>>>()
             },
         )?;

@@ -11,7 +11,7 @@ use super::super::bag::TagRules;
 use super::super::manifest_text::{
     BY_PREFERENCE, ManifestText, RootFiles as _, rules, undecodable,
 };
-use super::super::manifests::MAX_MANIFEST;
+use super::super::manifests::longest;
 use super::Pack;
 use crate::archive::{Archive, Member, Method};
 use crate::digest::{Algorithm, Digest};
@@ -54,8 +54,9 @@ impl PackManifest {
             let name = pack::manifest_name(algorithm);
             let Some(member) = pack.find_tag(&name)? else { continue };
             // A part of it would seem to list less than it does.
-            if member.size > MAX_MANIFEST {
-                return Err(too_long(&name));
+            let longest = longest(&pack.archive)?;
+            if member.size > longest {
+                return Err(too_long(&name, longest));
             }
             return Ok(Some(Self {
                 name,
@@ -177,9 +178,9 @@ fn pass(
 }
 
 /// The error of a text that is longer than what is read.
-pub(super) fn too_long(name: &str) -> Error {
+pub(super) fn too_long(name: &str, longest: u64) -> Error {
     Error::Unsupported(format!(
-        "`{}` is longer than the {MAX_MANIFEST} bytes that are read",
+        "`{}` is longer than the {longest} bytes that are read",
         crate::path::escape(name)
     ))
 }

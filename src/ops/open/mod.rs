@@ -4,6 +4,7 @@ mod array;
 mod axes;
 mod each;
 mod manifest;
+mod passing;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -12,12 +13,14 @@ use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
+pub(super) use self::passing::{check_decoded, tell};
 
 use self::manifest::{Listing, PackManifest};
 use super::copy::{Fault, copy_hashed};
+use super::info::is_array_file;
 use super::lone;
 use super::manifest_text::RootFiles;
-use super::manifests::{self, MAX_MANIFEST};
+use super::manifests;
 use crate::archive::{Archive, Container, Member, MemberKind, MemberReader, Method};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
@@ -93,7 +96,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is no archive.
+    /// [`Error::NotAPack`] for a file of another kind, [`Error::Damaged`] for an archive whose beginning or end is
+    /// gone, and when it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_watched(path, &Progress::default())
     }
@@ -127,7 +131,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// When there is no array at `path`, or its name is none that a member can have.
+    /// [`Error::NotAnArray`], and when nothing is at `path`.
     pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
         Self::of_array_watched(path, &Progress::default())
     }
@@ -138,6 +142,9 @@ impl Pack {
     ///
     /// As [`Pack::of_array`].
     pub fn of_array_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<(Self, String)> {
+        if !is_array_file(path.as_ref())? {
+            return Err(lone::not_an_array(path.as_ref()));
+        }
         let lone = lone::gather(path.as_ref(), None)?;
         let pack = Self::open_watched(&lone.root, progress)?;
         // Nobody said that the directory is a pack, and it may be a large one.
@@ -172,7 +179,7 @@ impl Pack {
         let Some(file) = pack.archive.file() else {
             return Err(Error::Unsupported(format!(
                 "`{}` is a directory, which cannot be mapped as a whole",
-                path.as_ref().display()
+                crate::path::escape_path(path.as_ref())
             )));
         };
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
@@ -358,7 +365,7 @@ impl Pack {
     /// What a member is found to be.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
         self.must_be_alone(member)?;
-        let mut inspector = Inspector::new(name);
+        let mut inspector = Inspector::within(name, &self.archive.allowance()?);
         let mut reader = self.archive.read(member)?;
         inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
         Ok(inspector.finish(name, member.size))
@@ -405,46 +412,36 @@ impl Pack {
             None => self.find_tag(name)?,
             found => found,
         };
+        let found = match found {
+            Some(member) if member.kind == MemberKind::File => return Ok(member),
+            found => found.map(|member| member.kind),
+        };
         match found {
-            Some(member) if member.kind == MemberKind::File => Ok(member),
-            Some(member) => Err(Error::Unsupported(format!(
+            None | Some(MemberKind::Directory) => Err(self.not_found(name, found.is_some())?),
+            Some(kind) => Err(Error::Unsupported(format!(
                 "`{}` is {}, not a file",
-                crate::path::escape(&member.name),
-                match member.kind {
-                    MemberKind::Directory => "a directory",
-                    MemberKind::Link => "a link",
-                    _ => "a special file",
-                }
+                crate::path::escape(name),
+                if kind == MemberKind::Link { "a link" } else { "a special file" }
             ))),
-            None => Err(Error::NoSuchMember {
-                archive: self.archive.path().to_owned(),
-                member: name.to_owned(),
-                suggestion: self.suggestion(name)?,
-            }),
         }
     }
 
-    /// A name that is there and that may be meant.
-    fn suggestion(&self, name: &str) -> Result<Option<String>> {
+    /// Why there is no file of that name: it may be a directory, or another may be meant.
+    fn not_found(&self, name: &str, is_directory: bool) -> Result<Error> {
         let placement = self.placement()?;
-        let wanted = name.trim_start_matches("./").trim_start_matches('/');
-        let stem = wanted.strip_suffix(".ra").unwrap_or(wanted).to_lowercase();
-        let last = |name: &str| name.rsplit_once('/').map_or(name, |(_, last)| last).to_owned();
-        let mut best = None;
-        for member in self.archive.members()? {
-            if member.kind != MemberKind::File {
-                continue;
-            }
-            let Some(payload) = placement.payload(&member.name) else { continue };
-            let there = payload.strip_suffix(".ra").unwrap_or(payload).to_lowercase();
-            if there == stem {
-                return Ok(Some(payload.to_owned()));
-            }
-            if best.is_none() && pack::is_array(payload) && last(&there) == last(&stem) {
-                best = Some(payload.to_owned());
-            }
+        let directory = name.trim_end_matches('/');
+        let is_in = |member: &Member| {
+            let below = placement.payload(&member.name)?.strip_prefix(directory)?;
+            (member.kind == MemberKind::File && below.starts_with('/')).then_some(())
+        };
+        let members = self.archive.members()?;
+        let files = members.iter().filter_map(is_in).count();
+        let (archive, member) = (self.archive.path().to_owned(), name.to_owned());
+        if is_directory || files > 0 {
+            return Ok(Error::IsDirectory { archive, member, files });
         }
-        Ok(best)
+        let suggestion = suggestion(&members, placement, name);
+        Ok(Error::NoSuchMember { archive, member, suggestion })
     }
 
     /// Whether there is anything that could vouch for members.
@@ -477,13 +474,14 @@ impl Pack {
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
         // A part of it would seem to list less than it does.
-        if member.size > MAX_MANIFEST {
-            return Err(manifest::too_long(name));
+        let longest = manifests::longest(&self.archive)?;
+        if member.size > longest {
+            return Err(manifest::too_long(name, longest));
         }
         let mut text = Vec::new();
         self.archive
             .read(member)?
-            .take(MAX_MANIFEST)
+            .take(longest)
             .read_to_end(&mut text)
             .map_err(|error| self.unreadable(name, error))?;
         Ok(text)
@@ -589,6 +587,28 @@ struct Vouching<'p> {
     /// What makes the digests of the manifest.
     algorithm: Algorithm,
     listing: Listing,
+}
+
+/// A name that is there and that may be meant.
+fn suggestion(members: &[Member], placement: &Placement, name: &str) -> Option<String> {
+    let wanted = name.trim_start_matches("./").trim_start_matches('/');
+    let stem = wanted.strip_suffix(".ra").unwrap_or(wanted).to_lowercase();
+    let last = |name: &str| name.rsplit_once('/').map_or(name, |(_, last)| last).to_owned();
+    let mut best = None;
+    for member in members {
+        if member.kind != MemberKind::File {
+            continue;
+        }
+        let Some(payload) = placement.payload(&member.name) else { continue };
+        let there = payload.strip_suffix(".ra").unwrap_or(payload).to_lowercase();
+        if there == stem {
+            return Some(payload.to_owned());
+        }
+        if best.is_none() && pack::is_array(payload) && last(&there) == last(&stem) {
+            best = Some(payload.to_owned());
+        }
+    }
+    best
 }
 
 impl RootFiles for Pack {

@@ -17,7 +17,7 @@ pub use self::line::{Column, Line};
 /// What to take.
 #[derive(Debug, Clone)]
 pub struct SampleOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
     /// Most columns: points of a line, cells of a grid from left to right.
     pub columns: usize,
@@ -99,7 +99,7 @@ impl PackedArray<'_> {
     /// message proposes one that does not), or elements are no numbers.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let (converter, quantity) = converter(&part)?;
         let shown = axis::shown(&part);
         let columns = options.columns.max(1);

@@ -27,7 +27,7 @@ const KEPT: u64 = 1 << 20;
 /// What to compute.
 #[derive(Debug, Clone, Default)]
 pub struct StatisticsOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its description's shape.
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
     /// Bins of a histogram over the finite values; none when not given.
     pub bins: Option<usize>,
@@ -131,7 +131,7 @@ impl PackedArray<'_> {
     /// When the array cannot be read, is damaged, or the slice does not fit it.
     pub fn statistics(&self, options: &StatisticsOptions) -> Result<Statistics> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         let count = part.selection.elements();
         Ok(match part.meaning() {
             Meaning::Numbers(converter) => {

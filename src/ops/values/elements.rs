@@ -56,11 +56,10 @@ pub(in crate::ops) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part that a slice takes, which is written in the order of the description's shape.
+    /// The part that a slice takes, which is written in the order of the array's indices.
     pub(in crate::ops) fn new(array: &'a PackedArray<'a>, slice: Option<&str>) -> Result<Self> {
         let description = array.description()?;
-        let header = array.header()?;
-        let order = description.as_ref().map(Ndarray::order).unwrap_or_default();
+        let (header, order) = array.layout()?;
         let selection = Selection::new(&header, order, slice)?;
         Ok(Self { array, header, description, order, selection })
     }

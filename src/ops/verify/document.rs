@@ -40,7 +40,8 @@ impl Document<'_> {
 
     /// What the text is found to be, as far as it can be read.
     fn inspect(&self) -> Result<Content> {
-        let mut inspector = Inspector::new(&self.member.name);
+        let allowance = self.archive.allowance()?;
+        let mut inspector = Inspector::within(&self.member.name, &allowance);
         let mut text = self.archive.read(self.member)?;
         self.unless_damaged(inspector.read(&mut text))?;
         Ok(inspector.finish(&self.member.name, self.member.size))

@@ -11,7 +11,6 @@ use super::proof::is_payload;
 use crate::archive::{Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::Result;
-use crate::fs;
 use crate::manifest::{self, NameEncoding};
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
@@ -53,7 +52,9 @@ impl Found<'_> {
         };
         let is_exact = inner
             && match self.outside.manifest() {
-                Some((path, Algorithm::Sha256)) => fs::is_file_of(&path, |text| self.is_in(text))?,
+                Some((path, Algorithm::Sha256)) => {
+                    self.outside.is_manifest_of(&path, |text| self.is_in(text))?
+                }
                 Some(_) => false,
                 None => true,
             };

@@ -23,24 +23,25 @@ use self::proof::Proof;
 use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
 use super::bag::Bag;
 use super::glance::placed;
+use super::inline;
 use super::intact::Intact;
-use super::manifests::{self, MAX_MANIFEST};
+use super::manifests;
 use super::present::Present;
 use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
+use crate::fs;
 use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::parallel;
 
 /// Verifies one archive or directory.
 ///
-/// Damage is not an error: it is in the report. An archive that cannot even be opened as one is
-/// damage too.
+/// Damage is not an error: it is in the report. An archive whose beginning or end is gone is damage too.
 ///
 /// # Errors
 ///
-/// When the target, or a manifest that was named, cannot be read at all.
+/// When the target, or a manifest that was named, cannot be read at all or never was one: [`Error::NotAPack`].
 ///
 /// ```no_run
 /// use ra_pack::{VerifyOptions, verify};
@@ -66,6 +67,7 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
         }
     }
     finding::sort(&mut report.findings);
+    finding::cut(&mut report.findings);
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -81,7 +83,7 @@ type Members = [Known];
 
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
-        let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+        let jobs = parallel::jobs(options.jobs);
         Self { archive, options, jobs }
     }
 
@@ -92,7 +94,7 @@ impl<'a> Verification<'a> {
         let container = self.archive.container();
         let in_file = self.archive.contents_in_file();
         let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
-        let visitor = Visitor::new(container, leaves_large, fast, self.algorithms(), self.jobs);
+        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms(), self.jobs)?;
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
@@ -137,7 +139,12 @@ impl<'a> Verification<'a> {
             || {
                 self.read_documents(&placement, &documents, &mut contents)?;
                 contents.forget_repetition(self.jobs);
-                let findings = contents.findings_by(self.jobs);
+                let mut findings = contents.findings_by(self.jobs);
+                findings.extend(contents.document_of_all(&findings));
+                if !self.options.fast {
+                    let (archive, jobs) = (self.archive, self.jobs);
+                    findings.extend(inline::in_archive(archive, &placement, &contents, jobs)?);
+                }
                 Ok::<_, Error>((contents, findings))
             },
         );
@@ -202,7 +209,7 @@ impl<'a> Verification<'a> {
         report: &mut VerifyReport,
     ) -> Result<()> {
         let findings = &mut report.findings;
-        archive::check_names(names, findings);
+        archive::check_names(names, self.archive.container(), findings);
         let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
         let mut left = Vec::new();
         for member in members {
@@ -233,9 +240,13 @@ impl<'a> Verification<'a> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = ro_crate(placement, names);
-        let outside = Outside { archive: self.archive, options: self.options };
+        let given = self.options.manifest.as_deref();
+        let piped =
+            given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
+        let piped = piped.as_deref();
+        let outside = Outside { archive: self.archive, options: self.options, piped };
         let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = outside.signatures(of_pack);
+        report.signatures = outside.signatures(&of_pack, findings);
         outside.check_archive_digest(findings)?;
         let found = Found { outside, members, names, placement, texts: &texts, left: &left };
         let exact = found.is_listed_exactly()?;
@@ -284,7 +295,7 @@ impl<'a> Verification<'a> {
     /// Reads a text that was left in the archive.
     fn reread(&self, member: &Member) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        let mut reader = self.archive.read(member)?.take(MAX_MANIFEST);
+        let mut reader = self.archive.read(member)?.take(manifests::longest(self.archive)?);
         match reader.read_to_end(&mut text) {
             Ok(_) => {}
             // Damage is known from the first reading; what stands before it can be read.

@@ -1,13 +1,14 @@
 //! What lies beside an archive and speaks of it: the manifest, its signatures, the digest of the archive.
 
-use std::path::PathBuf;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
 
 use super::super::manifests::{self, beside};
 use super::super::signatures;
 use super::VerifyOptions;
 use crate::archive::{Archive, Container};
 use crate::digest::Algorithm;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
@@ -18,6 +19,8 @@ use crate::pack::{self, ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
 pub(super) struct Outside<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
+    /// The manifest that the caller named, when it came through a pipe.
+    pub(super) piped: Option<&'a [u8]>,
 }
 
 impl Outside<'_> {
@@ -36,19 +39,46 @@ impl Outside<'_> {
         Some((path, algorithm))
     }
 
+    /// Whether the manifest outside, which is at `path`, holds what `is_it` sees in it.
+    pub(super) fn is_manifest_of(
+        &self,
+        path: &Path,
+        is_it: impl FnOnce(&mut dyn BufRead) -> io::Result<bool>,
+    ) -> Result<bool> {
+        match self.piped {
+            Some(mut text) => is_it(&mut text).map_err(Error::io("read", path)),
+            None => fs::is_file_of(path, is_it),
+        }
+    }
+
     fn manifest_path(&self) -> PathBuf {
         let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
         self.options.manifest.clone().unwrap_or_else(beside)
     }
 
-    /// The signatures in the pack, of whose files these are the names, and outside.
-    pub(super) fn signatures<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<String> {
-        let outside = signatures::of(&self.manifest_path());
-        names
-            .filter(|name| pack::is_signature(name))
-            .map(str::to_owned)
-            .chain(outside.iter().map(|path| path.to_string_lossy().into_owned()))
-            .collect()
+    /// The signatures in the pack, of whose files these are the names, and outside. One of a file that is not there
+    /// is a finding instead: it signs nothing.
+    pub(super) fn signatures<'n>(
+        &self,
+        names: &(impl Iterator<Item = &'n str> + Clone),
+        findings: &mut Vec<Finding>,
+    ) -> Vec<String> {
+        let manifest = self.manifest_path();
+        let is_there = fs::exists(&manifest);
+        let outside = signatures::of(&manifest).into_iter();
+        let outside = outside.map(|path| (path.to_string_lossy().into_owned(), is_there));
+        let inside = names.clone().filter_map(|name| {
+            let signed = pack::signed_by(name)?;
+            Some((name.to_owned(), names.clone().any(|name| name == signed)))
+        });
+        let (of_files, of_nothing): (Vec<_>, Vec<_>) =
+            inside.chain(outside).partition(|(_, is_there)| *is_there);
+        findings.extend(of_nothing.into_iter().map(|(name, _)| {
+            Finding::new(Code::OddContainer, "the signature is of a manifest that is not there")
+                .in_member(name)
+                .hint("take the manifest from another copy, or delete the signature")
+        }));
+        of_files.into_iter().map(|(name, _)| name).collect()
     }
 
     /// Holds the whole archive against its digest, if there is one.

@@ -8,12 +8,14 @@ use super::super::manifests::{self, MAX_MANIFEST, NamedManifest};
 use super::super::present::Present;
 use super::VerifyReport;
 use super::outside::Outside;
+use crate::archive::Container;
 use crate::digest::Algorithm;
-use crate::error::Result;
-use crate::finding::{Code, Finding};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding, Place};
 use crate::fs;
 use crate::manifest::NameEncoding;
 use crate::pack::{self, Layout, Placement};
+use crate::path::{escape, escape_path};
 
 /// A pack that is held against its manifests.
 pub(super) struct Proof<'a> {
@@ -65,10 +67,15 @@ impl Proof<'_> {
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
                     .expected("`manifest-sha256.txt`", "none")
-                    .hint(if is_cut_off {
-                        "take the archive from another copy; what was cut off may have held it"
-                    } else {
-                        "make one where the files are known to be right: `ra-pack create`"
+                    .hint(match (self.outside.archive.container(), is_cut_off) {
+                        (Container::Directory, _) => format!(
+                            "make one while the files are known to be right: `ra-pack manifest --write {}`",
+                            escape_path(self.outside.archive.path())
+                        ),
+                        (_, true) => "take the archive from another copy; what was cut off may have held it"
+                            .to_owned(),
+                        (_, false) => "pack the files again where they are known to be right: `ra-pack create`"
+                            .to_owned(),
                     }),
             ),
             Some(algorithm) if algorithm.is_weak() => report.findings.push(
@@ -103,6 +110,10 @@ impl Proof<'_> {
             let complete = bag.is_none() && Some(algorithm) == strongest;
             let must_list = |name: &str| complete && !is_tag && is_payload(name);
             named.check(present, must_list, &mut report.findings);
+            if bag.is_none() && !complete && !is_tag && !algorithm.is_weak() {
+                let payload = present.names().filter(|name| is_payload(name));
+                report.findings.extend(named.lists_less_than(payload));
+            }
         }
         if let Some(bag) = bag {
             let listed = Listed { payload: &payload, tags: &tags };
@@ -157,12 +168,30 @@ impl Proof<'_> {
         // Byte for byte the manifest inside, it says nothing more.
         if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
             && let Some(text) = self.texts.get(pack::manifest_name(algorithm).as_str())
-            && fs::holds(&path, text)?
+            && match self.outside.piped {
+                Some(piped) => piped == *text,
+                None => fs::holds(&path, text)?,
+            }
         {
             return Ok(None);
         }
-        let text = fs::read_limited(&path, MAX_MANIFEST)?;
+        let text = match self.outside.piped {
+            Some(piped) => piped.to_vec(),
+            None => fs::read_limited(&path, MAX_MANIFEST)?,
+        };
+        let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
+        // The caller named another file by mistake, and nothing is wrong with the pack.
+        if self.outside.options.manifest.is_some()
+            && external.manifest.entries().is_empty()
+            && let Some(Finding { message, place: Some(Place::Line { line }), .. }) =
+                findings.get(before..).and_then(<[Finding]>::first)
+        {
+            return Err(Error::Unsupported(format!(
+                "`{}` is not a manifest (line {line}: {message})",
+                escape(&external.name)
+            )));
+        }
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {
             Some(inner) => {

@@ -4,8 +4,11 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::manifests::{self, MAX_MANIFEST};
-use crate::archive::{Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown};
+use super::super::manifests;
+use crate::allowance::Allowance;
+use crate::archive::{
+    Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown,
+};
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
 };
@@ -108,31 +111,35 @@ pub(super) struct Visitor {
     rereads: bool,
     /// Whether large files are left to be read as [`LargeFiles`].
     leaves_large: bool,
-    /// Bytes of manifests that are kept, of all files together.
+    /// Bytes of manifests that are kept, of all files together, and the most there may be.
     kept: AtomicU64,
+    longest: u64,
+    allowance: Allowance,
     /// Bytes that room was made for beforehand.
     reserved: AtomicU64,
     alike: AlikeOfJobs,
 }
 
 impl Visitor {
-    /// Of an archive of this kind, some of which leave large files to be read together.
+    /// Of an archive, some of which leave large files to be read together.
     pub(super) fn new(
-        container: Container,
+        archive: &Archive,
         leaves_large: bool,
         fast: bool,
         algorithms: Vec<Algorithm>,
         jobs: usize,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        Ok(Self {
             fast,
             algorithms,
-            rereads: rereads(container),
+            rereads: rereads(archive.container()),
             leaves_large,
             kept: AtomicU64::new(0),
+            longest: manifests::longest(archive)?,
+            allowance: archive.allowance()?,
             reserved: AtomicU64::new(0),
             alike: AlikeOfJobs::new(jobs),
-        }
+        })
     }
 
     /// Room for the whole text of a manifest, as far as there is any for all of them, and unless it is
@@ -142,7 +149,7 @@ impl Visitor {
             return 0;
         }
         let take = |reserved: u64| {
-            reserved.checked_add(member.size).filter(|reserved| *reserved <= MAX_MANIFEST)
+            reserved.checked_add(member.size).filter(|reserved| *reserved <= self.longest)
         };
         let is_room =
             self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -225,17 +232,13 @@ impl<'r> SideBySide for Several<'r, '_, '_> {
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
         for opened in &mut *self.contents {
             let (position, content) = opened?;
-            let mut reading = self.files.reading(position, content);
-            let visited = match reading.keeps_much() {
-                Ok(false) => {
-                    let hashers = Hashers::new(&self.files.visitor.algorithms);
-                    return Ok(Some(Lane { label: position, content: reading, hashers }));
-                }
-                // Of several at once it would be too much.
-                Ok(true) => reading.read(),
-                Err(error) => reading.finish(Err(error)),
-            };
-            self.visited.push((position, visited));
+            let reading = self.files.reading(position, content);
+            if !reading.keeps_much() {
+                let hashers = Hashers::new(&self.files.visitor.algorithms);
+                return Ok(Some(Lane { label: position, content: reading, hashers }));
+            }
+            // Of several at once it would be too much.
+            self.visited.push((position, reading.read()));
         }
         Ok(None)
     }
@@ -279,7 +282,7 @@ impl<'r, C: BufRead> Reading<'r, C> {
         let room = || if left.is_some() { 0 } else { visitor.room_for(member) };
         let inspector = match left {
             Some(Left::Document) => Inspector::of_nothing(),
-            _ => Inspector::new(&member.name),
+            _ => Inspector::within(&member.name, &visitor.allowance),
         };
         Self {
             visitor,
@@ -307,9 +310,8 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 
     /// Whether more of it is kept until its end than a header.
-    fn keeps_much(&mut self) -> io::Result<bool> {
-        self.wait()?;
-        Ok(self.text.is_some() || self.inspector.keeps_much(self.content.fill_buf()?))
+    fn keeps_much(&self) -> bool {
+        self.text.is_some() || self.inspector.keeps_much()
     }
 
     /// Reads as much as is needed to know what the file says of itself.
@@ -374,8 +376,9 @@ impl<C: BufRead> Blocks for Reading<'_, C> {
         }
         if let Some(kept) = &mut self.text {
             let before = self.visitor.kept.fetch_add(wide, Ordering::Relaxed);
-            if before.saturating_add(wide) > MAX_MANIFEST {
-                self.fault = Some(Box::new(too_long(&self.member.name)));
+            let longest = self.visitor.longest;
+            if before.saturating_add(wide) > longest {
+                self.fault = Some(Box::new(too_long(&self.member.name, longest)));
                 self.text = None;
             } else if self.left.is_none() {
                 kept.extend_from_slice(block);
@@ -394,10 +397,10 @@ fn rereads(container: Container) -> bool {
     }
 }
 
-fn too_long(member: &str) -> Finding {
+fn too_long(member: &str, longest: u64) -> Finding {
     Finding::new(
         Code::BadManifestLine,
-        format!("the manifests are longer than the {MAX_MANIFEST} bytes that are read"),
+        format!("the manifests are longer than the {longest} bytes that are read"),
     )
     .in_member(member)
 }

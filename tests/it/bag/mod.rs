@@ -15,9 +15,14 @@ use crate::run::{Ran, ra, unhelpful};
 
 /// What every payload file holds, and its published digests.
 const CONTENT: &str = "abc";
-const DIGESTS: [(&str, &str); 4] = [
+const DIGESTS: [(&str, &str); 6] = [
     ("md5", "900150983cd24fb0d6963f7d28e17f72"),
     ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+    ("sha224", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+    (
+        "sha384",
+        "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+    ),
     ("sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     (
         "sha512",

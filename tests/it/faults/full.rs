@@ -1,11 +1,12 @@
 //! Disks without room: an error that says so, and nothing left over.
 
 use std::fs;
+use std::process::Command;
 
 use tempfile::TempDir;
 
 use super::{Disk, is_unfinished, noise};
-use crate::experiment::{Experiment, read_tree};
+use crate::experiment::{Experiment, ra_pack, read_tree};
 use crate::run::{create, extract, names_in, pack, ra};
 
 #[test]
@@ -119,4 +120,35 @@ fn a_disk_that_fills_while_unpacking_leaves_whole_files_only() {
         assert_eq!(names_in(disk.path()), ["fill"]);
         fs::remove_file(disk.path().join("fill")).unwrap();
     }
+}
+
+/// A shell's `ulimit -f`, by which the system kills a program unless that is prepared.
+#[test]
+fn a_file_that_may_not_be_as_large_as_it_must_be_is_an_error_and_leaves_nothing() {
+    let scratch = TempDir::new().unwrap();
+    let experiment = Experiment::new().file("a.bin", noise(1, 900_000)).file("b.txt", "small");
+    let archive = pack(&experiment, scratch.path(), "whole.zip", &[]);
+    let limited = |line: &str| {
+        let ra_pack = ra_pack().get_program().to_owned();
+        let line = format!("ulimit -f 100; exec \"$0\" {line}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).arg(ra_pack).arg(experiment.path()).current_dir(scratch.path());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        assert!(said.contains("File too large"), "{line}: {said}");
+        said
+    };
+    let kept = names_in(scratch.path());
+    for name in ["x.zip", "x.tar", "x.tar.gz", "x.tar.zst"] {
+        assert!(limited(&format!("create \"$1\" -o {name}")).contains(name));
+        assert_eq!(names_in(scratch.path()), kept, "{name}");
+    }
+    assert!(limited("get whole.zip a.bin -o out.bin").contains("whole.zip"));
+    assert_eq!(names_in(scratch.path()), kept);
+    assert!(limited("extract whole.zip -C into").contains("a.bin"));
+    for name in read_tree(&scratch.path().join("into")).into_keys() {
+        assert!(!is_unfinished(&name) && name != "a.bin", "{name}");
+    }
+    fs::remove_file(archive).unwrap();
 }

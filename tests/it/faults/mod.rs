@@ -2,6 +2,7 @@
 //! while it is read: no archive or a whole one, nothing left over, the source as it was. All of it for
 //! real.
 
+mod at_once; // two runs at the same time on the same files
 mod every_call; // a run stopped at, or refused, every one of its calls about files
 mod full; // disks without room
 mod kill; // runs killed and interrupted at any moment

@@ -122,9 +122,9 @@ impl Scenario {
         let force = if replaces { " --force" } else { "" };
         let mut before = Tree::new();
         if replaces {
-            before.insert("got.bin".to_owned(), b"an earlier file".to_vec());
+            before.insert("got".to_owned(), b"an earlier file".to_vec());
         }
-        let line = format!("get {{archive}} {what} -o {{place}}/got.bin{force}");
+        let line = format!("get {{archive}} {what} -o {{place}}/got{force}");
         Self::new(&format!("get x{ending} {what}{force}"), &line, ending, before)
     }
 

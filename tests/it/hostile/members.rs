@@ -283,6 +283,105 @@ pub(super) fn cases() -> Vec<Case> {
         )
         .never(&["link"]),
         case(
+            "11 a symbolic link, made by a system whose attributes are obeyed by some",
+            "a.zip",
+            zip(|zip| {
+                for host in [0, 2, 5, 11, 16, 30] {
+                    let mut entry = Entry::stored(format!("link{host}"), b"/etc/passwd");
+                    (entry.made_by, entry.external) = (host << 8 | 0x14, 0o120_777 << 16);
+                    zip.entries.push(entry);
+                }
+            }),
+            Reject("NAME004"),
+        )
+        .never(&["link0", "link2", "link5", "link11", "link16", "link30"]),
+        case(
+            "11 a link of NTFS",
+            "a.zip",
+            zip(|zip| (zip.entry(NOTES).made_by, zip.entry(NOTES).external) = (20, 0x400)),
+            Reject("NAME004"),
+        )
+        .never(&[NOTES]),
+        case(
+            "11 the label of a volume",
+            "a.zip",
+            zip(|zip| (zip.entry(NOTES).made_by, zip.entry(NOTES).external) = (11 << 8 | 0x14, 8)),
+            Reject("NAME005"),
+        )
+        .never(&[NOTES]),
+        case(
+            "11 a directory of the Amiga",
+            "a.zip",
+            zip(|zip| {
+                (zip.entry(NOTES).made_by, zip.entry(NOTES).external) =
+                    (1 << 8 | 0x14, 0o4755 << 16);
+            }),
+            Reject("NAME005"),
+        )
+        .never(&[NOTES]),
+        case(
+            "11 a link in ASi's field",
+            "a.zip",
+            zip(|zip| {
+                let mut field = vec![0; 4];
+                field.extend(0o120_777_u16.to_le_bytes());
+                field.extend([0; 8]);
+                field.extend(b"/etc/passwd");
+                zip.entry(NOTES).external = 0;
+                zip.entry(NOTES).both(|header| header.extra = extra_field(0x756e, &field));
+            }),
+            Reject("ARC004"),
+        )
+        .never(&[NOTES]),
+        case(
+            "11 a link in libarchive's field",
+            "a.zip",
+            zip(|zip| {
+                let field = [&[5, 20, 3, 0, 0][..], &0o120_777_u16.to_le_bytes()].concat();
+                zip.entry(NOTES).local.extra = extra_field(0x6c78, &field);
+            }),
+            Reject("ARC004"),
+        )
+        .never(&[NOTES]),
+        case(
+            "5 a reader that some programs are not",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).both(|header| header.version = 47)),
+            Warn("ARC011"),
+        ),
+        case(
+            "5 a stored member with its sizes behind the data",
+            "a.zip",
+            zip(|zip| zip.entry(NOTES).with_descriptor()),
+            Warn("ARC011"),
+        ),
+        case(
+            "5 a stored member that ends before its end for a reader of a pipe",
+            "a.zip",
+            {
+                let mut inner = Entry::stored("b", b"x");
+                inner.with_descriptor();
+                let mut files = files();
+                files.push(("stored".to_owned(), inner.local_bytes()));
+                let mut zip = Zip::of(&listed(files));
+                zip.entry("stored").with_descriptor();
+                zip.to_bytes()
+            },
+            Reject("ARC016"),
+        )
+        .never(&["stored"]),
+        case(
+            "5 a data descriptor with wide sizes that were not announced",
+            "a.zip",
+            deflated(|entry| {
+                entry.with_descriptor();
+                let sizes = [entry.central.packed_size, entry.central.size].map(u64::from);
+                entry.descriptor.truncate(8);
+                entry.descriptor.extend(sizes.map(u64::to_le_bytes).concat());
+            }),
+            Warn("ARC011"),
+        ),
+        case(
             "11 a file that runs with the rights of its owner",
             "a.zip",
             zip(|zip| zip.entry(NOTES).external = 0o104_755 << 16),

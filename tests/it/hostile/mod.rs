@@ -12,7 +12,11 @@ mod doors;
 mod manifests;
 mod members;
 mod names;
+#[cfg(unix)]
+mod pipes;
 mod tars;
+#[cfg(unix)] // names that no other system takes
+mod terminal;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -329,16 +333,30 @@ fn the_headers_of_a_member_agree_unless_they_are_changed() {
     assert_eq!(entry.local.name, entry.central.name);
 }
 
-#[cfg(unix)]
+/// It is nothing that is wrong with the archive: other programs decode it, when they are asked to.
 #[test]
-fn a_pipe_is_refused_instead_of_waited_for() {
+fn a_window_that_takes_too_much_memory_is_not_supported_and_takes_none() {
     let directory = TempDir::new().unwrap();
-    let pipe = directory.path().join("pipe.zip");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for command in ["verify", "list"] {
-        let output = bounded(&[command, "pipe.zip"], directory.path());
-        assert_eq!(output.status.code(), Some(2), "{command}: {output:?}");
+    // One raw block, the last, of a byte, and a window of 2 GiB.
+    let frame = b"\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00x";
+    let whole = zstd::encode_all(&tar(|_| {})[..], 3).unwrap();
+    for bytes in [frame.to_vec(), [&whole[..], frame].concat()] {
+        fs::write(directory.path().join("a.tar.zst"), bytes).unwrap();
+        for command in ["verify", "extract", "list"] {
+            let output = bounded(&[command, "a.tar.zst"], directory.path());
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+            assert!(
+                said.contains("`a.tar.zst`") && said.contains("--long=31"),
+                "{command}: {said}"
+            );
+        }
     }
+    let zip = zip(|zip| *zip.entry(NOTES) = Entry::packed(NOTES, 93, frame.to_vec(), b"x"));
+    fs::write(directory.path().join("a.zip"), zip).unwrap();
+    let output = bounded(&["verify", "a.zip"], directory.path());
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && said.contains("error[ARC008]"), "{said}");
 }
 
 /// The archive lies in the directory that is packed, and so do its unfinished forms.
@@ -350,7 +368,8 @@ fn what_create_writes_itself_is_neither_packed_nor_warned_of() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let arguments = ["create", ".", "-o", "a.zip", "--strict", "--archive-digest"];
+    let arguments =
+        ["create", ".", "-o", "a.zip", "--strict", "--archive-digest", "--exclude", "a.zip*"];
     let output = bounded(&arguments, directory.path());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("unfinished"), "{output:?}");

@@ -107,6 +107,25 @@ pub(super) fn cases() -> Vec<Case> {
         case("71 a device on Windows, deeper", "a.zip", named("d/Com1"), Warn("NAME009")),
         case("72 a dot at the end", "a.zip", named("name."), Warn("NAME009")),
         case("73 a blank at the end", "a.zip", named("name "), Warn("NAME009")),
+        case("73 a version of VMS", "a.zip", named("name.txt;1"), Warn("NAME009")),
+        case(
+            "73 a version of VMS, and the name without it",
+            "a.zip",
+            with_files(|files| {
+                files.push(("f.txt".to_owned(), b"one".to_vec()));
+                files.push(("f.txt;1".to_owned(), b"other".to_vec()));
+            }),
+            Reject("NAME009"),
+        ),
+        case(
+            "77 twins by control characters",
+            "a.zip",
+            with_files(|files| {
+                files.push(("f.txt".to_owned(), b"one".to_vec()));
+                files.push(("f\u{1}.txt".to_owned(), b"other".to_vec()));
+            }),
+            Reject("NAME009"),
+        ),
         case("74 a colon", "a.zip", named("10:30.txt"), Warn("NAME009")),
         case("75 a part of 300 bytes", "a.zip", named(&"n".repeat(300)), Warn("NAME009")),
         case(
@@ -132,6 +151,18 @@ pub(super) fn cases() -> Vec<Case> {
                 files.push(("Müller.txt".to_owned(), b"content".to_vec()));
                 let mut zip = Zip::of(&listed(files));
                 zip.entry("Müller.txt").both(|header| header.flags = 0);
+                zip.to_bytes()
+            },
+            Warn("NAME007"),
+        ),
+        case(
+            "76 UTF-8 with its flag, from DOS",
+            "a.zip",
+            {
+                let mut files = files();
+                files.push(("Müller.txt".to_owned(), b"content".to_vec()));
+                let mut zip = Zip::of(&listed(files));
+                zip.entry("Müller.txt").made_by = 20;
                 zip.to_bytes()
             },
             Warn("NAME007"),

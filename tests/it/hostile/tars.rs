@@ -2,6 +2,83 @@
 
 use super::{Accept, Case, NOTES, Reject, Warn, case, files, gzip, listed, replace, tar};
 use crate::raw_tar::{self, pax_record};
+use crate::raw_zip::deflate_stored;
+
+/// Makes the checksum of a header true.
+fn seal(header: &mut [u8]) {
+    header[148..156].fill(b' ');
+    let sum: u32 = header[..512].iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
+/// A tar with some bytes of one header changed.
+fn patched(tar: &[u8], header: usize, at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut tar = tar.to_vec();
+    tar[header + at..][..bytes.len()].copy_from_slice(bytes);
+    seal(&mut tar[header..header + 512]);
+    tar
+}
+
+/// A zip without members whose comment is as long as the end mark of a tar, in the place of a last member, which a
+/// manifest does not list.
+fn ends_as_zip(tar: &[u8]) -> Vec<u8> {
+    let mut zip = b"PK\x05\x06".to_vec();
+    zip.resize(20, 0);
+    let (padding, end) = (512 - 22, 1024);
+    zip.extend(u16::to_le_bytes(padding + end));
+    let last = raw_tar::unended(&[raw_tar::Entry::file("last.zip", &zip)]);
+    [&tar[..tar.len() - 1024], &last, &[0; 1024]].concat()
+}
+
+/// Blocks of deflate that hold the bytes as they are, in a gzip member.
+fn gzip_stored(bytes: &[u8]) -> Vec<u8> {
+    // The trailer belongs to the comment.
+    let mut bytes = bytes.to_vec();
+    let end = bytes.windows(4).rposition(|four| four == b"PK\x05\x06").unwrap();
+    let length = u16::from_le_bytes([bytes[end + 20], bytes[end + 21]]) + 8;
+    bytes[end + 20..end + 22].copy_from_slice(&length.to_le_bytes());
+    let mut crc = flate2::Crc::new();
+    crc.update(&bytes);
+    let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+    let header = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
+    [&header[..], &deflate_stored(&bytes), &crc.sum().to_le_bytes(), &size].concat()
+}
+
+/// A zstd frame of one raw block (RFC 8878, 3.1.1.2).
+fn zstd_raw(bytes: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(bytes.len()).unwrap();
+    // The size of the content takes four bytes, the window is that size.
+    let header = [&b"\x28\xb5\x2f\xfd\xa0"[..], &size.to_le_bytes()].concat();
+    [&header, &((size << 3) | 1).to_le_bytes()[..3], bytes].concat()
+}
+
+/// A zip whose first member is the rest of the header of a tar.
+fn begins_as_tar() -> Vec<u8> {
+    // The data begins behind a header of 30 bytes and a name of one.
+    const BEFORE: usize = 31;
+    let zip = |data: &[u8]| {
+        let files = listed([vec![("0".to_owned(), data.to_vec())], files()].concat());
+        let entries = files.iter().map(|(name, data)| super::Entry::stored(name, data)).collect();
+        super::Zip { entries, ..super::Zip::default() }.to_bytes()
+    };
+    let mut header = zip(&[0; 512 - BEFORE])[..512].to_vec();
+    header[BEFORE..].fill(0);
+    header[100..108].copy_from_slice(b"0000644\0");
+    header[124..136].copy_from_slice(b"00000000000\0");
+    seal(&mut header);
+    // The CRC-32 of the data is in the header too, so a fill is looked for with which the sum is still that.
+    let sealed = (0..u32::MAX).find(|fill| {
+        header[500..504].copy_from_slice(&fill.to_le_bytes());
+        let mut crc = flate2::Crc::new();
+        crc.update(&header[BEFORE..]);
+        header[14..18].copy_from_slice(&crc.sum().to_le_bytes());
+        let mut copy = header.clone();
+        seal(&mut copy);
+        copy == header
+    });
+    assert!(sealed.is_some());
+    zip(&header[BEFORE..])
+}
 
 pub(super) fn cases() -> Vec<Case> {
     let whole = tar(|_| {});
@@ -17,7 +94,11 @@ pub(super) fn cases() -> Vec<Case> {
     let trailer = zipped.len() - 8;
     let mut other = files();
     replace(&mut other, "a.yaml", "other");
+    let of_form = |magic| tar(|entries| entries.iter_mut().for_each(|entry| entry.magic = magic));
+    let (gnu, v7) = (of_form(*b"ustar  \0"), of_form([0; 8]));
     vec![
+        case("0 a sound tar of GNU", "a.tar", gnu.clone(), Accept),
+        case("0 a sound tar of v7", "a.tar", v7.clone(), Accept),
         case("0 a sound tar", "a.tar", whole.clone(), Accept),
         case("0 a sound tar.gz", "a.tar.gz", zipped.clone(), Accept),
         bad("141 cut in a header", whole[..700].to_vec(), "ARC001"),
@@ -239,12 +320,87 @@ pub(super) fn cases() -> Vec<Case> {
             [&zipped[..], &gzip(&vec![0; 64 << 20])].concat(),
             Accept,
         ),
+        case("0 a tar that is called a zip", "a.zip", whole.clone(), Warn("ARC011")),
+        case("0 a tar.gz that is called a tar", "a.tar", zipped.clone(), Warn("ARC011")),
+        case("0 a zip that is called a tar", "a.tar", super::zip(|_| {}), Warn("ARC011")),
         case(
-            "0 a zstd frame that asks for a window of 2 GiB",
+            "0 a directory without a name",
+            "a.tar",
+            with_entry(raw_tar::Entry::typed("", b'5', "")),
+            Reject("NAME001"),
+        ),
+        case("0 a tar that ends as a zip", "a.tar", ends_as_zip(&whole), Reject("ARC030")),
+        case(
+            "0 a tar.gz that ends as a zip",
+            "a.tar.gz",
+            gzip_stored(&ends_as_zip(&whole)),
+            Reject("ARC030"),
+        ),
+        case(
+            "0 a tar.zst that ends as a zip",
             "a.tar.zst",
-            // One raw block, the last, of a byte.
-            b"\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00x".to_vec(),
-            Reject("ARC025"),
+            zstd_raw(&ends_as_zip(&whole)),
+            Reject("ARC030"),
+        ),
+        case("0 a zip that begins as a tar", "a.zip", begins_as_tar(), Reject("ARC030")),
+        case(
+            "0 a tar.gz that begins as a tar",
+            "a.tar.gz",
+            {
+                // The name of a gzip header may be long.
+                let mut start = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff".to_vec();
+                start.resize(148, b'n');
+                start.extend(b"    1234");
+                start.resize(512, b'n');
+                seal(&mut start);
+                [&start, &b"\0"[..], &gzip(&whole)[10..]].concat()
+            },
+            Reject("ARC030"),
+        ),
+        case(
+            "0 a name goes on behind its NUL",
+            "a.tar",
+            patched(&whole, 0, 5, b"z"),
+            Reject("ARC026"),
+        )
+        .never(&["a.ra"]),
+        case("0 a prefix without ustar", "a.tar", patched(&gnu, 0, 345, b"z"), Reject("ARC026"))
+            .never(&["a.ra"]),
+        case("0 a sparse map", "a.tar", patched(&gnu, 0, 386, b"00000000000"), Reject("ARC026")),
+        case("0 a real size", "a.tar", patched(&gnu, 0, 483, b"00000000000"), Reject("ARC026")),
+        case("0 a prefix of v7", "a.tar", patched(&v7, 0, 345, b"z"), Reject("ARC026")),
+        case(
+            "0 a directory by the short one of two names",
+            "a.tar",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("path", "f")));
+                entries
+                    .push(raw_tar::Entry { typeflag: 0, ..raw_tar::Entry::file("x/", b"content") });
+            }),
+            Reject("ARC026"),
+        )
+        .never(&["f", "x"]),
+        case(
+            "0 a PAX record of a real size",
+            "a.tar",
+            tar(|entries| {
+                entries.push(raw_tar::Entry::pax(&pax_record("SCHILY.realsize", "3")));
+                entries.push(raw_tar::Entry::file("f", b"content"));
+            }),
+            Reject("ARC008"),
+        )
+        .never(&["f"]),
+        case("0 a letter in the mode", "a.tar", patched(&whole, 0, 102, b"x"), Warn("ARC026")),
+        case("0 a letter in the owner", "a.tar", patched(&whole, 0, 110, b"x"), Warn("ARC026")),
+        case("0 a letter in the time", "a.tar", patched(&whole, 0, 140, b"x"), Warn("ARC026")),
+        case("0 a letter in the device", "a.tar", patched(&whole, 0, 329, b"x"), Warn("ARC026")),
+        case(
+            "0 a PAX record that nobody knows",
+            "a.tar",
+            tar(|entries| {
+                entries.insert(0, raw_tar::Entry::pax(&pax_record("VENDOR.key", "3")));
+            }),
+            Warn("ARC027"),
         ),
         case(
             "0 a comment in the gzip header",

@@ -40,6 +40,31 @@ fn assert_works(page: &Path, expected: &Value) {
 }
 
 #[test]
+fn no_script_runs_but_the_one_of_the_page() {
+    let (home, archive) = home();
+    let page = home.path().join("mooring.html");
+    report(&archive, &page, &[]).exits(0);
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains("script-src 'sha256-"), "{}", &text[..600]);
+    if !installed(&["chromium"]) {
+        return;
+    }
+    let added = "<script>document.body.append('it '+'ran')</script>";
+    let dom_of = |text: String| {
+        let page = home.path().join("changed.html");
+        fs::write(&page, text).unwrap();
+        let mut browser = Command::new("chromium");
+        browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
+        String::from_utf8(browser.arg(page).output().unwrap().stdout).unwrap()
+    };
+    let changed = text.replace("</body>", &format!("{added}</body>"));
+    let dom = dom_of(changed.clone());
+    assert!(dom.contains("mooring.zip") && !dom.contains("it ran"));
+    // With the policy gone it runs: what is looked for would be seen.
+    assert!(dom_of(changed.replace("Content-Security-Policy", "none")).contains("it ran"));
+}
+
+#[test]
 fn the_page_of_the_sample_works_in_a_browser() {
     let (home, archive) = home();
     let page = home.path().join("mooring.html");

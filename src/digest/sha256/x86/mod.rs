@@ -26,6 +26,9 @@ const CONSTANTS: [u32; 64] = [
     0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
+/// How the rounds are written out.
+const _: () = assert!(CONSTANTS.len() == 4 * 16 && LANES == 16 && size_of::<Block>() == 4 * 16);
+
 /// Proof that the processor has the SHA extensions.
 #[derive(Clone, Copy)]
 pub(super) struct Sha(());
@@ -38,7 +41,7 @@ impl Sha {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses as many blocks of one message as of another: of the longer one only so many.
+    /// Compresses blocks of two messages, as many of one as of the other.
     #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
     pub(super) fn compress_two(self, states: [&mut [u32; 8]; 2], blocks: [&[Block]; 2]) {
         let Self(()) = self;
@@ -58,17 +61,18 @@ impl Avx512 {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses as many blocks of each message as all of them have. The states are by word: the first words of
-    /// all messages, then their second ones.
+    /// Compresses so many blocks of each message. The states are by word: the first words of all messages, then
+    /// their second ones.
     #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
     pub(super) fn compress_sixteen(
         self,
         states: &mut [[u32; LANES]; 8],
         blocks: [&[Block]; LANES],
+        count: usize,
     ) {
         let Self(()) = self;
         // SAFETY: an `Avx512` is made only where the processor has all the features that the function is
         // compiled for. It takes references and has no other requirement.
-        unsafe { sixteen::compress_sixteen(states, blocks) }
+        unsafe { sixteen::compress_sixteen(states, blocks, count) }
     }
 }

@@ -13,21 +13,22 @@ use super::{CONSTANTS, two};
 /// One word of every message.
 type Words = __m512i;
 
-/// Compresses as many blocks of each message as all of them have. The states are by word: the first words of all
+/// Compresses so many blocks of each message. The states are by word: the first words of all
 /// messages, then their second ones.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn compress_sixteen(states: &mut [[u32; LANES]; 8], blocks: [&[Block]; LANES]) {
+pub(super) fn compress_sixteen(
+    states: &mut [[u32; LANES]; 8],
+    blocks: [&[Block]; LANES],
+    count: usize,
+) {
     let mut state = [_mm512_set1_epi32(0); 8];
     for (words, numbers) in state.iter_mut().zip(&*states) {
         *words = from_numbers(*numbers);
     }
     let mut rows = [_mm512_set1_epi32(0); LANES];
-    let common = blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0);
-    for number in 0..common {
+    for number in 0..count {
         for (row, blocks) in rows.iter_mut().zip(&blocks) {
-            if let Some(block) = blocks.get(number) {
-                *row = load(block);
-            }
+            *row = load(&blocks[number]);
         }
         let before = state;
         state = rounds(state, transpose(&rows));
@@ -63,7 +64,9 @@ fn rounds(mut state: [Words; 8], mut schedule: [Words; 16]) -> [Words; 8] {
         };
         (end $at:literal $next:literal $tenth:literal $fifteenth:literal) => {};
     }
-    let ([first, second, third, last], _) = CONSTANTS.as_chunks::<16>() else { return state };
+    let ([first, second, third, last], _) = CONSTANTS.as_chunks::<16>() else {
+        unreachable!("there are 64 constants")
+    };
     for constants in [first, second, third] {
         sixteen_rounds!(constants, then extend);
     }
@@ -157,7 +160,7 @@ fn load(block: &Block) -> Words {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &[Words; LANES]) -> [Words; 16] {
-    let ([a, b, c, d], _) = rows.as_chunks::<4>() else { return *rows };
+    let ([a, b, c, d], _) = rows.as_chunks::<4>() else { unreachable!("there are 16 rows") };
     let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (in_quarters(*a), in_quarters(*b));
     let ([c0, c1, c2, c3], [d0, d1, d2, d3]) = (in_quarters(*c), in_quarters(*d));
     let [w0, w4, w8, w12] = of_quarters([a0, b0, c0, d0]);

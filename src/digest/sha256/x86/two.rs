@@ -17,7 +17,10 @@ pub(super) fn compress_two(
     let (mut one, mut other) = (Message::new(state), Message::new(other_state));
     // In fours, which the compiler unrolls: then no register is moved to rename it.
     let fours = CONSTANTS.as_chunks::<4>().0;
-    let [early, middle, late, last] = fours.as_chunks::<4>().0 else { return };
+    let [early, middle, late, last] = fours.as_chunks::<4>().0 else {
+        unreachable!("there are 64 constants")
+    };
+    assert_eq!(blocks.len(), others.len(), "none may be left out");
     for (block, other_block) in blocks.iter().zip(others) {
         let (before, other_before) = (one, other);
         one.take(block);
@@ -80,10 +83,9 @@ impl Message {
     fn take(&mut self, block: &Block) {
         let swap = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
         for (words, bytes) in self.schedule.iter_mut().zip(block.as_chunks::<16>().0) {
-            if let [low, high] = bytes.as_chunks().0 {
-                let bytes = _mm_set_epi64x(i64::from_le_bytes(*high), i64::from_le_bytes(*low));
-                *words = _mm_shuffle_epi8(bytes, swap);
-            }
+            let [low, high] = bytes.as_chunks().0 else { unreachable!("16 bytes are twice 8") };
+            let bytes = _mm_set_epi64x(i64::from_le_bytes(*high), i64::from_le_bytes(*low));
+            *words = _mm_shuffle_epi8(bytes, swap);
         }
     }
 

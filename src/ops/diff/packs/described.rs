@@ -6,7 +6,7 @@ use super::report::DescriptionDifference;
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::ndl::{Document, Order, Value};
-use crate::pack::{Content, Contents, DescriptionFacts, Entity, PACK_DOCUMENT};
+use crate::pack::{Content, Contents, DescriptionFacts, Entity};
 use crate::path::MemberPath;
 
 /// What is said of an array.
@@ -31,7 +31,7 @@ pub(super) fn said(
     };
     let mut contents = Contents::default();
     let beside = half.name(file);
-    let facts = DescriptionFacts::parse(beside, half.text(file)?);
+    let facts = half.facts(beside, file)?;
     let Ok(beside) = MemberPath::new(beside) else { return Ok(Ok(None)) };
     contents.add(beside, Content::Description(Box::new(facts)));
     let mut findings = Vec::new();
@@ -77,13 +77,13 @@ pub(super) fn differences(a: Option<&Said>, b: Option<&Said>) -> Vec<Description
 
 /// What two whole documents say differently, when both can be read.
 pub(super) fn of_documents(
-    a: (&str, Vec<u8>),
-    b: (&str, Vec<u8>),
+    a: &DescriptionFacts,
+    b: &DescriptionFacts,
+    is_of_pack: bool,
 ) -> Option<Vec<DescriptionDifference>> {
-    let value = |(name, text): (&str, Vec<u8>)| {
-        let facts = DescriptionFacts::parse(name, text);
+    let value = |facts: &DescriptionFacts| {
         // A part of what a document says would seem to be all.
-        let is_sound = facts.describes() || name == PACK_DOCUMENT;
+        let is_sound = facts.describes() || is_of_pack;
         let is_sound = is_sound && !facts.findings().iter().any(Finding::is_error);
         facts.document().filter(|_| is_sound).map(Document::to_value)
     };

@@ -11,7 +11,7 @@ use super::{bytes, described};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::ndl::Order;
-use crate::pack::{self, shape_of};
+use crate::pack::{self, PACK_DOCUMENT, shape_of};
 
 /// Compares one member of two packs.
 pub(super) struct Details<'a> {
@@ -74,9 +74,10 @@ impl Details<'_> {
     fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
         member.file = bytes::compare(&self.a.blob(a.file())?, &self.b.blob(b.file())?)?;
         if pack::may_be_description(&member.name) && !b.generated {
-            let ours = (self.a.name(a.file()), self.a.text(a.file())?);
-            let theirs = (self.b.name(b.file()), self.b.text(b.file())?);
-            if let Some(found) = described::of_documents(ours, theirs) {
+            let facts = |half: &Half, file| half.facts(half.name(file), file);
+            let (ours, theirs) = (facts(self.a, a.file())?, facts(self.b, b.file())?);
+            let is_of_pack = self.a.name(a.file()) == PACK_DOCUMENT;
+            if let Some(found) = described::of_documents(&ours, &theirs, is_of_pack) {
                 member.description = found;
                 return Ok(false);
             }
@@ -162,7 +163,7 @@ fn order(said: &Spoken) -> Order {
 fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
     match Side::new(half.name(unit.file()), half.blob(unit.file())?, order) {
         Ok(side) => Ok(Some(side)),
-        Err(Error::Array { .. }) => Ok(None),
+        Err(Error::Array { .. } | Error::NotAnArray { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::blob::{self, Blob};
+use crate::allowance::Allowance;
 use crate::archive::{self, Member};
 use crate::digest::{Digest, DigestTable, Hasher};
 use crate::error::Result;
@@ -58,6 +59,7 @@ pub(super) fn gather(
     (members, placement): (&[Member], &Placement),
     tasks: &[(usize, Task)],
     digests: &mut DigestTable,
+    allowance: &Allowance,
     jobs: usize,
     progress: &Progress,
 ) -> Result<Gathered> {
@@ -79,7 +81,7 @@ pub(super) fn gather(
         let Task::Read { digest, keep } = task else {
             let Some(member) = members.get(file) else { return Seen::Read };
             let name = placement.shown(&member.name);
-            let mut inspector = Inspector::new(name);
+            let mut inspector = Inspector::within(name, allowance);
             // One that cannot be read is told of by its name.
             let _ = inspector.read(content);
             return Seen::Content(Box::new(inspector.finish_among(name, member.size, alike)));

@@ -1,25 +1,25 @@
 //! One of two packs: its files by name, their digests, and the bytes of those that are looked at.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use super::super::blob::Blob;
 use super::gather::{Gathered, Kept, Task, gather};
 use super::report::DiffSide;
+use crate::allowance::Allowance;
 use crate::archive::{self, Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs;
-use crate::ndl::MAX_TEXT;
 use crate::ops::expected::expected;
 use crate::ops::glance::ambiguous;
 use crate::ops::manifests;
 use crate::ops::root_texts::{self, KeptText, RootTexts};
 use crate::pack::{
-    self, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, Placement,
+    self, Content, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Inspector, PACK_DOCUMENT,
+    Placement,
 };
 use crate::path::MemberPath;
 use crate::progress::Progress;
@@ -49,6 +49,7 @@ pub(super) struct Half {
     document: OnceLock<Contents>,
     findings: Vec<Finding>,
     progress: Progress,
+    allowance: Allowance,
 }
 
 /// What became of reading a file to its end.
@@ -75,7 +76,8 @@ impl Half {
         let container = archive.container();
         // The one beside the archive comes first; those in it are then of no use.
         let has_outside = fs::exists(&manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX));
-        let kept = AtomicU64::new(0);
+        let kept = root_texts::Kept::of(&archive)?;
+        let allowance = archive.allowance()?;
         let mut scan = archive.scan(jobs, &|member, content| {
             progress.at(&member.name);
             let seen = look(&kept, member, content);
@@ -139,6 +141,7 @@ impl Half {
             document: OnceLock::new(),
             findings,
             progress: progress.clone(),
+            allowance,
         })
     }
 
@@ -266,9 +269,10 @@ impl Half {
         let of = (&*self.members, &self.placement);
         let sizes = tasks.iter().map(|(file, _)| self.size(*file));
         let (bytes, count) = (sizes.fold(0, u64::saturating_add), tasks.len());
-        let progress = &self.progress;
+        let (progress, allowance) = (&self.progress, &self.allowance);
         progress.stage("checking", bytes, u64::try_from(count).unwrap_or(u64::MAX));
-        let mut gathered = gather(&self.contents, of, &tasks, &mut self.digests, jobs, progress)?;
+        let mut gathered =
+            gather(&self.contents, of, &tasks, &mut self.digests, allowance, jobs, progress)?;
         if self.readings.is_empty() {
             self.readings.resize(self.members.len(), Reading::NotYet);
         }
@@ -321,10 +325,15 @@ impl Half {
         })
     }
 
-    /// The text of a description, or so much of it that it is known to be too long.
-    pub(super) fn text(&self, file: usize) -> Result<Vec<u8>> {
-        let most = u64::try_from(MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);
-        self.blob(file)?.read(most)
+    /// What is known of a description.
+    pub(super) fn facts(&self, name: &str, file: usize) -> Result<DescriptionFacts> {
+        let mut inspector = Inspector::within(name, &self.allowance);
+        let blob = self.blob(file)?;
+        inspector.read(&mut BufReader::new(blob.reader())).map_err(Error::io("read", name))?;
+        match inspector.finish(name, blob.len()) {
+            Content::Description(facts) => Ok(*facts),
+            Content::Array(_) | Content::Other => unreachable!("it is called as descriptions are"),
+        }
     }
 
     /// The document of the pack, and nothing else.
@@ -334,7 +343,7 @@ impl Half {
         }
         let mut contents = Contents::default();
         if let Some(file) = self.find(PACK_DOCUMENT) {
-            let facts = DescriptionFacts::parse(PACK_DOCUMENT, self.text(file)?);
+            let facts = self.facts(PACK_DOCUMENT, file)?;
             contents.pack_document = Some((PACK_DOCUMENT.to_owned(), Arc::new(facts)));
         }
         Ok(self.document.get_or_init(|| contents))
@@ -359,7 +368,7 @@ impl Half {
     }
 }
 
-fn look(kept: &AtomicU64, member: &Member, content: &mut dyn BufRead) -> Seen {
+fn look(kept: &root_texts::Kept, member: &Member, content: &mut dyn BufRead) -> Seen {
     /// More than the first line of a generated document.
     const START: u64 = 256;
     let last = member.name.rsplit_once('/').map_or(&*member.name, |(_, last)| last);

@@ -65,7 +65,7 @@ use crate::progress::Progress;
 /// # }
 /// ```
 pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
-    let jobs = options.jobs.unwrap_or_else(parallel::default_jobs);
+    let jobs = parallel::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.
     let (mut a, mut b) = (Half::open(a, jobs, progress)?, Half::open(b, jobs, progress)?);
@@ -242,7 +242,7 @@ fn side(path: &Path, member: &str, progress: &Progress) -> Result<Side> {
     let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
-        let file = Arc::new(File::open_regular(path)?.watched(progress));
+        let file = Arc::new(File::open(path)?.watched(progress));
         Blob::File { file, start, len: array.file_size() }
     } else {
         let scratch = blob::scratch()?;

@@ -1,6 +1,6 @@
 //! Which member of one pack is which of the other: by name, and where only one has the name, by content.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::half::Half;
 use crate::digest::Digest;
@@ -154,15 +154,31 @@ fn key(half: &Half, unit: &Unit) -> Option<Key> {
     (size > 0 && !unit.generated).then_some((is_array, size, digest))
 }
 
+/// What two members that are one by their content may have in common, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Likeness<'n> {
+    Last(&'n str),
+    Above(&'n str),
+    Content,
+}
+
+impl<'n> Likeness<'n> {
+    fn all(name: &'n str) -> [Self; 3] {
+        [Self::Last(last(name)), Self::Above(above(name)), Self::Content]
+    }
+}
+
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
 pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>) {
-    let mut removed: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut removed: HashMap<(Key, Likeness<'_>), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
             && let Some(key) = key(a, unit)
         {
-            removed.entry(key).or_default().push(at);
+            for likeness in Likeness::all(a.name(unit.file())) {
+                removed.entry((key, likeness)).or_default().push_back(at);
+            }
         }
     }
     if removed.is_empty() {
@@ -172,25 +188,17 @@ pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>) {
     for at in 0..pairs.len() {
         let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
         let Some(key) = key(b, &unit) else { continue };
-        let Some(candidates) = removed.get_mut(&key) else { continue };
-        let name = b.name(unit.file());
-        let before = |at: &usize| pairs.get(*at).and_then(|pair| pair.a);
-        let likeness = |at: &usize| {
-            before(at).map_or(0, |unit| {
-                let other = a.name(unit.file());
-                2 * u8::from(last(other) == last(name)) + u8::from(above(other) == above(name))
-            })
-        };
-        let best = (0..candidates.len())
-            .max_by_key(|nth| (candidates.get(*nth).map_or(0, likeness), std::cmp::Reverse(*nth)));
-        let Some(best) = best else { continue };
-        let from = candidates.remove(best);
-        let origin = before(&from);
+        let from = Likeness::all(b.name(unit.file())).into_iter().find_map(|likeness| {
+            let alike = removed.get_mut(&(key, likeness))?;
+            // Each stands in three rows, and may be taken from another by now.
+            std::iter::from_fn(|| alike.pop_front()).find(|from| joined.insert(*from))
+        });
+        let Some(from) = from else { continue };
+        let origin = pairs.get(from).and_then(|pair| pair.a);
         if let Some(pair) = pairs.get_mut(at) {
             pair.a = origin;
             pair.renamed = true;
         }
-        joined.insert(from);
     }
     let mut at = 0_usize;
     pairs.retain(|_| {

@@ -1,0 +1,212 @@
+//! A sample of what lies in the archive that was just written, compared with what was hashed on the way.
+//!
+//! Members are hashed in memory, several at once, and written, packed and placed by several jobs. Were any of
+//! that wrong on a machine, everything would agree with itself. Here members are taken out of the file, by the
+//! readers, and by the crate tar where it is one, and hashed one after the other by the crate sha2 alone.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use crate::archive::data::Stretch;
+use crate::archive::stream::{Decoder, StreamCompression};
+use crate::archive::zip::write::Record;
+use crate::archive::{Container, tar, zip};
+use crate::digest::{Digest, sha256_alone};
+use crate::error::{Error, Result};
+use crate::fs::File;
+
+/// A member of the sample.
+#[derive(Debug)]
+pub(crate) struct Sampled<'a> {
+    /// Its name in the archive.
+    pub(crate) name: Cow<'a, str>,
+    /// Where it lies, but in a stream.
+    pub(crate) record: Record,
+    pub(crate) size: u64,
+    /// What it was hashed to.
+    pub(crate) sha256: Digest,
+}
+
+impl Sampled<'_> {
+    fn check(&self, file: &File, size: u64, content: &mut dyn Read) -> Result<()> {
+        let found = sha256_alone(content).map_err(|error| failed(file, error))?;
+        if size == self.size && found == self.sha256 {
+            return Ok(());
+        }
+        Err(failed(
+            file,
+            format!(
+                "`{}` is not as it was hashed: expected {} bytes of {}, found {size} of {found}",
+                crate::path::escape(&self.name),
+                self.size,
+                self.sha256,
+            ),
+        ))
+    }
+
+    fn missing(&self, file: &File) -> Error {
+        failed(file, format!("`{}` is not there", crate::path::escape(&self.name)))
+    }
+}
+
+/// Why an archive is not kept.
+pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error {
+    Error::Io {
+        action: "read back",
+        path: file.path().to_owned(),
+        source: io::Error::other(format!(
+            "{what}; nothing was kept. The disk or the memory of this machine may be failing"
+        )),
+    }
+}
+
+/// Compares each member of a sample, which is in the order of the archive, with what was hashed.
+pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -> Result<()> {
+    let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
+    let compression = match container {
+        _ if sample.is_empty() => return Ok(()),
+        Container::Directory | Container::Zip => return check_zip(&shared, sample),
+        Container::Tar => StreamCompression::None,
+        Container::TarGz => StreamCompression::Gzip,
+        Container::TarZst => StreamCompression::Zstd,
+    };
+    let from = |at: u64| Stretch::new(Arc::clone(&shared), at, len.saturating_sub(at));
+    if container == Container::Tar {
+        return sample.iter().try_for_each(|member| {
+            check_tar(file, from(member.record.at), std::slice::from_ref(member))
+        });
+    }
+    check_tar(file, Decoder::new(from(0), compression), sample)
+}
+
+/// The directory has been compared already.
+fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
+    sample.iter().try_for_each(|sampled| {
+        let Sampled { name, record, size, .. } = sampled;
+        let content = zip::read_back::content(file, name, record, *size)?;
+        let mut content = content.ok_or_else(|| sampled.missing(file))?;
+        sampled.check(file, *size, &mut content)
+    })
+}
+
+/// Reads a tar up to the last member of the sample.
+fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> {
+    let mut left = sample.iter();
+    let mut wanted = left.next();
+    let mut checked = Ok(());
+    let read = tar::each_entry(tar, |name, size, content| {
+        if let Some(sampled) = wanted
+            && sampled.name.as_bytes() == name
+        {
+            checked = sampled.check(file, size, content);
+            wanted = left.next();
+        }
+        wanted.is_some() && checked.is_ok()
+    });
+    read.map_err(|error| failed(file, error))?;
+    checked?;
+    wanted.map_or(Ok(()), |sampled| Err(sampled.missing(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::write::{ArchiveWriter, NewMember};
+    use crate::archive::{AllRecords, Compression, MemberKind, NewContent, NewMembers};
+    use crate::digest::Algorithm;
+    use crate::fs::PendingFile;
+
+    /// Members that were written, and the sample of all of them.
+    fn written(
+        container: Container,
+        compression: Compression,
+    ) -> (PendingFile, Vec<Sampled<'static>>) {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a");
+        let pending = PendingFile::create(&target, true).unwrap();
+        let contents: Vec<Vec<u8>> =
+            (0..40_u8).map(|number| vec![number; 500 * usize::from(number)]).collect();
+        let member = |number: usize| {
+            Some(NewMember {
+                path: format!("{}/{number:02}", "long".repeat(30)).into(),
+                kind: MemberKind::File,
+                size: u64::try_from(contents.get(number)?.len()).unwrap(),
+                modified: 0,
+                align_at: None,
+            })
+        };
+        let source = |number: usize| Ok(NewContent::Bytes(&contents[number]));
+        let algorithms = [Algorithm::Sha256];
+        let mut writer = ArchiveWriter::new(container, compression, &pending, &target, 2).unwrap();
+        let new = NewMembers {
+            count: contents.len(),
+            member: &member,
+            source: &source,
+            algorithms: &algorithms,
+        };
+        let placed: Vec<_> = writer.write(new).unwrap().into_iter().flatten().collect();
+        let sample = placed.iter().enumerate().map(|(number, placed)| {
+            let member = member(number).unwrap();
+            let sha256 = placed.digests.by(Algorithm::Sha256).unwrap();
+            Sampled { name: member.path, record: placed.record, size: member.size, sha256 }
+        });
+        let sample: Vec<_> = sample.collect();
+        let records = |range: std::ops::Range<usize>| -> crate::archive::Records<'_, 'static> {
+            let placed = &placed;
+            Box::new(range.map(move |number| (member(number).unwrap(), placed[number].record)))
+        };
+        writer.finish(AllRecords { count: placed.len(), of: &records }, &sample).unwrap();
+        (pending, sample)
+    }
+
+    #[test]
+    fn what_lies_in_the_archive_is_compared_with_what_was_hashed() {
+        use Compression::{Deflate, Stored, Zstd};
+        for (container, compression) in [
+            (Container::Zip, Stored),
+            (Container::Zip, Deflate { level: None }),
+            (Container::Zip, Zstd { level: None }),
+            (Container::Tar, Stored),
+            (Container::TarGz, Stored),
+            (Container::TarZst, Stored),
+        ] {
+            let (pending, mut sample) = written(container, compression);
+            let file = pending.file();
+            check(file, container, &sample).unwrap();
+            let some = sample.len() / 3;
+            for of in [0, some, sample.len() - 1] {
+                // A digest of fewer bytes, or of others.
+                let right = sample[of].sha256;
+                sample[of].sha256 = Digest::sha256(b"something else");
+                let error = check(file, container, &sample).unwrap_err();
+                let said = std::error::Error::source(&error).unwrap().to_string();
+                assert!(said.contains("is not as it was hashed"), "{said}");
+                sample[of].sha256 = right;
+                sample[of].size += 1;
+                check(file, container, &sample).unwrap_err();
+                sample[of].size -= 1;
+                let name = std::mem::replace(&mut sample[of].name, "another".into());
+                check(file, container, &sample).unwrap_err();
+                sample[of].name = name;
+            }
+            check(file, container, &sample).unwrap();
+        }
+    }
+
+    /// One bit of a content that the disk gives back otherwise.
+    #[test]
+    fn a_bit_that_is_not_as_it_was_written_is_noticed() {
+        let (pending, sample) = written(Container::Tar, Compression::Stored);
+        let file = pending.file();
+        let member = &sample[30];
+        // Behind the header of the name, the name, and the header of the member.
+        let place = member.record.at + 3 * 512 + member.size / 2;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, place).unwrap();
+        assert_eq!(byte, [30]);
+        file.write_all_at(&[31], place).unwrap();
+        check(file, Container::Tar, &sample).unwrap_err();
+    }
+}

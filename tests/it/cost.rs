@@ -1,0 +1,211 @@
+//! Files of a few kilobytes that stand for gigabytes: every command answers in bounded memory, with bounded
+//! output, whatever the number of jobs.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use ra_pack::{Compression, CreateOptions, ExtractOptions, VerifyOptions, create, extract, verify};
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, UINT8, raw_array};
+use crate::raw_tar;
+use crate::raw_zip::{DEFLATE, Entry, Zip};
+
+/// Memory for data that a run may take, in KiB; threads and the program itself take some of it.
+const MEMORY_KIB: u32 = 256 << 10;
+
+/// Bytes that a run may print on both streams, or write as a page.
+const OUTPUT: usize = 8 << 20;
+
+const TIME: Duration = Duration::from_mins(1);
+
+/// Runs the binary in a shell that limits its memory.
+fn run(directory: &Path, arguments: &str) -> Output {
+    let binary = assert_cmd::cargo::cargo_bin!("ra-pack").display().to_string();
+    let line = format!("ulimit -d {MEMORY_KIB}; exec {binary} {arguments}");
+    let mut command = Command::new("sh");
+    let output = command.current_dir(directory).args(["-c", &line]).timeout(TIME).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        matches!(output.status.code(), Some(0..=2)),
+        "{arguments}: {:?}: {said}",
+        output.status
+    );
+    assert!(!said.contains("panicked"), "{arguments}: {said}");
+    assert!(output.stdout.len() + output.stderr.len() < OUTPUT, "{arguments}: too much is said");
+    output
+}
+
+/// Runs every command on an archive of less than 1 MB.
+fn bear(name: &str, archive: &[u8]) {
+    assert!(archive.len() < 1 << 20, "{name}: {}", archive.len());
+    let place = TempDir::new().unwrap();
+    let directory = place.path();
+    fs::write(directory.join(name), archive).unwrap();
+    for arguments in [
+        "verify -j 8 NAME",
+        "verify --json NAME",
+        "verify --fast -j 8 NAME",
+        "list NAME",
+        "list --json NAME",
+        "info NAME",
+        "info NAME x.ra",
+        "show NAME x.ra",
+        "get NAME x.ra --slice 0:3 --format csv",
+        "get NAME x.ra --format csv -o x.csv",
+        "get NAME x.ra --format npy -o x.npy",
+        "plot NAME x.ra -o x.png",
+        "report NAME -o report.html --force",
+        "describe NAME",
+        "manifest NAME",
+        "validate NAME",
+        "diff NAME NAME",
+        "extract NAME -C out --max-size 1000000",
+    ] {
+        run(directory, &arguments.replace("NAME", name));
+    }
+    let page = fs::metadata(directory.join("report.html")).map_or(0, |page| page.len());
+    assert!(usize::try_from(page).unwrap() < OUTPUT, "{name}: a page of {page} bytes");
+}
+
+fn deflated(name: &str, content: &[u8]) -> Entry {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(content).unwrap();
+    Entry::packed(name, DEFLATE, encoder.finish().unwrap(), content)
+}
+
+fn zip(entries: Vec<Entry>) -> Vec<u8> {
+    Zip { entries, ..Zip::default() }.to_bytes()
+}
+
+fn zstd(tar: &[u8]) -> Vec<u8> {
+    zstd::encode_all(tar, 3).unwrap()
+}
+
+/// A block of LZ4 that repeats one byte, and how many bytes it makes.
+fn lz4(len: usize) -> (Vec<u8>, u64) {
+    let mut block = vec![0x1f, 7, 1, 0];
+    block.resize(len, 255);
+    block.extend([0, 0]);
+    let made = 1 + 4 + 15 + 255 * u64::try_from(len - 4).unwrap();
+    (block, made)
+}
+
+fn encoded(len: usize) -> Vec<u8> {
+    let (block, made) = lz4(len);
+    let mut array = b"rawarray".to_vec();
+    for field in [2, 2, 1, u64::try_from(block.len()).unwrap(), 1, made] {
+        array.extend(field.to_le_bytes());
+    }
+    array.extend(block);
+    array
+}
+
+#[test]
+fn an_encoded_array_is_not_decoded_into_memory() {
+    // 6 MiB that stand for 1.5 GiB, and 1 MiB that stand for 255.
+    for len in [6 << 20, 1 << 20] {
+        bear("lz4.zip", &zip(vec![deflated("x.ra", &encoded(len))]));
+    }
+    let place = TempDir::new().unwrap();
+    fs::write(place.path().join("x.zip"), zip(vec![deflated("x.ra", &encoded(6 << 20))])).unwrap();
+    let said = run(place.path(), "get x.zip x.ra --slice 0:3 --format csv");
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(said.contains("more than the 1073741824 that are decoded"), "{said}");
+}
+
+#[test]
+fn descriptions_take_no_more_memory_than_their_archive_may_make_them_take() {
+    let small = raw_array(UINT8, &[1], &[0]);
+    let lines = deflated("x0.yaml", &b"a:\n".repeat(8 << 20));
+    let entries = |description: &Entry| {
+        let described = (0..8).flat_map(|number| {
+            let mut description = description.clone();
+            description.both(|header| header.name = format!("x{number}.yaml").into_bytes());
+            [Entry::stored(format!("x{number}.ra"), &small), description]
+        });
+        described.chain([Entry::stored("x.ra", &small)]).collect()
+    };
+    bear("lines.zip", &zip(entries(&lines)));
+    let ahead = [b"a: [".as_slice(), &b"1,".repeat(1_900_000), b"1]\n"].concat();
+    bear("ahead.zip", &zip(entries(&deflated("x0.yaml", &ahead))));
+    let document = deflated("manifest.yaml", &b"a:\n".repeat(8 << 20));
+    bear("document.zip", &zip(vec![Entry::stored("x.ra", &small), document]));
+}
+
+#[test]
+fn a_line_of_a_manifest_that_comes_again_and_again_is_counted() {
+    let small = raw_array(UINT8, &[1], &[0]);
+    let line = format!("{}  x.ra\n", "0".repeat(64)).into_bytes();
+    for lines in [50_000, 1_000_000] {
+        let manifest = deflated("manifest-sha256.txt", &line.repeat(lines));
+        bear("repeated.zip", &zip(vec![Entry::stored("x.ra", &small), manifest]));
+    }
+}
+
+#[test]
+fn members_of_one_name_or_with_long_names_are_bounded() {
+    let one = raw_tar::unended(&[raw_tar::Entry::file("x.ra", b"")]);
+    let mut tar = one.repeat(100_000);
+    tar.extend([0; 1024]);
+    bear("one.tar.zst", &zstd(&tar));
+    let mut tar = Vec::new();
+    for number in 0..600 {
+        let name = format!("{}{number}.ra", "long/".repeat(12_000));
+        let record = raw_tar::pax_record("path", &name);
+        tar.extend(raw_tar::unended(&[
+            raw_tar::Entry::pax(&record),
+            raw_tar::Entry::file("x", b""),
+        ]));
+    }
+    tar.extend([0; 1024]);
+    bear("long.tar.zst", &zstd(&tar));
+}
+
+#[test]
+fn equal_files_that_are_all_renamed_are_paired_in_time() {
+    let names = |side: &str| -> Vec<Entry> {
+        (0..10_000).map(|number| Entry::stored(format!("{side}{number}.txt"), b"equal")).collect()
+    };
+    let place = TempDir::new().unwrap();
+    fs::write(place.path().join("a.zip"), zip(names("a"))).unwrap();
+    fs::write(place.path().join("b.zip"), zip(names("b"))).unwrap();
+    let output = run(place.path(), "diff a.zip b.zip");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("10000 renamed"));
+}
+
+#[test]
+fn a_level_that_deflate_does_not_have_is_refused_in_every_container() {
+    let source = Experiment::standard();
+    let place = TempDir::new().unwrap();
+    for name in ["a.zip", "a.tar.gz"] {
+        let target = place.path().join(name);
+        for level in [0, 1, 10, 12, 99, u32::MAX] {
+            let compression = Compression::Deflate { level: Some(level) };
+            let options = CreateOptions { compression, ..CreateOptions::default() };
+            let error = create(source.path(), &target, &options).unwrap_err();
+            assert!(error.to_string().contains("levels 2 to 9"), "{name} {level}: {error}");
+            assert!(!target.exists());
+        }
+    }
+}
+
+#[test]
+fn any_number_of_jobs_may_be_asked_for() {
+    let source = Experiment::standard();
+    let place = TempDir::new().unwrap();
+    let jobs = Some(usize::MAX);
+    for name in ["a.zip", "a.tar.gz", "a.tar.zst"] {
+        let target = place.path().join(name);
+        create(source.path(), &target, &CreateOptions { jobs, ..CreateOptions::default() })
+            .unwrap();
+        let options = VerifyOptions { jobs, ..VerifyOptions::default() };
+        assert!(verify(&target, &options).unwrap().is_sound());
+        let options = ExtractOptions { jobs, ..ExtractOptions::default() };
+        extract(&target, &place.path().join(format!("{name}.out")), &options).unwrap();
+    }
+}

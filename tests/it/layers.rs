@@ -1,0 +1,181 @@
+//! Imports point down only, and each kind of line has one room.
+//!
+//! The rows are those that `CONTRIBUTING.md` draws; the rooms are the table below. Source files are read as text:
+//! comments and unit tests are left out, and a name in a string counts as if it were used.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// Texts of the source that appear only in some modules. `fs` is `src/fs.rs` and all of `src/fs/`.
+const ROOMS: &[(&[&str], &[&str])] = &[
+    // Files. `cli/files` has the lists of names and the manual pages, which are not part of any pack.
+    (&["std::fs"], &["fs", "cli/files"]),
+    (&[".exists()", ".try_exists()", ".canonicalize()", ".read_dir()"], &["fs"]),
+    (&[".symlink_metadata()", "walkdir::", "tempfile::", "memmap2::", "rustix::"], &["fs"]),
+    // `Pack::map` hands on to its caller what `File::map` demands; the instructions for SHA-256 demand a processor
+    // that has them; the binary links the unwinder, which is declared by an empty block.
+    (&["unsafe "], &["fs", "ops/open", "digest/sha256/x86", "main"]),
+    // Formats.
+    (&["zip::result::", "zip::ZipWriter"], &["archive/zip/read_back", "interchange/npz"]),
+    (&["tar::Header", "tar::Builder", "tar::Archive"], &["archive/tar"]),
+    (&["sha2::", "sha1::", "md5::"], &["digest"]),
+    (&["saphyr_parser::"], &["ndl"]),
+    (&["serde_yaml::"], &["ndl", "cli/output"]),
+    // The command line.
+    (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
+    (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
+    (&["terminal_size::"], &["cli/output"]),
+    (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
+    (&["ExitCode"], &["main"]),
+    (&["process::exit", "process::abort"], &["fs/pending"]),
+    // A path is printed by `escape_path`.
+    (&[".display()"], &[]),
+];
+
+/// The rows that a page draws: the number of each module, higher ones import lower ones.
+fn rows(page: &str) -> HashMap<String, u8> {
+    let blocks = crate::page::blocks(&crate::page::read(page));
+    let drawn = blocks.iter().find(|block| block.kind == "text").unwrap();
+    let mut rows = HashMap::new();
+    let mut row = 0;
+    for word in drawn.text.split_whitespace().filter(|word| *word != "|") {
+        match word.parse() {
+            Ok(number) => row = number,
+            Err(_) => {
+                let other = rows.insert(word.to_owned(), row);
+                assert_eq!(other, None, "`{word}` is there twice");
+            }
+        }
+    }
+    rows
+}
+
+/// The source without comments and unit tests, as `(module, text)`; `module` is the path without its extension.
+fn sources() -> Vec<(String, String)> {
+    fn read(directory: &Path, below: &str, files: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{below}{}", entry.file_name().into_string().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                read(&entry.path(), &format!("{name}/"), files);
+            } else if let Some(module) = name.strip_suffix(".rs") {
+                let text = fs::read_to_string(entry.path()).unwrap();
+                files.push((module.trim_end_matches("/mod").to_owned(), text));
+            }
+        }
+    }
+    let mut files = Vec::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut files);
+    let mut tests = Vec::new();
+    for (module, text) in &mut files {
+        let code: Vec<_> =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join("\n");
+        let mut parts = code.split("#[cfg(test)]\n");
+        let mut kept = parts.next().unwrap().to_owned();
+        for part in parts {
+            // A module of tests ends the file; any other item that is only for tests ends with its line.
+            let (item, rest) = part.split_once('\n').unwrap_or((part, ""));
+            let declared = item.trim_start_matches("pub(crate) ").strip_prefix("mod ");
+            match declared.and_then(|name| name.strip_suffix(';')) {
+                Some(name) => tests.push(format!("{module}/{name}")),
+                None if declared.is_some() => break,
+                None => {}
+            }
+            kept.push_str(rest);
+        }
+        *text = kept;
+    }
+    let is_test = |module: &str| {
+        tests.iter().any(|test| module.strip_prefix(test.as_str()).is_some_and(is_end))
+    };
+    files.retain(|(module, _)| !is_test(module));
+    files
+}
+
+/// Whether a module begins or ends here.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+/// What is wrong with one file.
+fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let own = module.split('/').next().unwrap();
+    let in_binary = own == "main" || own == "cli";
+    if own == "lib" {
+        return if text.contains("fn ") {
+            vec!["`lib.rs` has a function".to_owned()]
+        } else {
+            found
+        };
+    }
+    let depth = module.split('/').count();
+    if text.contains(&"super::".repeat(depth + 1)) || text.contains("crate::{") {
+        found.push(format!("{module}: name the module that an import comes from"));
+    }
+    let is_word = |before: Option<char>| {
+        before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_' || letter == '$')
+    };
+    for (at, _) in text.match_indices("crate::") {
+        let target: String = text[at + "crate::".len()..]
+            .chars()
+            .take_while(|letter| is_word(Some(*letter)))
+            .collect();
+        if target == own || is_word(text[..at].chars().next_back()) {
+            continue;
+        }
+        let (from, to) = (rows.get(own), rows.get(&target));
+        if in_binary && target != "cli" || !in_binary && (to.is_none() || from <= to) {
+            found.push(format!("{module}: `crate::{target}` does not point down"));
+        }
+    }
+    if !in_binary && !rows.contains_key(own) {
+        found.push(format!("{module}: CONTRIBUTING.md draws it in no row"));
+    }
+    for (needles, places) in ROOMS {
+        let is_at_home = |place: &&str| module.strip_prefix(*place).is_some_and(is_end);
+        if places.iter().any(is_at_home) {
+            continue;
+        }
+        for needle in *needles {
+            let mut hits = text.match_indices(needle);
+            if hits.any(|(at, _)| !is_word(text[..at].chars().next_back())) {
+                found.push(format!("{module}: `{needle}` belongs to {}", places.join(", ")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn imports_point_down_and_every_room_is_kept() {
+    let (rows, sources) = (rows("CONTRIBUTING.md"), sources());
+    assert!(sources.len() > 100 && rows.len() > 10, "{} {}", sources.len(), rows.len());
+    let found: Vec<_> =
+        sources.iter().flat_map(|(module, text)| violations(&rows, module, text)).collect();
+    assert!(found.is_empty(), "{} violations:\n  {}", found.len(), found.join("\n  "));
+}
+
+#[test]
+fn every_kind_of_violation_is_seen() {
+    let rows = rows("CONTRIBUTING.md");
+    for (module, text, seen) in [
+        ("ra/header", "use crate::ops::create;", "does not point down"),
+        ("pack/check", "use crate::archive::Member;", "does not point down"),
+        ("cli/get", "use crate::ops::get;", "does not point down"),
+        ("fs/file", "use super::super::super::path;", "name the module"),
+        ("fs/file", "use crate::{path, error};", "name the module"),
+        ("ops/get", "std::fs::read(path)", "belongs to fs"),
+        ("ops/get", "println!(\"x\")", "belongs to cli/output"),
+        ("odd", "", "in no row"),
+        ("lib", "pub fn open() {}", "has a function"),
+    ] {
+        let found = violations(&rows, module, text).join("\n");
+        assert!(found.contains(seen), "{module}: {text}: {found}");
+    }
+    let allowed = "use crate::error::Result;\nuse crate::fs::File;\nlet x = $crate::ops::y;";
+    assert_eq!(violations(&rows, "pack/check", allowed), [""; 0]);
+    assert_eq!(violations(&rows, "cli/get", "use ra_pack::ops;\nuse crate::cli::x;"), [""; 0]);
+}
