@@ -1,20 +1,164 @@
-//! Formats of other tools, read and written over [`Read`](std::io::Read) and [`Write`](std::io::Write), with the
+//! Formats of other tools, read and written over [`Read`] and [`Write`](std::io::Write), with the
 //! description that each array implies.
 //!
 //! A format gives a [`Variable`], which is the header and the description that the array has as a RawArray,
 //! and then its data as little-endian bytes **in the order in which the other file holds them**. No
 //! format moves an element: where the last index runs fastest the description says `storage: {order: row}`, and the
-//! dims of the header are the shape reversed. Who wants the other order asks for it where bytes can be
+//! dims of the header are the shape reversed. A caller that needs the other order asks for it where bytes can be
 //! read and written anywhere.
 
 pub mod ds;
-mod element;
-mod error;
+mod literal;
 pub mod npy;
 pub mod npz;
 pub mod png;
-mod variable;
 
-pub use element::element_of_word;
-pub use error::Error;
-pub use variable::Variable;
+use std::io::{self, Read};
+
+use crate::ndl::{Datatype, Ndarray, Order};
+use crate::ra::{ElementType, Header};
+
+/// An array of another format, as RawArray and the Ndarray Data Language would have it; its data comes
+/// separately.
+///
+/// `header` and `description` agree: the dims are those that the shape and `storage.order` give.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// The header of the data as it is delivered: little-endian, and in the order of the other file.
+    pub header: Header,
+    /// Its name, shape, datatype and attributes. `storage.order` is `row` where the last index of the shape
+    /// runs fastest and there is more than one.
+    pub description: Ndarray,
+    /// What the other file says and RawArray and description do not, one sentence each.
+    pub losses: Vec<String>,
+}
+
+/// Why a file of another format cannot be read, or an array not be written in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused to read or write.
+    #[error(transparent)]
+    Io(io::Error),
+    /// The file is not what its format demands.
+    #[error("byte {offset}: {reason}")]
+    Malformed {
+        /// The byte of the file at which it goes wrong, from 0.
+        offset: u64,
+        /// What was expected, and what was found.
+        reason: String,
+    },
+    /// The file or the array is sound, but has no counterpart.
+    #[error("{reason}; {instead}")]
+    NoCounterpart {
+        /// What has none, and why.
+        reason: String,
+        /// The nearest way out.
+        instead: String,
+    },
+}
+
+/// A reader of this module gives what is wrong with a file as an [`io::Error`]; here it is itself again.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        error.downcast::<Self>().unwrap_or_else(Self::Io)
+    }
+}
+
+impl Error {
+    /// A fault of the file at `offset`.
+    pub fn malformed(offset: u64, reason: impl Into<String>) -> Self {
+        Self::Malformed { offset, reason: reason.into() }
+    }
+
+    /// What cannot be said in the other format, and what can be done instead.
+    pub fn no_counterpart(reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::NoCounterpart { reason: reason.into(), instead: instead.into() }
+    }
+}
+
+/// The datatypes that are a single word for numbers, and their elements.
+const WORDS: [(Datatype, ElementType); 17] = [
+    (Datatype::Int8, ElementType::INT8),
+    (Datatype::Int16, ElementType::INT16),
+    (Datatype::Int32, ElementType::INT32),
+    (Datatype::Int64, ElementType::INT64),
+    (Datatype::Int128, ElementType::INT128),
+    (Datatype::UInt8, ElementType::UINT8),
+    (Datatype::UInt16, ElementType::UINT16),
+    (Datatype::UInt32, ElementType::UINT32),
+    (Datatype::UInt64, ElementType::UINT64),
+    (Datatype::UInt128, ElementType::UINT128),
+    (Datatype::Float16, ElementType::FLOAT16),
+    (Datatype::Float32, ElementType::FLOAT32),
+    (Datatype::Float64, ElementType::FLOAT64),
+    (Datatype::Float128, ElementType::FLOAT128),
+    (Datatype::BFloat16, ElementType::BFLOAT16),
+    (Datatype::Complex64, ElementType::COMPLEX64),
+    (Datatype::Complex128, ElementType::COMPLEX128),
+];
+
+/// The element type that a datatype stands for, when it is a single word for numbers.
+pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
+    WORDS.iter().find(|(word, _)| word == datatype).map(|(_, element)| *element)
+}
+
+/// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.
+fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec<u64>, Error> {
+    let Variable { header, description, .. } = variable;
+    let name = &description.name;
+    if header.is_encoded() {
+        let reason = format!("the data of {name:?} are encoded");
+        return Err(Error::no_counterpart(reason, "decode them first"));
+    }
+    let mut extents = header.dims().to_vec();
+    match description.order() {
+        Order::Row => extents.reverse(),
+        Order::Column if extents.len() > 1 => {
+            let reason =
+                format!("the first index of {name:?} runs fastest, and in {format} the last does");
+            return Err(Error::no_counterpart(reason, "reorder its data first"));
+        }
+        Order::Column | Order::RowUnreversed => {}
+    }
+    Ok(extents)
+}
+
+/// Gives exactly `len` bytes of `data` to `each`, `piece` of them at a time. Of data of another length `wrong`
+/// makes the error; it gets how many bytes there are, or nothing when they are more.
+fn read_all(
+    mut data: impl Read,
+    len: u64,
+    piece: usize,
+    mut each: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    wrong: impl Fn(Option<u64>) -> Error,
+) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    let mut left = len;
+    while left > 0 {
+        buffer.clear();
+        let wanted = left.min(piece as u64);
+        let found = data.by_ref().take(wanted).read_to_end(&mut buffer)? as u64;
+        if found < wanted {
+            return Err(wrong(Some(len - left + found)));
+        }
+        each(&mut buffer)?;
+        left -= found;
+    }
+    match data.take(1).read_to_end(&mut Vec::new())? {
+        0 => Ok(()),
+        _ => Err(wrong(None)),
+    }
+}
+
+/// The error of data of another length than the header of the array `name` says, for [`read_all`].
+fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> Error {
+    let name = name.to_owned();
+    move |found| {
+        let (kind, fault) = match found {
+            Some(_) => (io::ErrorKind::UnexpectedEof, "end before"),
+            None => (io::ErrorKind::InvalidData, "are longer than"),
+        };
+        io::Error::new(kind, format!("the data of {name:?} {fault} their {len} bytes")).into()
+    }
+}

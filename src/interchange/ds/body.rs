@@ -1,14 +1,24 @@
-//! The body: what lies behind the header, and where each variable lies in it.
+//! The body: everything behind the header. Where each variable lies in it, its mask, its elements and its texts.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::bits::packed_len;
-use super::header::{Element, Entry};
+use super::header::{Element, VariableEntry};
 use crate::interchange::Error;
 use crate::ndl::Endian;
+use crate::ra::reverse_each;
 
 /// Bytes that are read at once.
-const CHUNK: usize = 1 << 14;
+const BLOCK: usize = 1 << 14;
+
+/// Elements at a time: a multiple of 8, so that each part begins at a byte of the mask.
+const ELEMENTS: u64 = 1 << 13;
+
+/// Most texts of a variable, and most bytes of them: all of them stand in one description.
+pub(super) const MAX_TEXTS: u64 = 1 << 20;
+const MAX_BYTES: u64 = 8 << 20;
+
+/// The texts of a variable; `None` for each that is missing.
+pub(super) type Texts = Vec<Option<Vec<u8>>>;
 
 /// A file and where in it the body lies.
 #[derive(Debug)]
@@ -21,10 +31,12 @@ pub(super) struct Body<R> {
 }
 
 impl<R: Read + Seek> Body<R> {
-    /// Reads exactly the bytes at `at` of the body.
-    pub(super) fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.inner.seek(SeekFrom::Start(self.start.saturating_add(at)))?;
-        self.inner.read_exact(buffer)
+    /// Reads `len` bytes at `at`, which are so few that they are asked for at once.
+    fn read_at(&mut self, at: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; small(len)];
+        self.inner.seek(SeekFrom::Start(self.start + at))?;
+        self.inner.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Gives the bytes from `at` on to `each`, a part after the other.
@@ -32,165 +44,418 @@ impl<R: Read + Seek> Body<R> {
         &mut self,
         at: u64,
         len: u64,
-        mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+        mut each: impl FnMut(&[u8]),
     ) -> Result<(), Error> {
-        self.inner.seek(SeekFrom::Start(self.start.saturating_add(at)))?;
-        let mut buffer = [0; CHUNK];
+        self.inner.seek(SeekFrom::Start(self.start + at))?;
         let mut left = len;
+        let mut buffer = Vec::new();
         while left > 0 {
-            let part = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-            let part = buffer.get_mut(..part).unwrap_or_default();
-            self.inner.read_exact(part)?;
-            each(part)?;
-            left = left.saturating_sub(count(part.len()));
+            buffer.resize(small(left.min(BLOCK as u64)), 0);
+            self.inner.read_exact(&mut buffer)?;
+            each(&buffer);
+            left -= buffer.len() as u64;
         }
         Ok(())
     }
 
-    /// The fault of a variable that needs `len` bytes from `at` on when there are fewer.
-    fn check(&self, entry: &Entry, at: u64, len: Option<u64>) -> Result<u64, Error> {
-        let end = len.and_then(|len| at.checked_add(len));
-        if let (Some(len), Some(end)) = (len, end)
-            && end <= self.len
-        {
-            return Ok(len);
-        }
-        let found = self.len.saturating_sub(at);
+    /// The fault of a variable that needs `len` bytes when there are fewer.
+    fn check(&self, entry: &VariableEntry, len: Option<u64>) -> Result<u64, Error> {
+        let at = entry.offset.min(self.len);
+        let found = self.len - at;
         let expected = match len {
+            Some(len) if len <= found => return Ok(len),
             Some(len) => format!("{len} bytes"),
             None => "more bytes than 64 bits can count".to_owned(),
         };
         let reason = format!("expected {expected} of {:?}, found {found}", entry.name);
-        Err(Error::malformed(self.start.saturating_add(at.min(self.len)), reason))
+        Err(Error::malformed(self.start + at, reason))
     }
 
-    /// Elements that are there, of a variable at `at`.
-    pub(super) fn present(&mut self, entry: &Entry, at: u64) -> Result<u64, Error> {
+    /// Elements of a variable that are there.
+    pub(super) fn present(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
         let elements = entry.count();
         if !entry.missing {
             return Ok(elements);
         }
-        let len = self.check(entry, at, Some(packed_len(elements)))?;
+        let len = self.check(entry, Some(packed_len(elements)))?;
         let mut left = elements;
         let mut missing = 0_u64;
-        self.scan(at, len, |bytes| {
+        self.scan(entry.offset, len, |bytes| {
             for &byte in bytes {
-                // What fills the last byte says nothing.
-                let used = u32::try_from(left.min(8)).unwrap_or(8);
-                let byte = byte & 0xFF_u8.checked_shl(8_u32.saturating_sub(used)).unwrap_or(0);
-                missing = missing.saturating_add(u64::from(byte.count_ones()));
-                left = left.saturating_sub(8);
+                // The bits that fill the last byte say nothing.
+                let used = left.min(8);
+                missing += u64::from((u16::from(byte) >> (8 - used)).count_ones());
+                left -= used;
             }
-            Ok(())
         })?;
-        Ok(elements.saturating_sub(missing))
+        Ok(elements - missing)
     }
 
-    /// Bytes that a variable at `at` really takes: all of them are there.
-    pub(super) fn real_len(&mut self, entry: &Entry, at: u64) -> Result<u64, Error> {
-        let present = self.present(entry, at)?;
-        let mask = mask_len(entry);
-        let with_mask = |len: Option<u64>| len.and_then(|len| len.checked_add(mask));
-        match &entry.element {
-            Element::Number(_, width) => {
-                self.check(entry, at, with_mask(present.checked_mul(*width)))
-            }
-            Element::Bool => self.check(entry, at, with_mask(Some(packed_len(present)))),
-            Element::Str | Element::Unicode => {
-                let lengths = present.checked_mul(8);
-                let before = self.check(entry, at, with_mask(lengths))?;
-                let mut sum = Some(before);
-                self.lengths(entry, at, present, |len| {
-                    sum = sum.and_then(|sum| sum.checked_add(len));
-                })?;
-                self.check(entry, at, sum)
-            }
+    /// Bytes that a variable really takes: all of them are there.
+    pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
+        let present = self.present(entry)?;
+        let len = match &entry.element {
+            Element::Number(_, width) => present.checked_mul(*width),
+            Element::Bool => Some(packed_len(present)),
+            Element::Str | Element::Unicode => present.checked_mul(8),
+        };
+        let len = len.and_then(|len| len.checked_add(entry.mask_len()));
+        let mut sum = Some(self.check(entry, len)?);
+        if entry.element.is_text() {
+            self.lengths(entry, present, |len| sum = sum.and_then(|sum| sum.checked_add(len)))?;
         }
+        self.check(entry, sum)
     }
 
-    /// Gives the length of each text that is there, of a variable at `at`.
-    pub(super) fn lengths(
+    /// Gives the length of each text that is there.
+    fn lengths(
         &mut self,
-        entry: &Entry,
-        at: u64,
+        entry: &VariableEntry,
         present: u64,
         mut each: impl FnMut(u64),
     ) -> Result<(), Error> {
-        let at = at.saturating_add(mask_len(entry));
-        self.scan(at, present.saturating_mul(8), |bytes| {
+        self.scan(entry.offset + entry.mask_len(), present * 8, |bytes| {
             for length in bytes.as_chunks::<8>().0 {
                 each(match entry.endian {
                     Endian::Little => u64::from_le_bytes(*length),
                     Endian::Big => u64::from_be_bytes(*length),
                 });
             }
-            Ok(())
         })
     }
 
-    /// Where each variable lies, and how many bytes belong to none when that can be told.
+    /// Sees where each variable lies, and gives the number of bytes that belong to none when that can be told.
     ///
     /// The reference implementation writes wrong lengths, and hence wrong offsets, for some texts: where the
     /// lengths do not add up to the body the variables are measured, one after the other.
-    pub(super) fn places(&mut self, entries: &[Entry]) -> Result<(Vec<u64>, u64), Error> {
-        let declared: Option<u64> = entries.iter().try_fold(0_u64, |sum, entry| {
-            // What has no data needs no length.
-            let len = if entry.count() == 0 { Some(0) } else { entry.len };
-            sum.checked_add(len?)
-        });
-        if declared != Some(self.len)
-            && entries.iter().all(|entry| entry.len.is_some() || entry.count() == 0)
-            && let Some(places) = self.walk(entries)?
-        {
-            return Ok((places, 0));
+    pub(super) fn place(&mut self, entries: &mut [VariableEntry]) -> Result<u64, Error> {
+        // A variable without elements needs no length.
+        let len = |entry: &VariableEntry| if entry.count() == 0 { Some(0) } else { entry.len };
+        let has_lengths = entries.iter().all(|entry| len(entry).is_some());
+        let declared = entries.iter().try_fold(0_u64, |sum, entry| sum.checked_add(len(entry)?));
+        if declared != Some(self.len) && has_lengths && self.place_in_order(entries)? {
+            return Ok(0);
         }
         let mut sum = 0_u64;
         for entry in entries.iter().filter(|entry| entry.count() > 0) {
-            let real = self.real_len(entry, entry.offset)?;
+            let (name, real) = (&entry.name, self.real_len(entry)?);
             // Or else a short header could have a long body read many times.
-            sum = sum.saturating_add(real);
+            sum += real;
             if sum > self.len {
                 let reason = format!(
-                    "expected variables that do not overlap, found {:?} where another one lies",
-                    entry.name
+                    "expected variables that do not overlap, found {name:?} where another one lies"
                 );
                 return Err(Error::malformed(entry.at, reason));
             }
-            if let Some(len) = entry.len
-                && len != real
-            {
-                let reason = format!("expected {real} for `.len` of {:?}, found {len}", entry.name);
+            if let Some(len) = entry.len.filter(|len| *len != real) {
+                let reason = format!("expected {real} for `.len` of {name:?}, found {len}");
                 return Err(Error::malformed(entry.at, reason));
             }
         }
-        let places = entries.iter().map(|entry| entry.offset).collect();
-        Ok((places, declared.map_or(0, |declared| self.len.saturating_sub(declared))))
+        // Lengths of empty variables may be more than there is.
+        Ok(declared.map_or(0, |declared| self.len.saturating_sub(declared)))
     }
 
-    /// Where each variable lies when they lie one after the other; `None` when they do not fill the body.
-    fn walk(&mut self, entries: &[Entry]) -> Result<Option<Vec<u64>>, Error> {
-        let mut at = 0_u64;
-        let mut places = Vec::new();
-        for entry in entries {
-            places.push(at);
-            if entry.count() == 0 {
+    /// Places the variables one after the other, if so they fill the body.
+    fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, Error> {
+        let declared: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
+        let mut at = Some(0);
+        for entry in entries.iter_mut() {
+            let Some(offset) = at else { break };
+            entry.offset = offset;
+            let len = if entry.count() == 0 { Ok(0) } else { self.real_len(entry) };
+            at = match len {
+                Ok(len) => Some(offset + len),
+                Err(Error::Io(error)) => return Err(Error::Io(error)),
+                Err(_) => None,
+            };
+        }
+        let fills = at == Some(self.len);
+        if !fills {
+            entries.iter_mut().zip(declared).for_each(|(entry, offset)| entry.offset = offset);
+        }
+        Ok(fills)
+    }
+
+    /// Reads all texts of a variable, which lies within the body as a whole.
+    pub(super) fn texts(&mut self, entry: &VariableEntry) -> Result<Texts, Error> {
+        let (name, elements) = (&entry.name, entry.count());
+        if elements == 0 {
+            return Ok(Vec::new());
+        }
+        let present = self.present(entry)?;
+        let before = entry.mask_len() + present * 8;
+        let bytes = self.real_len(entry)? - before;
+        if elements > MAX_TEXTS || bytes > MAX_BYTES {
+            return Err(Error::no_counterpart(
+                format!(
+                    "{name:?} has {elements} texts of {bytes} bytes together, and a description holds at most \
+                     {MAX_TEXTS} texts of {MAX_BYTES} bytes"
+                ),
+                "divide it into several variables, or leave it out",
+            ));
+        }
+        let mut lengths = Vec::new();
+        self.lengths(entry, present, |length| lengths.push(length))?;
+        let mut missing = vec![false; small(elements)];
+        if entry.missing {
+            let mask = self.read_at(entry.offset, entry.mask_len())?;
+            missing.iter_mut().zip(unpack(&mask)).for_each(|(missing, bit)| *missing = bit);
+        }
+        let mut from = entry.offset + before;
+        let mut lengths = lengths.into_iter();
+        let mut texts = Vec::new();
+        for missing in missing {
+            if missing {
+                texts.push(None);
                 continue;
             }
-            match self.real_len(entry, at) {
-                Ok(len) => at = at.saturating_add(len),
-                Err(Error::Io(error)) => return Err(Error::Io(error)),
-                Err(_) => return Ok(None),
+            let length = lengths.next().expect("there are as many as are not missing");
+            let text = self.read_at(from, length)?;
+            if entry.element == Element::Unicode
+                && let Err(error) = str::from_utf8(&text)
+            {
+                return Err(self.not_utf8(from + error.valid_up_to() as u64, entry));
             }
+            from += length;
+            texts.push(Some(text));
         }
-        Ok((at == self.len).then_some(places))
+        Ok(texts)
+    }
+
+    /// The fault of a `unicode` that is none, at `at`.
+    pub(super) fn not_utf8(&self, at: u64, entry: &VariableEntry) -> Error {
+        let reason = format!("expected UTF-8 in {:?}, found other bytes", entry.name);
+        Error::malformed(self.start + at, reason)
     }
 }
 
-/// Bytes of the mask before the data.
-pub(super) fn mask_len(entry: &Entry) -> u64 {
-    if entry.missing { packed_len(entry.count()) } else { 0 }
+/// How elements are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// As numbers of so many bytes.
+    Numbers { width: u64, endian: Endian },
+    /// As packed bits, which are given as bytes.
+    Bools,
+    /// As the mask itself, which is given as bytes.
+    Mask,
 }
 
-pub(super) fn count(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
+/// The elements of a variable, some thousand at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ElementReader {
+    stored: Stored,
+    /// Where in the body its mask lies.
+    mask: Option<u64>,
+    /// Where in the body its data lie.
+    data: u64,
+    /// Elements left.
+    left: u64,
+    /// Elements before, and how many of them are there.
+    done: u64,
+    present: u64,
+}
+
+/// A part of the elements.
+#[derive(Debug, Default)]
+pub(super) struct ElementPart {
+    /// Which are missing; empty without a mask.
+    missing: Vec<bool>,
+    /// Those that are there, little-endian.
+    pub(super) values: Vec<u8>,
+}
+
+impl ElementReader {
+    pub(super) fn new(stored: Stored, mask: Option<u64>, data: u64, elements: u64) -> Self {
+        Self { stored, mask, data, left: elements, done: 0, present: 0 }
+    }
+
+    /// Reads the next part; `false` at the end.
+    pub(super) fn next<R: Read + Seek>(
+        &mut self,
+        body: &mut Body<R>,
+        part: &mut ElementPart,
+    ) -> io::Result<bool> {
+        let elements = self.left.min(ELEMENTS);
+        if elements == 0 {
+            return Ok(false);
+        }
+        part.missing.clear();
+        if let Some(mask) = self.mask {
+            let packed = body.read_at(mask + self.done / 8, packed_len(elements))?;
+            part.missing.extend(unpack(&packed).take(small(elements)));
+        }
+        let here = elements - part.missing.iter().filter(|missing| **missing).count() as u64;
+        part.values = match self.stored {
+            Stored::Mask => part.missing.drain(..).map(u8::from).collect(),
+            Stored::Numbers { width, endian } => {
+                let mut numbers = body.read_at(self.data + self.present * width, here * width)?;
+                reverse_each(&mut numbers, if endian == Endian::Big { small(width) } else { 1 });
+                numbers
+            }
+            Stored::Bools => {
+                let before = self.present % 8;
+                let at = self.data + self.present / 8;
+                let packed = body.read_at(at, packed_len(before + here))?;
+                unpack(&packed).skip(small(before)).take(small(here)).map(u8::from).collect()
+            }
+        };
+        self.left -= elements;
+        self.done += elements;
+        self.present += here;
+        Ok(true)
+    }
+
+    /// Bytes of an element.
+    pub(super) fn width(&self) -> usize {
+        match self.stored {
+            Stored::Numbers { width, .. } => small(width),
+            Stored::Bools | Stored::Mask => 1,
+        }
+    }
+}
+
+impl ElementPart {
+    /// Adds all elements to `out`, with `fill` for those that are missing.
+    pub(super) fn expand(&self, fill: &[u8], out: &mut Vec<u8>) {
+        if self.missing.is_empty() {
+            out.extend_from_slice(&self.values);
+            return;
+        }
+        let mut values = self.values.chunks_exact(fill.len());
+        for missing in &self.missing {
+            let next = if *missing { Some(fill) } else { values.next() };
+            out.extend_from_slice(next.expect("there are as many as are not missing"));
+        }
+    }
+}
+
+/// The numbers of `width` little-endian bytes, in the lowest bytes of 64 bits.
+pub(super) fn numbers(bytes: &[u8], width: usize) -> impl Iterator<Item = u64> {
+    bytes
+        .chunks_exact(width)
+        .map(|number| number.iter().rev().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte)))
+}
+
+/// A length that was found to be short.
+fn small(len: u64) -> usize {
+    usize::try_from(len).expect("lengths are compared with those of the file and of the buffers")
+}
+
+/// Bytes of so many bits, of which the first is the most significant of the first byte.
+pub(super) fn packed_len(bits: u64) -> u64 {
+    bits.div_ceil(8)
+}
+
+/// The bits of `packed`, one after the other.
+pub(super) fn unpack(packed: &[u8]) -> impl Iterator<Item = bool> {
+    packed.iter().flat_map(|&byte| (0..8).rev().map(move |shift| (byte >> shift) & 1 == 1))
+}
+
+/// Packs bits as they come.
+#[derive(Debug, Default)]
+pub(super) struct BitPacker {
+    byte: u8,
+    filled: u8,
+}
+
+impl BitPacker {
+    /// Adds one bit to those of `out`, as soon as a byte of them is full.
+    pub(super) fn push(&mut self, bit: bool, out: &mut Vec<u8>) {
+        self.byte = (self.byte << 1) | u8::from(bit);
+        self.filled += 1;
+        if self.filled == 8 {
+            out.push(self.byte);
+            *self = Self::default();
+        }
+    }
+
+    /// Adds what is left, followed by zeros.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        while self.filled != 0 {
+            self.push(false, out);
+        }
+    }
+}
+
+/// Whether bytes that come in parts are UTF-8.
+#[derive(Debug, Default)]
+pub(super) struct Utf8Check {
+    /// The beginning of a character whose end has not come.
+    begun: Vec<u8>,
+    /// Bytes that are UTF-8.
+    valid: u64,
+    is_wrong: bool,
+}
+
+impl Utf8Check {
+    /// The next part.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        if self.is_wrong {
+            return;
+        }
+        self.begun.extend_from_slice(bytes);
+        let (valid, may_go_on) = match str::from_utf8(&self.begun) {
+            Ok(text) => (text.len(), true),
+            Err(error) => (error.valid_up_to(), error.error_len().is_none()),
+        };
+        self.valid += valid as u64;
+        self.is_wrong = !may_go_on;
+        self.begun.drain(..valid);
+    }
+
+    /// The place of the first byte that is no UTF-8.
+    pub(super) fn fault(&self) -> Option<u64> {
+        (self.is_wrong || !self.begun.is_empty()).then_some(self.valid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_element_is_the_highest_bit() {
+        let mut packed = Vec::new();
+        let mut bits = BitPacker::default();
+        for bit in [true, false, true, true, false, false, false, false, true, true] {
+            bits.push(bit, &mut packed);
+        }
+        bits.finish(&mut packed);
+        assert_eq!(packed, [0xB0, 0xC0]);
+        bits.finish(&mut packed);
+        assert_eq!(packed.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn bits_come_back(bits: Vec<bool>) {
+            let mut packed = Vec::new();
+            let mut into = BitPacker::default();
+            for bit in &bits {
+                into.push(*bit, &mut packed);
+            }
+            into.finish(&mut packed);
+            let count = u64::try_from(bits.len()).unwrap();
+            prop_assert_eq!(u64::try_from(packed.len()).unwrap(), packed_len(count));
+            let mut unpacked = unpack(&packed);
+            for bit in bits {
+                prop_assert_eq!(unpacked.next(), Some(bit));
+            }
+            prop_assert!(unpacked.all(|bit| !bit));
+        }
+
+        #[test]
+        fn parts_are_utf8_as_the_whole_is(
+            text in prop_oneof![any::<String>().prop_map(String::into_bytes), any::<Vec<u8>>()],
+            part in 1_usize..5,
+        ) {
+            let mut utf8 = Utf8Check::default();
+            text.chunks(part).for_each(|part| utf8.push(part));
+            let expected = str::from_utf8(&text).err().map(|error| error.valid_up_to() as u64);
+            prop_assert_eq!(utf8.fault(), expected);
+        }
+    }
 }

@@ -1,51 +1,58 @@
 //! The header: what it says of each variable, with the places of it.
 
+#![expect(clippy::indexing_slicing, reason = "the reader of JSON gives places in the line")]
+
 use std::collections::{HashMap, HashSet};
 
-use super::json::{self, Json, Kind};
+use super::body::packed_len;
+use super::numbers::is_number;
 use crate::interchange::Error;
+use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 use crate::ndl::{Datatype, Endian, Value};
+
+/// Most bytes of a header.
+pub(super) const MAX_LEN: u64 = 16 << 20;
 
 /// The first line of a file.
 pub(super) const VERSION_LINE: &[u8] = b"ds-1.0\n";
 
 /// A whole header.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct DsHeader {
     /// The variables in the order of the text, which is the order of the body.
-    pub(super) variables: Vec<Entry>,
+    pub(super) variables: Vec<VariableEntry>,
     /// What is known about the dataset.
-    pub(super) attributes: Vec<Fact>,
+    pub(super) attributes: Vec<JsonAttribute>,
     /// What is not understood.
     pub(super) losses: Vec<String>,
 }
 
 /// An attribute as it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fact {
+pub(super) struct JsonAttribute {
     pub(super) name: String,
-    pub(super) json: Json,
+    pub(super) json: Literal,
     /// The text of the value.
     pub(super) text: String,
 }
 
 /// A variable.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct VariableEntry {
     pub(super) name: String,
     /// The byte of the file at which it stands in the header.
     pub(super) at: u64,
     pub(super) dims: Option<Vec<String>>,
     /// The extents; `None` when there is no data.
     pub(super) size: Option<Vec<u64>>,
-    /// From the beginning of the body.
+    /// From the beginning of the body; the true place once the body was looked at.
     pub(super) offset: u64,
     pub(super) len: Option<u64>,
     pub(super) element: Element,
     /// Whether a mask stands before the data.
     pub(super) missing: bool,
     pub(super) endian: Endian,
-    pub(super) attributes: Vec<Fact>,
+    pub(super) attributes: Vec<JsonAttribute>,
 }
 
 /// What the elements are.
@@ -60,20 +67,6 @@ pub(super) enum Element {
     Unicode,
 }
 
-/// The types of numbers.
-const NUMBERS: [(&str, Datatype, u64); 10] = [
-    ("int8", Datatype::Int8, 1),
-    ("int16", Datatype::Int16, 2),
-    ("int32", Datatype::Int32, 4),
-    ("int64", Datatype::Int64, 8),
-    ("uint8", Datatype::UInt8, 1),
-    ("uint16", Datatype::UInt16, 2),
-    ("uint32", Datatype::UInt32, 4),
-    ("uint64", Datatype::UInt64, 8),
-    ("float32", Datatype::Float32, 4),
-    ("float64", Datatype::Float64, 8),
-];
-
 impl Element {
     fn from_word(word: &str) -> Option<Self> {
         match word {
@@ -81,27 +74,38 @@ impl Element {
             "str" => Some(Self::Str),
             "unicode" => Some(Self::Unicode),
             _ => {
-                let (_, datatype, width) = NUMBERS.iter().find(|(known, ..)| *known == word)?;
-                Some(Self::Number(datatype.clone(), *width))
+                let datatype = Datatype::from_word(word).filter(is_number)?;
+                let width = datatype.packed_size()?;
+                Some(Self::Number(datatype, width))
             }
         }
     }
 
-    pub(super) fn word(&self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::Str => "str",
-            Self::Unicode => "unicode",
-            Self::Number(datatype, _) => datatype.word().unwrap_or_default(),
-        }
+    /// Whether elements are texts, of which the body holds lengths and then bytes.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Str | Self::Unicode)
     }
 }
 
-impl Entry {
+impl VariableEntry {
     /// Elements, missing ones too; 0 without data.
     pub(super) fn count(&self) -> u64 {
-        // The product was checked.
-        self.size.as_ref().map_or(0, |size| product(size).unwrap_or(u64::MAX))
+        let size = self.size.as_ref();
+        size.map_or(0, |size| product(size).expect("it is checked when the header is read"))
+    }
+
+    /// Bytes of the mask before the data.
+    pub(super) fn mask_len(&self) -> u64 {
+        if self.missing { packed_len(self.count()) } else { 0 }
+    }
+
+    /// Whether it is the coordinate of a dimension: it alone runs along the dimension of its name.
+    ///
+    /// Without elements it can be none, and neither can a name be that means a path.
+    pub(super) fn is_coordinate(&self) -> bool {
+        let is_alone = self.dims.as_deref() == Some(std::slice::from_ref(&self.name));
+        let is_sound = !self.name.is_empty() && !self.name.contains('/');
+        is_alone && is_sound && matches!(self.size.as_deref(), Some([length]) if *length > 0)
     }
 }
 
@@ -128,22 +132,19 @@ pub(super) fn escape(name: &str) -> String {
 }
 
 /// Reads the header line, which begins at byte `base`.
-pub(super) fn parse(line: &[u8], base: u64) -> Result<Header, Error> {
-    let root = json::parse(line, base)?;
-    let at = root.at;
-    let Kind::Map(entries) = root.kind else {
-        return Err(unexpected("an object", at, root.describe()));
-    };
-    let source = Source { line, base };
-    let mut header = Header { variables: Vec::new(), attributes: Vec::new(), losses: Vec::new() };
+pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
+    let root = literal::parse(line, base, Language::Json)?;
+    let LiteralKind::Map(entries) = root.kind else { return Err(unexpected(&root, "an object")) };
+    let mut header = HeaderReader { line, base, losses: Vec::new() };
+    let (mut variables, mut attributes) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
-    for (at, key, value) in entries {
-        let found = value.describe();
-        let Kind::Map(members) = value.kind else {
-            return Err(unexpected(&format!("an object for {key:?}"), value.at, found));
+    for (at, key, value) in members(entries) {
+        let LiteralKind::Map(map) = value.kind else {
+            return Err(unexpected(&value, &format!("an object for {key:?}")));
         };
+        let members = members(map);
         if key == "." {
-            header.attributes = source.facts(members, "the dataset", &mut header.losses)?;
+            attributes = header.attributes(members, "the dataset")?;
         } else if key.starts_with('.') {
             header.losses.push(format!("the key {key:?} of the header is not known"));
         } else {
@@ -152,63 +153,76 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<Header, Error> {
                 let reason = format!("expected each variable once, found {name:?} again");
                 return Err(Error::malformed(at, reason));
             }
-            header.variables.push(source.entry(name, at, members, &mut header.losses)?);
+            variables.push(header.entry(name, at, members)?);
         }
     }
-    header.check_dims()?;
-    Ok(header)
+    check_dims(&variables)?;
+    Ok(DsHeader { variables, attributes, losses: header.losses })
 }
 
-impl Header {
-    /// That each dimension has one length.
-    fn check_dims(&self) -> Result<(), Error> {
-        let mut lengths: HashMap<&str, (u64, &str)> = HashMap::new();
-        for entry in &self.variables {
-            let (Some(dims), Some(size)) = (&entry.dims, &entry.size) else { continue };
-            for (dim, &length) in dims.iter().zip(size) {
-                let &mut (known, first) = lengths.entry(dim).or_insert((length, &entry.name));
-                if known != length {
-                    let name = &entry.name;
-                    let reason = format!(
-                        "expected the dimension {dim:?} of {name:?} to have the {known} elements that it \
-                         has in {first:?}, found {length}"
-                    );
-                    return Err(Error::malformed(entry.at, reason));
-                }
+/// The keys of an object, with the place of each, and its values.
+type Members = Vec<(u64, String, Literal)>;
+
+fn members(map: Vec<(Literal, Literal)>) -> Members {
+    let member = |(key, value): (Literal, Literal)| match key.kind {
+        LiteralKind::Text(text) => (key.offset, text, value),
+        _ => unreachable!("the keys of JSON are texts"),
+    };
+    map.into_iter().map(member).collect()
+}
+
+/// That something else than a value was expected.
+fn unexpected(json: &Literal, expected: &str) -> Error {
+    Error::malformed(json.offset, format!("expected {expected}, found {}", describe(json)))
+}
+
+/// A value in a message.
+pub(super) fn describe(json: &Literal) -> &'static str {
+    match &json.kind {
+        LiteralKind::Null => "null",
+        LiteralKind::Bool(_) => "a boolean",
+        LiteralKind::Number(Value::Float(_)) => "a float",
+        LiteralKind::Number(_) | LiteralKind::Huge => "an integer",
+        LiteralKind::Text(_) => "a text",
+        LiteralKind::List(_) | LiteralKind::Tuple(_) => "a list",
+        LiteralKind::Map(_) => "an object",
+    }
+}
+
+/// That each dimension has one length.
+fn check_dims(variables: &[VariableEntry]) -> Result<(), Error> {
+    let mut lengths: HashMap<&str, (u64, &str)> = HashMap::new();
+    for entry in variables {
+        let (Some(dims), Some(size)) = (&entry.dims, &entry.size) else { continue };
+        for (dim, &length) in dims.iter().zip(size) {
+            let &mut (known, first) = lengths.entry(dim).or_insert((length, &entry.name));
+            if known != length {
+                let name = &entry.name;
+                let reason = format!(
+                    "expected the dimension {dim:?} of {name:?} to have the {known} elements that it \
+                     has in {first:?}, found {length}"
+                );
+                return Err(Error::malformed(entry.at, reason));
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
-fn unexpected(expected: &str, at: u64, found: &str) -> Error {
-    Error::malformed(at, format!("expected {expected}, found {found}"))
-}
-
-/// The text that the values come from.
-struct Source<'a> {
+/// The text that the values come from, and what in it is not understood.
+struct HeaderReader<'a> {
     line: &'a [u8],
     base: u64,
+    losses: Vec<String>,
 }
 
-impl Source<'_> {
-    fn text(&self, json: &Json) -> String {
-        let place = |at: u64| usize::try_from(at.saturating_sub(self.base)).unwrap_or(usize::MAX);
-        let text = self.line.get(place(json.at)..place(json.end)).unwrap_or_default();
-        String::from_utf8_lossy(text).into_owned()
-    }
-
-    fn facts(
-        &self,
-        members: Vec<(u64, String, Json)>,
-        of: &str,
-        losses: &mut Vec<String>,
-    ) -> Result<Vec<Fact>, Error> {
+impl HeaderReader<'_> {
+    fn attributes(&mut self, members: Members, of: &str) -> Result<Vec<JsonAttribute>, Error> {
         let mut names = HashSet::new();
-        let mut facts = Vec::new();
+        let mut attributes = Vec::new();
         for (at, key, json) in members {
             if key.starts_with('.') {
-                losses.push(format!("the key {key:?} of {of} is not known"));
+                self.losses.push(format!("the key {key:?} of {of} is not known"));
                 continue;
             }
             let name = unescape(&key).to_owned();
@@ -216,20 +230,17 @@ impl Source<'_> {
                 let reason = format!("expected each attribute once, found {name:?} again");
                 return Err(Error::malformed(at, reason));
             }
-            facts.push(Fact { name, text: self.text(&json), json });
+            let [begin, end] = [json.offset, json.end]
+                .map(|at| usize::try_from(at - self.base).expect("the line is in memory"));
+            let text = String::from_utf8_lossy(&self.line[begin..end]).into_owned();
+            attributes.push(JsonAttribute { name, json, text });
         }
-        Ok(facts)
+        Ok(attributes)
     }
 
     /// A variable; what is not said is what version 5 of the reference implementation takes.
-    fn entry(
-        &self,
-        name: String,
-        at: u64,
-        members: Vec<(u64, String, Json)>,
-        losses: &mut Vec<String>,
-    ) -> Result<Entry, Error> {
-        let mut entry = Entry {
+    fn entry(&mut self, name: String, at: u64, members: Members) -> Result<VariableEntry, Error> {
+        let mut entry = VariableEntry {
             name,
             at,
             dims: None,
@@ -246,124 +257,108 @@ impl Source<'_> {
         let mut kind = None;
         for (at, key, json) in members {
             match key.as_str() {
-                ".dims" => {
-                    dims_at = json.at;
-                    entry.dims = dims(&json)?;
-                }
+                ".dims" => (dims_at, entry.dims) = (json.offset, dims(&json)?),
                 ".size" => {
-                    size_at = json.at;
-                    entry.size = size(&json)?;
+                    let count = |json: &Literal| count(json, "`.size`");
+                    (size_at, entry.size) =
+                        (json.offset, list(&json, "a list or null for `.size`", count)?);
                 }
                 ".offset" => entry.offset = count(&json, "`.offset`")?,
                 ".len" => entry.len = Some(count(&json, "`.len`")?),
                 ".type" => kind = Some(json),
                 ".missing" => match json.kind {
-                    Kind::Bool(missing) => entry.missing = missing,
-                    _ => {
-                        let found = json.describe();
-                        return Err(unexpected("a boolean for `.missing`", json.at, found));
-                    }
+                    LiteralKind::Bool(missing) => entry.missing = missing,
+                    _ => return Err(unexpected(&json, "a boolean for `.missing`")),
                 },
                 ".endian" => entry.endian = endian(&json)?,
                 _ => others.push((at, key, json)),
             }
         }
-        // Without data there may be no type either.
-        if let (Some(json), Some(_)) = (&kind, &entry.size) {
-            entry.element = element(json)?;
-        }
         if let Some(size) = &entry.size {
-            check_size(size, &entry.element, size_at)?;
-            if let Some(dims) = &entry.dims
-                && dims.len() != size.len()
-            {
+            // Without data there may be no type either.
+            if let Some(json) = &kind {
+                entry.element = element(json)?;
+            }
+            let width = match &entry.element {
+                Element::Number(_, width) => *width,
+                Element::Bool => 1,
+                Element::Str | Element::Unicode => 8,
+            };
+            if product(size).and_then(|count| count.checked_mul(width)).is_none() {
+                let reason =
+                    format!("expected extents whose data 64 bits can count, found {size:?}");
+                return Err(Error::malformed(size_at, reason));
+            }
+            if let Some(dims) = entry.dims.as_ref().filter(|dims| dims.len() != size.len()) {
                 let (wanted, found) = (size.len(), dims.len());
                 let reason = format!("expected {wanted} names in `.dims`, found {found}");
                 return Err(Error::malformed(dims_at, reason));
             }
         }
-        entry.attributes = self.facts(others, &format!("{:?}", entry.name), losses)?;
+        entry.attributes = self.attributes(others, &format!("{:?}", entry.name))?;
         Ok(entry)
     }
 }
 
-fn check_size(size: &[u64], element: &Element, at: u64) -> Result<(), Error> {
-    let width = match element {
-        Element::Number(_, width) => *width,
-        Element::Bool => 1,
-        Element::Str | Element::Unicode => 8,
-    };
-    match product(size).and_then(|count| count.checked_mul(width)) {
-        Some(_) => Ok(()),
-        None => {
-            let reason = format!("expected extents whose data 64 bits can count, found {size:?}");
-            Err(Error::malformed(at, reason))
-        }
+fn list<T>(
+    json: &Literal,
+    expected: &str,
+    item: impl Fn(&Literal) -> Result<T, Error>,
+) -> Result<Option<Vec<T>>, Error> {
+    match &json.kind {
+        LiteralKind::Null => Ok(None),
+        LiteralKind::List(list) => list.iter().map(item).collect::<Result<_, _>>().map(Some),
+        _ => Err(unexpected(json, expected)),
     }
 }
 
-fn dims(json: &Json) -> Result<Option<Vec<String>>, Error> {
+fn dims(json: &Literal) -> Result<Option<Vec<String>>, Error> {
+    let name = |json: &Literal| match &json.kind {
+        LiteralKind::Text(name) => Ok(name.clone()),
+        _ => Err(unexpected(json, "a name in `.dims`")),
+    };
     match &json.kind {
-        Kind::Null => Ok(None),
         // A name alone is taken for a list of one.
-        Kind::Text(name) => Ok(Some(vec![name.clone()])),
-        Kind::List(list) => list
-            .iter()
-            .map(|json| match &json.kind {
-                Kind::Text(name) => Ok(name.clone()),
-                _ => Err(unexpected("a name in `.dims`", json.at, json.describe())),
-            })
-            .collect::<Result<_, _>>()
-            .map(Some),
-        _ => Err(unexpected("a list for `.dims`", json.at, json.describe())),
+        LiteralKind::Text(_) => Ok(Some(vec![name(json)?])),
+        _ => list(json, "a list for `.dims`", name),
     }
 }
 
-fn size(json: &Json) -> Result<Option<Vec<u64>>, Error> {
+fn count(json: &Literal, key: &str) -> Result<u64, Error> {
+    let expected = format!("an integer of at least 0 for {key}");
     match &json.kind {
-        Kind::Null => Ok(None),
-        Kind::List(list) => {
-            list.iter().map(|json| count(json, "`.size`")).collect::<Result<_, _>>().map(Some)
+        LiteralKind::Number(number @ (Value::Int(_) | Value::UInt(_))) => {
+            let found = number.as_integer().expect("it is one");
+            u64::try_from(found).map_err(|_| {
+                Error::malformed(json.offset, format!("expected {expected}, found {found}"))
+            })
         }
-        _ => Err(unexpected("a list or null for `.size`", json.at, json.describe())),
+        _ => Err(unexpected(json, &expected)),
     }
 }
 
-fn count(json: &Json, key: &str) -> Result<u64, Error> {
-    let number = match &json.kind {
-        Kind::Number(number) => number.as_integer().and_then(|number| u64::try_from(number).ok()),
-        _ => None,
-    };
-    number.ok_or_else(|| {
-        let found = match &json.kind {
-            Kind::Number(Value::Int(number)) => number.to_string(),
-            _ => json.describe().to_owned(),
-        };
-        unexpected(&format!("an integer of at least 0 for {key}"), json.at, &found)
-    })
-}
-
-fn element(json: &Json) -> Result<Element, Error> {
-    let Kind::Text(word) = &json.kind else {
-        return Err(unexpected("a text for `.type`", json.at, json.describe()));
+fn element(json: &Literal) -> Result<Element, Error> {
+    let LiteralKind::Text(word) = &json.kind else {
+        return Err(unexpected(json, "a text for `.type`"));
     };
     Element::from_word(word).ok_or_else(|| {
         let reason = format!(
             "expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`, \
              found {word:?}"
         );
-        Error::malformed(json.at, reason)
+        Error::malformed(json.offset, reason)
     })
 }
 
-fn endian(json: &Json) -> Result<Endian, Error> {
+fn endian(json: &Literal) -> Result<Endian, Error> {
+    let expected = "`l` or `b` for `.endian`";
     match &json.kind {
-        Kind::Text(word) if word == "l" => Ok(Endian::Little),
-        Kind::Text(word) if word == "b" => Ok(Endian::Big),
-        Kind::Text(word) => {
-            Err(unexpected("`l` or `b` for `.endian`", json.at, &format!("{word:?}")))
+        LiteralKind::Text(word) if word == "l" => Ok(Endian::Little),
+        LiteralKind::Text(word) if word == "b" => Ok(Endian::Big),
+        LiteralKind::Text(word) => {
+            Err(Error::malformed(json.offset, format!("expected {expected}, found {word:?}")))
         }
-        _ => Err(unexpected("`l` or `b` for `.endian`", json.at, json.describe())),
+        _ => Err(unexpected(json, expected)),
     }
 }
 
@@ -371,7 +366,7 @@ fn endian(json: &Json) -> Result<Endian, Error> {
 mod tests {
     use super::*;
 
-    fn header(text: &str) -> Header {
+    fn header(text: &str) -> DsHeader {
         parse(text.as_bytes(), 7).unwrap()
     }
 

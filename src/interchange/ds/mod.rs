@@ -24,23 +24,567 @@
 //! What the reference implementation writes wrongly is read as it is meant: lengths of texts that do
 //! not add up to the file, and booleans without byte order or of a number that 8 does not divide.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "places of arrays and in buffers are made here, not read from a file"
+)]
+
 mod attributes;
-mod bits;
 mod body;
-mod chunks;
-mod fill;
+mod elements;
 mod header;
-mod json;
-mod kind;
-mod mapping;
-mod read;
+mod numbers;
 #[cfg(test)]
 mod round_trip;
-mod stream;
-mod strings;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use read::{Array, Content, Data, ReadOptions, Reader};
-pub use write::{WriteOptions, Writer};
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+pub use self::write::{WriteOptions, Writer};
+
+use self::attributes::{DIMS, FILL_VALUE};
+use self::body::{Body, ElementPart, ElementReader, MAX_TEXTS, Stored, Texts, Utf8Check};
+use self::header::{Element, VERSION_LINE, VariableEntry};
+use super::{Error, Variable, element_of_word};
+use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
+use crate::ra::{ElementType, Header, MAX_NDIMS};
+
+/// Most bytes of texts that are no UTF-8, once each has the room of the longest.
+const MAX_PADDED: u64 = 64 << 20;
+
+/// The number of the member `missing` of a truth value.
+const MISSING_BOOL: u8 = 2;
+
+/// How to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadOptions {
+    /// Give the mask of `NAME`, when it has missing elements, as a variable `NAME.mask` of truth values
+    /// behind it.
+    pub masks: bool,
+}
+
+/// A file, of which the header is read.
+///
+/// The places of its variables are checked when it is opened, so that what comes later can fail only when
+/// reading fails or a variable has no counterpart. Names are as the file has them: who makes paths of
+/// them has to check them.
+///
+/// ```
+/// use std::io::{Cursor, Read};
+/// use ra_pack::interchange::ds::{Content, ReadOptions, Reader};
+///
+/// let file = b"ds-1.0\n{\"x\": {\".size\": [2], \".offset\": 0, \".len\": 2, \".type\": \"int8\", \
+///              \".endian\": \"b\", \"units\": \"m\"}, \".\": {}}\n\x01\xFF";
+/// let mut reader = Reader::open(Cursor::new(file), ReadOptions::default())?;
+/// assert_eq!(reader.names().collect::<Vec<_>>(), ["x"]);
+/// let array = reader.array(0)?;
+/// let Content::Data(variable) = &array.content else { panic!("numbers have data") };
+/// assert_eq!(variable.header.dims(), [2]);
+/// assert_eq!(variable.description.attributes[0].name, "units");
+/// let mut data = Vec::new();
+/// reader.data(&array).read_to_end(&mut data)?;
+/// assert_eq!(data, [1, 0xFF]);
+/// # Ok::<(), ra_pack::interchange::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    body: Body<R>,
+    entries: Vec<VariableEntry>,
+    arrays: Vec<ArrayName>,
+    coordinates: HashSet<String>,
+    attributes: Vec<Attribute>,
+    losses: Vec<String>,
+}
+
+/// An array that is given for a variable: the variable itself, or its mask.
+#[derive(Debug)]
+struct ArrayName {
+    name: String,
+    /// Which variable.
+    entry: usize,
+    is_mask: bool,
+}
+
+/// An array of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// What it is.
+    pub content: Content,
+    /// Whether it is the coordinate of the dimension of its name, to which the shapes of other arrays refer: its
+    /// description is that of a dimcoord.
+    pub is_coordinate: bool,
+    origin: Origin,
+}
+
+/// What an array is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// An array with data.
+    Data(Variable),
+    /// Texts, which stand as `value` in the description: they have no RawArray.
+    Inline {
+        /// The description.
+        description: Ndarray,
+        /// What the file says and the description does not, one sentence each.
+        losses: Vec<String>,
+    },
+}
+
+impl Array {
+    /// Its description.
+    pub fn description(&self) -> &Ndarray {
+        match &self.content {
+            Content::Data(variable) => &variable.description,
+            Content::Inline { description, .. } => description,
+        }
+    }
+}
+
+/// Where the data come from.
+#[derive(Debug, Clone, PartialEq)]
+enum Origin {
+    /// The body, with the bits of the number for what is missing.
+    Body(ElementReader, u64),
+    Memory(Vec<u8>),
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Reads the header of a file, which is the whole of `reader` wherever that stands.
+    ///
+    /// # Errors
+    ///
+    /// When it is no file of version 1.0, the header is not what the format demands, variables lie
+    /// outside of the file, or reading fails.
+    pub fn open(mut reader: R, options: ReadOptions) -> Result<Self, Error> {
+        let file_len = reader.seek(SeekFrom::End(0))?;
+        reader.seek(SeekFrom::Start(0))?;
+        let mut lines = BufReader::new(&mut reader);
+        version(&mut lines)?;
+        let base = VERSION_LINE.len() as u64;
+        let mut line = Vec::new();
+        let len = lines.by_ref().take(header::MAX_LEN).read_until(b'\n', &mut line)? as u64;
+        if line.pop() != Some(b'\n') {
+            let reason = if len == header::MAX_LEN {
+                format!("expected a header of at most {len} bytes, found more")
+            } else {
+                "expected a line end behind the header, found the end of the file".to_owned()
+            };
+            return Err(Error::malformed(base + len, reason));
+        }
+        let header::DsHeader { variables: mut entries, attributes, mut losses } =
+            header::parse(&line, base)?;
+        let start = base + len;
+        // A file that becomes shorter meanwhile is cut off.
+        let mut body = Body { inner: reader, start, len: file_len.saturating_sub(start) };
+        let unused = body.place(&mut entries)?;
+        if unused > 0 {
+            losses.push(format!("{unused} bytes of the file belong to no variable"));
+        }
+        let attributes = attributes.iter();
+        let attributes =
+            attributes.map(|found| attributes::read(found, "the dataset", &mut losses)).collect();
+        let arrays = array_names(&entries, options, &mut losses)?;
+        let coordinates = entries.iter().filter(|entry| entry.is_coordinate());
+        let coordinates = coordinates.map(|entry| entry.name.clone()).collect();
+        Ok(Self { body, entries, arrays, coordinates, attributes, losses })
+    }
+
+    /// The name of each array, in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.iter().map(|array| array.name.as_str())
+    }
+
+    /// What is known about the whole: attributes of the group that the arrays come into.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// What the file says besides its arrays and attributes, one sentence each.
+    pub fn losses(&self) -> &[String] {
+        &self.losses
+    }
+
+    /// Describes the array at `index` of [`names`](Self::names). Where elements are missing all of its data
+    /// are read, to find one that stands for them.
+    ///
+    /// # Errors
+    ///
+    /// When the array has no counterpart, texts are no UTF-8, there is none at `index`, or reading fails.
+    pub fn array(&mut self, index: usize) -> Result<Array, Error> {
+        let Self { body, entries, arrays, coordinates, .. } = self;
+        let Some(ArrayName { name, entry: number, is_mask }) = arrays.get(index) else {
+            let reason = format!("there are {} arrays, and none at index {index}", arrays.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason).into());
+        };
+        let entry = &entries[*number];
+        let mut losses = Vec::new();
+        let description = describe(entry, name, coordinates, &mut losses);
+        let array = UndecidedArray { entry, description, losses };
+        let (content, origin) = match &entry.element {
+            _ if *is_mask => array.mask()?,
+            Element::Number(datatype, width) => array.numbers(body, datatype, *width)?,
+            Element::Bool => array.bools()?,
+            Element::Str | Element::Unicode if entry.size.as_ref().is_some_and(Vec::is_empty) => {
+                array.text(body)?
+            }
+            Element::Str | Element::Unicode => array.texts(body)?,
+        };
+        Ok(Array { content, is_coordinate: entry.is_coordinate() && !is_mask, origin })
+    }
+
+    /// The data of an array of this file, little-endian, the last index fastest; nothing of an
+    /// array of texts.
+    pub fn data(&mut self, array: &Array) -> Data<'_, R> {
+        let (elements, fill, buffer) = match &array.origin {
+            Origin::Body(elements, fill) => (Some(elements.clone()), *fill, Vec::new()),
+            Origin::Memory(bytes) => (None, 0, bytes.clone()),
+        };
+        let (part, block) = (ElementPart::default(), io::Cursor::new(buffer));
+        Data { body: &mut self.body, elements, fill, part, block }
+    }
+}
+
+fn version(lines: &mut impl BufRead) -> Result<(), Error> {
+    let mut line = Vec::new();
+    lines.take(64).read_until(b'\n', &mut line)?;
+    if line == VERSION_LINE {
+        return Ok(());
+    }
+    let at = line.iter().zip(VERSION_LINE).take_while(|(found, known)| found == known).count();
+    let shown = line[..line.len().min(16)].escape_ascii();
+    let reason = format!("expected `ds-1.0` and a line end, found `{shown}`");
+    Err(Error::malformed(at as u64, reason))
+}
+
+fn array_names(
+    entries: &[VariableEntry],
+    options: ReadOptions,
+    losses: &mut Vec<String>,
+) -> Result<Vec<ArrayName>, Error> {
+    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let mut arrays = Vec::new();
+    for (index, VariableEntry { name, size, missing, attributes, .. }) in entries.iter().enumerate()
+    {
+        if size.is_none() {
+            let known = attributes.iter().map(|found| format!("{:?}: {}", found.name, found.text));
+            let known = known.collect::<Vec<_>>().join(", ");
+            let with = if known.is_empty() { "" } else { " with its attributes " };
+            losses.push(format!("the variable {name:?} has no data, and is left out{with}{known}"));
+            continue;
+        }
+        arrays.push(ArrayName { name: name.clone(), entry: index, is_mask: false });
+        if options.masks && *missing {
+            let mask = format!("{name}.mask");
+            if names.contains(mask.as_str()) {
+                return Err(Error::no_counterpart(
+                    format!("the mask of {name:?} would be {mask:?}, which is another variable"),
+                    "rename that, or read without masks",
+                ));
+            }
+            arrays.push(ArrayName { name: mask, entry: index, is_mask: true });
+        }
+    }
+    Ok(arrays)
+}
+
+/// The description of a variable, without datatype, value and fill: `name` is its own or that of its mask.
+fn describe(
+    entry: &VariableEntry,
+    name: &str,
+    coordinates: &HashSet<String>,
+    losses: &mut Vec<String>,
+) -> Ndarray {
+    let size = entry.size.as_deref().expect("only what has data is an array");
+    let is_own = name == entry.name;
+    let mut shape: Vec<Extent> = size.iter().map(|extent| Extent::Fixed(*extent)).collect();
+    let mut names = None;
+    if let Some(dims) = entry.dims.as_ref().filter(|_| !(is_own && entry.is_coordinate())) {
+        for (extent, dim) in shape.iter_mut().zip(dims) {
+            if coordinates.contains(dim) {
+                *extent = Extent::Coord(dim.clone());
+            } else {
+                names = Some(attributes::dims(dims));
+            }
+        }
+    }
+    let mut attributes = Vec::new();
+    let of = format!("{name:?}");
+    for found in entry.attributes.iter().filter(|_| is_own) {
+        if found.name == DIMS && names.is_some() {
+            losses.push(format!(
+                "the attribute {DIMS:?} of {of} is left out, since it names the dimensions here: {}",
+                found.text
+            ));
+        } else {
+            attributes.push(attributes::read(found, &of, losses));
+        }
+    }
+    attributes.extend(names);
+    let storage = (size.len() > 1).then(|| Storage { order: Order::Row, ..Storage::default() });
+    let (name, datatype) = (name.to_owned(), Datatype::String);
+    Ndarray { name, shape, datatype, value: None, attributes, storage }
+}
+
+/// Truth values, with a third member where some are missing.
+fn truth(with_missing: bool) -> Datatype {
+    let members = [("false", 0), ("true", 1), ("missing", MISSING_BOOL.into())];
+    let members = members.into_iter().take(if with_missing { 3 } else { 2 });
+    let members = members.map(|(name, number)| (name.to_owned(), number)).collect();
+    Datatype::Enum { base: Some(Integer::UInt8), members }
+}
+
+/// Texts of one length that are no UTF-8.
+fn opaque(size: u64) -> (Datatype, ElementType) {
+    let element = ElementType::new(0, size).expect("a text that is not UTF-8 has bytes");
+    (Datatype::Opaque { size, tag: Some("text".to_owned()) }, element)
+}
+
+/// The refusal of a shape that no header of a RawArray has.
+fn no_header(name: &str, reason: &str) -> Error {
+    Error::no_counterpart(format!("{name:?}: {reason}"), "reshape it to fewer dimensions")
+}
+
+/// A variable whose datatype is to be found.
+struct UndecidedArray<'a> {
+    entry: &'a VariableEntry,
+    description: Ndarray,
+    losses: Vec<String>,
+}
+
+impl UndecidedArray<'_> {
+    fn reader(&self, stored: Stored) -> ElementReader {
+        let mask = self.entry.missing.then_some(self.entry.offset);
+        let data = self.entry.offset + self.entry.mask_len();
+        ElementReader::new(stored, mask, data, self.entry.count())
+    }
+
+    /// An array of these elements; its dims are those of the variable unless it has others.
+    fn finish(
+        self,
+        (datatype, element): (Datatype, ElementType),
+        dims: Option<Vec<u64>>,
+        origin: Origin,
+    ) -> Result<(Content, Origin), Error> {
+        let own = || self.entry.size.iter().flatten().rev().copied().collect();
+        let header = Header::new(element, dims.unwrap_or_else(own))
+            .map_err(|error| no_header(&self.entry.name, &error.to_string()))?;
+        let description = Ndarray { datatype, ..self.description };
+        Ok((Content::Data(Variable { header, description, losses: self.losses }), origin))
+    }
+
+    /// Says which element stands for what is missing.
+    fn set_fill(&mut self, value: Value) {
+        self.description.storage.get_or_insert_default().fillvalue = Some(value);
+    }
+
+    /// The element for what is missing that the file names.
+    fn wanted_fill(&self) -> Option<Value> {
+        let found = self.entry.attributes.iter().find(|found| found.name == FILL_VALUE)?;
+        let attribute = attributes::read(found, "", &mut Vec::new());
+        attribute.shape.is_empty().then_some(attribute.value)
+    }
+
+    fn mask(self) -> Result<(Content, Origin), Error> {
+        let origin = Origin::Body(self.reader(Stored::Mask), 0);
+        self.finish((truth(false), ElementType::UINT8), None, origin)
+    }
+
+    fn bools(mut self) -> Result<(Content, Origin), Error> {
+        let origin = Origin::Body(self.reader(Stored::Bools), MISSING_BOOL.into());
+        let is_masked = self.entry.missing;
+        if is_masked {
+            self.set_fill(Value::Int(MISSING_BOOL.into()));
+        }
+        self.finish((truth(is_masked), ElementType::UINT8), None, origin)
+    }
+
+    fn numbers<R: Read + Seek>(
+        mut self,
+        body: &mut Body<R>,
+        datatype: &Datatype,
+        width: u64,
+    ) -> Result<(Content, Origin), Error> {
+        let elements = self.reader(Stored::Numbers { width, endian: self.entry.endian });
+        let mut fill = 0;
+        if self.entry.missing {
+            fill = self.unused_number(body, datatype, &elements)?;
+            self.set_fill(numbers::to_value(fill, datatype));
+        }
+        let element = element_of_word(datatype).expect("every number of the format is a word");
+        self.finish((datatype.clone(), element), None, Origin::Body(elements, fill))
+    }
+
+    /// The bits of a number that the data do not have.
+    fn unused_number<R: Read + Seek>(
+        &mut self,
+        body: &mut Body<R>,
+        datatype: &Datatype,
+        elements: &ElementReader,
+    ) -> Result<u64, Error> {
+        let name = &self.entry.name;
+        let wanted = self.wanted_fill();
+        let bits = wanted.as_ref().and_then(|wanted| numbers::to_bits(wanted, datatype));
+        let width = elements.width();
+        let unused = numbers::choose_unused(datatype, width, bits, |each| {
+            let (mut elements, mut part) = (elements.clone(), ElementPart::default());
+            while elements.next(body, &mut part)? {
+                body::numbers(&part.values, width).for_each(&mut *each);
+            }
+            Ok(())
+        })?;
+        let Some(unused) = unused else {
+            return Err(Error::no_counterpart(
+                format!(
+                    "{name:?} has missing elements and every number of `{datatype}`, so that none is left to \
+                     stand for them"
+                ),
+                "store it as a wider type",
+            ));
+        };
+        if wanted.is_some() && bits != Some(unused) {
+            self.losses.push(format!(
+                "`_FillValue` of {name:?} is an element of its data or none of `{datatype}`, so that another one \
+                 stands for what is missing"
+            ));
+        }
+        Ok(unused)
+    }
+
+    /// A text alone: its bytes are an array.
+    fn text<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
+        let entry = self.entry;
+        let before = entry.mask_len() + 8;
+        let len = match body.present(entry)? {
+            0 => {
+                self.set_fill(Value::from(""));
+                0
+            }
+            _ => body.real_len(entry)? - before,
+        };
+        let data = entry.offset + before;
+        let mut utf8 = Utf8Check::default();
+        body.scan(data, len, |bytes| utf8.push(bytes))?;
+        let (elements, dims) = match utf8.fault() {
+            None => ((Datatype::String, ElementType::UINT8), vec![len]),
+            Some(at) if entry.element == Element::Unicode => {
+                return Err(body.not_utf8(data + at, entry));
+            }
+            Some(_) => (opaque(len), Vec::new()),
+        };
+        let stored = Stored::Numbers { width: 1, endian: Endian::Little };
+        let origin = Origin::Body(ElementReader::new(stored, None, data, len), 0);
+        self.finish(elements, Some(dims), origin)
+    }
+
+    /// Texts: their values stand in the description, or when they are no UTF-8 each has the same room.
+    fn texts<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
+        let name = &self.entry.name;
+        let texts = body.texts(self.entry)?;
+        let text = |text: &Option<Vec<u8>>| match text {
+            Some(text) => str::from_utf8(text).map(|text| Some(text.to_owned())),
+            None => Ok(None),
+        };
+        let Ok(texts) = texts.iter().map(text).collect::<Result<Vec<_>, _>>() else {
+            return self.padded(&texts);
+        };
+        let size = &self.description.shape;
+        if size.len() > MAX_NDIMS {
+            return Err(no_header(name, &format!("there are {} dimensions", size.len())));
+        }
+        let size = self.entry.size.clone().expect("only what has data is an array");
+        // Of `[1000000000, 0]` there are no texts, but many lists.
+        let mut lists = size.iter().scan(1_u64, |lists, extent| {
+            *lists = lists.saturating_mul(*extent);
+            Some(*lists)
+        });
+        if lists.any(|lists| lists > MAX_TEXTS) {
+            return Err(no_header(name, "there are too many lists in its value"));
+        }
+        let mut fill = String::new();
+        if self.entry.missing {
+            let wanted = self.wanted_fill();
+            fill = unused_text(&texts, wanted.as_ref().and_then(Value::as_str));
+            self.set_fill(Value::from(fill.clone()));
+        }
+        let leaves = texts.into_iter().map(|text| text.unwrap_or_else(|| fill.clone()));
+        let value = attributes::nest(&size, &mut leaves.map(Value::String));
+        let description = Ndarray { value: Some(value), ..self.description };
+        let content = Content::Inline { description, losses: self.losses };
+        Ok((content, Origin::Memory(Vec::new())))
+    }
+
+    fn padded(mut self, texts: &Texts) -> Result<(Content, Origin), Error> {
+        let name = &self.entry.name;
+        let is_masked = self.entry.missing;
+        let refuse = |reason: &str| {
+            let reason = format!("{name:?} has texts that are not UTF-8, and {reason}");
+            Err(Error::no_counterpart(reason, "store them as `unicode`, or as numbers"))
+        };
+        let mut present = texts.iter().flatten();
+        let width = present.clone().map(Vec::len).max().expect("one of them is not UTF-8");
+        if present.clone().any(|text| text.ends_with(b"\0")) {
+            return refuse("some end in zero bytes, which is what fills them up");
+        }
+        if is_masked && present.any(Vec::is_empty) {
+            return refuse("some are empty, which is what stands for a missing one");
+        }
+        let total = (width as u64).checked_mul(texts.len() as u64);
+        if total.is_none_or(|total| total > MAX_PADDED) {
+            return refuse(&format!("in equal room they take more than {MAX_PADDED} bytes"));
+        }
+        let mut bytes = Vec::new();
+        for text in texts {
+            let end = bytes.len() + width;
+            bytes.extend(text.iter().flatten());
+            bytes.resize(end, 0);
+        }
+        if is_masked {
+            self.losses.push(format!("what is missing in {name:?} is filled with zero bytes"));
+        }
+        self.losses.push(format!("{name:?} is not UTF-8: each text is filled up to {width} bytes"));
+        self.finish(opaque(width as u64), None, Origin::Memory(bytes))
+    }
+}
+
+/// A text that none of them is: `wanted`, nothing at all, or `missing` with as many `_` as it takes.
+fn unused_text(texts: &[Option<String>], wanted: Option<&str>) -> String {
+    let is_used = |text: &str| texts.iter().flatten().any(|found| found == text);
+    if let Some(free) = wanted.into_iter().chain([""]).find(|text| !is_used(text)) {
+        return free.to_owned();
+    }
+    let mut free = "missing".to_owned();
+    while is_used(&free) {
+        free.push('_');
+    }
+    free
+}
+
+/// The data of an array: little-endian, the last index fastest.
+#[derive(Debug)]
+pub struct Data<'a, R> {
+    body: &'a mut Body<R>,
+    elements: Option<ElementReader>,
+    fill: u64,
+    part: ElementPart,
+    /// Elements that were read.
+    block: io::Cursor<Vec<u8>>,
+}
+
+impl<R: Read + Seek> Read for Data<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.block.read(out)?;
+        let Some(elements) = self.elements.as_mut().filter(|_| read == 0 && !out.is_empty()) else {
+            return Ok(read);
+        };
+        self.block.set_position(0);
+        self.block.get_mut().clear();
+        if elements.next(self.body, &mut self.part)? {
+            let fill = self.fill.to_le_bytes();
+            self.part.expand(&fill[..elements.width()], self.block.get_mut());
+        }
+        self.block.read(out)
+    }
+}

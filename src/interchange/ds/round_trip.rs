@@ -51,7 +51,7 @@ fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, 
 
 #[test]
 fn the_file_is_what_the_format_says() {
-    let truth = super::mapping::truth(false);
+    let truth = super::truth(false);
     let variable = array(".b", &[10], truth, ElementType::UINT8);
     let mut writer = Writer::new(WriteOptions::default());
     writer.array(&variable, false, opened(&[1, 0, 1, 1, 0, 0, 0, 0, 0, 1])).unwrap();
@@ -251,8 +251,8 @@ fn kinds() -> impl Strategy<Value = (Datatype, ElementType)> {
         Just((Datatype::UInt64, ElementType::UINT64)),
         Just((Datatype::Float32, ElementType::FLOAT32)),
         Just((Datatype::Float64, ElementType::FLOAT64)),
-        Just((super::mapping::truth(false), ElementType::UINT8)),
-        Just((super::mapping::truth(true), ElementType::UINT8)),
+        Just((super::truth(false), ElementType::UINT8)),
+        Just((super::truth(true), ElementType::UINT8)),
     ]
 }
 
@@ -268,7 +268,7 @@ prop_compose! {
         let mut variable = array("x", &size, datatype, element);
         let width = usize::try_from(element.elbyte()).unwrap();
         let is_enum = matches!(variable.description.datatype, Datatype::Enum { .. });
-        let has_missing = variable.description.datatype == super::mapping::truth(true);
+        let has_missing = variable.description.datatype == super::truth(true);
         let count = usize::try_from(variable.header.elements()).unwrap();
         let mut data = Vec::new();
         for pick in picks.iter().cycle().take(count) {
@@ -276,11 +276,11 @@ prop_compose! {
             let number = if is_enum { number % if has_missing { 3 } else { 2 } } else { number };
             data.extend_from_slice(&number.to_le_bytes()[..width]);
         }
-        let bits = super::chunks::numbers(&palette[0].to_le_bytes()[..width], width).next().unwrap();
+        let bits = super::body::numbers(&palette[0].to_le_bytes()[..width], width).next().unwrap();
         let fill = if has_missing {
             Some(Value::Int(2))
         } else if is_filled && !is_enum {
-            Some(super::fill::to_value(bits, &variable.description.datatype))
+            Some(super::numbers::to_value(bits, &variable.description.datatype))
         } else {
             None
         };
@@ -317,10 +317,10 @@ proptest! {
             datatype => datatype.clone(),
         };
         let fill = variable.description.storage.as_ref().and_then(|all| all.fillvalue.clone());
-        let fill = fill.filter(|_| mask_fill).and_then(|fill| super::fill::to_bits(&fill, &number));
+        let fill = fill.filter(|_| mask_fill).and_then(|fill| super::numbers::to_bits(&fill, &number));
         let is_fill = |element: &[u8]| {
-            let bits = super::chunks::numbers(element, width).next();
-            fill.zip(bits).is_some_and(|(fill, bits)| super::fill::is_same(fill, bits, &number))
+            let bits = super::body::numbers(element, width).next();
+            fill.zip(bits).is_some_and(|(fill, bits)| super::numbers::is_same(fill, bits, &number))
         };
         let expected = data.chunks_exact(width);
         let pairs: Vec<_> = expected.zip(again.chunks_exact(width)).collect();
@@ -338,7 +338,7 @@ proptest! {
             prop_assert_eq!(missing, expected);
         } else {
             // Without any that is missing the third member is not needed.
-            let plain = super::mapping::truth(false);
+            let plain = super::truth(false);
             let expected = if must_mask { &plain } else { &variable.description.datatype };
             prop_assert_eq!(&found.description.datatype, expected);
         }

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read as _};
 
-use super::{Array, Content, ReadOptions, Reader};
+use super::{Array, Content, ReadOptions, Reader, unused_text};
 use crate::interchange::{Error, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Order, Value};
 
@@ -84,7 +84,7 @@ fn booleans_need_no_byte_order_and_no_multiple_of_8() {
         let arrays = read(&file(&header, &[0b1011_0000, 0b0100_0000, 7])).unwrap();
         assert_eq!(arrays[0].1, [1, 0, 1, 1, 0, 0, 0, 0, 0, 1]);
         assert_eq!(arrays[1].1, [7]);
-        assert_eq!(arrays[0].0.description().datatype, super::mapping::truth(false));
+        assert_eq!(arrays[0].0.description().datatype, super::truth(false));
     }
     // Eight of them take one byte, and none takes none.
     let (_, data) = one(r#"{"x": {".size": [8], ".len": 1, ".type": "bool"}}"#, &[0x81]);
@@ -102,7 +102,7 @@ fn missing_booleans_are_a_third_member() {
     assert_eq!(arrays[0].1, [1, 2, 1, 2, 0, 2, 0, 2, 0, 2]);
     let Content::Data(variable) = &arrays[0].0.content else { panic!() };
     assert_eq!(fillvalue(variable), Some(Value::Int(2)));
-    assert_eq!(variable.description.datatype, super::mapping::truth(true));
+    assert_eq!(variable.description.datatype, super::truth(true));
     assert_eq!(arrays[1].0.description().name, "x.mask");
     assert_eq!(arrays[1].1, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
 }
@@ -394,4 +394,13 @@ fn no_truncation_is_read() {
         };
         assert!(offset <= u64::try_from(len).unwrap());
     }
+}
+
+#[test]
+fn a_fill_is_none_of_the_texts() {
+    let texts =
+        |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
+    assert_eq!(unused_text(&texts(&["a"]), Some("b")), "b");
+    assert_eq!(unused_text(&texts(&["a"]), Some("a")), "");
+    assert_eq!(unused_text(&texts(&["", "missing"]), None), "missing_");
 }

@@ -1,20 +1,17 @@
 //! Writes a file: all variables are announced, then the header is known and the data follow it.
 
+#![expect(clippy::indexing_slicing, reason = "names and bits are as many as was compared before")]
+
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use super::attributes::{self, DIMS};
-use super::bits::{Packer, packed_len};
-use super::body::count;
-use super::fill::to_value;
-use super::header::{Element, VERSION_LINE, escape, product};
-use super::json;
-use super::kind::{Kind, disagree};
-use super::mapping::FILL_VALUE;
-use super::stream::{Counted, Numbers, Open, Plan, copy, each};
-use super::strings::Utf8;
-use crate::interchange::{Error, Variable};
-use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Value};
+use super::attributes::{self, DIMS, FILL_VALUE, json_list, json_map, json_text, to_json};
+use super::body::{BitPacker, Utf8Check, packed_len};
+use super::elements::{Elements, OpenData, OutgoingData, copy};
+use super::header::{VERSION_LINE, escape, product};
+use super::numbers::{NumberType, disagree, to_value};
+use crate::interchange::{Error, Variable, row_order_extents};
+use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::ra::{ElementType, Flags};
 
 /// How to write.
@@ -56,8 +53,9 @@ pub struct WriteOptions {
 #[derive(Default)]
 pub struct Writer<'a> {
     options: WriteOptions,
+    /// Names and JSON of what is known about the whole.
     attributes: Vec<(String, String)>,
-    planned: Vec<Planned<'a>>,
+    arrays: Vec<AnnouncedArray<'a>>,
     names: HashSet<String>,
     /// How long each named dimension is, and of which array that is known.
     lengths: HashMap<String, (u64, String)>,
@@ -66,16 +64,16 @@ pub struct Writer<'a> {
 
 impl std::fmt::Debug for Writer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.planned.iter().map(|planned| &planned.name).collect();
+        let names: Vec<_> = self.arrays.iter().map(|array| &array.name).collect();
         f.debug_struct("Writer").field("arrays", &names).finish_non_exhaustive()
     }
 }
 
 /// An array that was announced.
-struct Planned<'a> {
+struct AnnouncedArray<'a> {
     name: String,
     /// Names and JSON of its attributes.
-    facts: Vec<(String, String)>,
+    attributes: Vec<(String, String)>,
     /// The dimensions that have names.
     dims: Vec<Option<String>>,
     size: Vec<u64>,
@@ -83,15 +81,45 @@ struct Planned<'a> {
     len: u64,
     word: &'static str,
     endian: Endian,
-    missing: bool,
-    data: Plan<'a>,
+    is_masked: bool,
+    data: OutgoingData<'a>,
 }
 
-/// What an array is, before how it is written.
-struct Subject<'d> {
+/// An array before it is decided how it is written.
+struct ArrayToWrite<'d> {
     description: &'d Ndarray,
     size: Vec<u64>,
     is_coordinate: bool,
+}
+
+impl ArrayToWrite<'_> {
+    fn fillvalue(&self) -> Option<&Value> {
+        self.description.storage.as_ref()?.fillvalue.as_ref()
+    }
+
+    /// The names of dimensions, and whether the attribute `_dims` gave some.
+    fn dims(&self) -> (Vec<Option<String>>, bool) {
+        if self.is_coordinate && self.size.len() == 1 {
+            return (vec![Some(self.description.name.clone())], false);
+        }
+        let mut attributes = self.description.attributes.iter();
+        let attribute = attributes.find(|attribute| attribute.name == DIMS);
+        let names: Option<Vec<&str>> = attribute.and_then(|attribute| match &attribute.value {
+            Value::List(list) => list.iter().map(Value::as_str).collect(),
+            _ => None,
+        });
+        let names = names.filter(|names| names.len() == self.size.len());
+        let mut uses_names = false;
+        let dims = self.description.shape.iter().enumerate().map(|(at, extent)| match extent {
+            // From the root: there are no groups here.
+            Extent::Coord(path) => Some(path.strip_prefix('/').unwrap_or(path).to_owned()),
+            Extent::Fixed(_) | Extent::Unlimited => {
+                uses_names |= names.is_some();
+                names.as_ref().map(|names| names[at].to_owned())
+            }
+        });
+        (dims.collect(), uses_names)
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -106,10 +134,9 @@ impl<'a> Writer<'a> {
     ///
     /// When two attributes have one name.
     pub fn attributes(&mut self, attributes: &[Attribute]) -> Result<(), Error> {
-        let facts = self.facts(attributes.iter(), "the dataset")?;
-        self.attributes.extend(facts);
-        let names: HashSet<_> = self.attributes.iter().map(|(name, _)| name).collect();
-        if names.len() == self.attributes.len() { Ok(()) } else { Err(twice("the dataset")) }
+        let known = std::mem::take(&mut self.attributes);
+        self.attributes = self.written(known, attributes.iter(), "the dataset")?;
+        Ok(())
     }
 
     /// Announces an array with data. `open` gives the data from their beginning, in the order that the description
@@ -129,44 +156,28 @@ impl<'a> Writer<'a> {
         open: impl FnMut() -> io::Result<Box<dyn Read + 'a>> + 'a,
     ) -> Result<(), Error> {
         let Variable { header, description, .. } = variable;
-        let name = &description.name;
-        if header.is_encoded() {
-            let reason = format!("the data of {name:?} are encoded");
-            return Err(Error::no_counterpart(reason, "decode them first"));
-        }
-        let mut size = header.dims().to_vec();
-        match description.order() {
-            Order::Column if description.shape.len() > 1 => {
-                return Err(Error::no_counterpart(
-                    format!(
-                        "the first index of {name:?} runs fastest, and in this format the last does"
-                    ),
-                    "reorder its data first",
-                ));
-            }
-            Order::Row => size.reverse(),
-            Order::Column | Order::RowUnreversed => {}
-        }
-        let text = description.datatype == Datatype::String && description.shape.is_empty();
-        if text {
+        let mut size = row_order_extents(variable, "this format")?;
+        let is_text = description.datatype == Datatype::String && description.shape.is_empty();
+        let mut fits = true;
+        if is_text {
+            fits = header.element() == ElementType::UINT8 && size.len() == 1;
             size.clear();
         }
-        let fits = description.shape.len() == size.len()
-            && description.shape.iter().zip(&size).all(|(extent, size)| match extent {
-                Extent::Fixed(length) => length == size,
-                Extent::Unlimited | Extent::Coord(_) => true,
-            });
-        let of_text = header.element() == ElementType::UINT8 && header.ndims() == 1;
-        if !fits || (text && !of_text) {
-            return Err(disagree(name));
+        let fixed = description.shape.iter().zip(&size);
+        let mut fixed = fixed.map(|(extent, size)| match extent {
+            Extent::Fixed(length) => length == size,
+            Extent::Unlimited | Extent::Coord(_) => true,
+        });
+        if !fits || description.shape.len() != size.len() || !fixed.all(|fits| fits) {
+            return Err(disagree(&description.name));
         }
-        let endian =
-            if header.flags().contains(Flags::BIG_ENDIAN) { Endian::Big } else { Endian::Little };
-        let subject = Subject { description, size, is_coordinate };
-        if text {
-            return self.text(&subject, header.data_len(), Box::new(open));
+        let is_big = header.flags().contains(Flags::BIG_ENDIAN);
+        let endian = if is_big { Endian::Big } else { Endian::Little };
+        let array = ArrayToWrite { description, size, is_coordinate };
+        if is_text {
+            return self.text(&array, header.data_len(), Box::new(open));
         }
-        self.numbers(&subject, header.element(), endian, Box::new(open))
+        self.numbers(&array, Some(header.element()), endian, Box::new(open))
     }
 
     /// Announces an array whose elements stand as `value` in the description.
@@ -182,23 +193,18 @@ impl<'a> Writer<'a> {
         };
         let mut leaves = Vec::new();
         let size = flatten(value, &description.shape, &mut leaves).ok_or_else(|| disagree(name))?;
-        let subject = Subject { description, size, is_coordinate };
+        let array = ArrayToWrite { description, size, is_coordinate };
         if description.datatype == Datatype::String {
-            return self.texts(&subject, &leaves);
+            return self.texts(&array, &leaves);
         }
-        let kind = Kind::of(description, None)?;
-        let width = kind.element.elbyte();
+        let number = NumberType::of(description, None)?;
         let mut bytes = Vec::new();
         for leaf in leaves {
-            let bits = kind.bits(leaf).ok_or_else(|| disagree(name))?.to_le_bytes();
-            let width = usize::try_from(width).unwrap_or(bits.len());
-            bytes.extend_from_slice(bits.get(..width).unwrap_or_default());
+            let bits = number.bits(leaf).ok_or_else(|| disagree(name))?.to_le_bytes();
+            bytes.extend_from_slice(&bits[..number.width()]);
         }
-        let open = move || {
-            let data: Box<dyn Read + 'a> = Box::new(io::Cursor::new(bytes.clone()));
-            Ok(data)
-        };
-        self.numbers(&subject, kind.element, Endian::Little, Box::new(open))
+        let open = move || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read + 'a>);
+        self.numbers(&array, None, Endian::Little, Box::new(open))
     }
 
     /// What the file will not say, one sentence each.
@@ -212,86 +218,72 @@ impl<'a> Writer<'a> {
     ///
     /// When reading or writing fails, the data of an array are shorter or longer than its header says, or
     /// truth values are neither true nor false.
-    pub fn write_to(mut self, out: &mut impl Write) -> Result<(), Error> {
+    pub fn write_to(self, out: &mut impl Write) -> Result<(), Error> {
         out.write_all(VERSION_LINE)?;
         out.write_all(self.header().as_bytes())?;
-        for planned in self.planned {
-            let mut out = Counted { out: &mut *out, written: 0 };
-            planned.data.write(&planned.name, &mut out)?;
-            if out.written != planned.len {
-                return Err(changed(&planned.name));
-            }
+        for AnnouncedArray { name, data, .. } in self.arrays {
+            data.write(&name, out)?;
         }
         Ok(())
     }
 
-    fn header(&mut self) -> String {
-        let mut unnamed = Unnamed::default();
-        let mut out = "{".to_owned();
+    fn header(&self) -> String {
+        let mut dim_names = DimNames::default();
         let mut offset = 0_u64;
-        for planned in &self.planned {
-            let dims = unnamed.complete(planned, |name| {
+        let mut variables = Vec::new();
+        for array in &self.arrays {
+            let AnnouncedArray { size, len, word, is_masked, .. } = array;
+            let dims = dim_names.complete(array, |name| {
                 self.names.contains(name) || self.lengths.contains_key(name)
             });
-            json::write_text(&mut out, &escape(&planned.name));
-            out.push_str(": {\".dims\": ");
-            json::write_list(&mut out, &dims, json::write_text);
-            out.push_str(", ");
-            for (name, json) in &planned.facts {
-                json::write_text(&mut out, &escape(name));
-                out.extend([": ", json, ", "]);
-            }
-            out.push_str("\".size\": ");
-            json::write_list(&mut out, &planned.size, |out, extent| {
-                json::write_display(out, extent);
-            });
-            let Planned { len, word, missing, endian, .. } = planned;
-            let endian = if *endian == Endian::Little { "l" } else { "b" };
-            json::write_display(
-                &mut out,
-                format_args!(
-                    ", \".offset\": {offset}, \".len\": {len}, \".type\": \"{word}\", \".missing\": {missing}, \
-                     \".endian\": \"{endian}\"}}, "
-                ),
-            );
-            offset = offset.saturating_add(*len);
+            let endian = if array.endian == Endian::Little { "l" } else { "b" };
+            let before = (".dims", json_list(dims.iter().map(|dim| json_text(dim))));
+            let after = [
+                (".size", json_list(size.iter().map(u64::to_string))),
+                (".offset", offset.to_string()),
+                (".len", len.to_string()),
+                (".type", json_text(word)),
+                (".missing", is_masked.to_string()),
+                (".endian", json_text(endian)),
+            ];
+            let own = |(key, json): (&str, String)| (key.to_owned(), json);
+            let members = [own(before)].into_iter().chain(escaped(&array.attributes));
+            let members = members.chain(after.map(own));
+            variables.push((escape(&array.name), json_map(members)));
+            offset += len;
         }
-        out.push_str("\".\": {");
-        for (at, (name, json)) in self.attributes.iter().enumerate() {
-            out.push_str(if at == 0 { "" } else { ", " });
-            json::write_text(&mut out, &escape(name));
-            out.extend([": ", json]);
-        }
-        out.push_str("}}\n");
-        out
+        variables.push((".".to_owned(), json_map(escaped(&self.attributes))));
+        json_map(variables.into_iter()) + "\n"
     }
 
-    fn facts<'f>(
+    /// Adds names and JSON of `attributes` of `of` to those that are known.
+    fn written<'f>(
         &mut self,
+        mut known: Vec<(String, String)>,
         attributes: impl Iterator<Item = &'f Attribute>,
         of: &str,
     ) -> Result<Vec<(String, String)>, Error> {
-        let mut names = HashSet::new();
-        let mut facts = Vec::new();
+        let mut names: HashSet<_> = known.iter().map(|(name, _)| name.clone()).collect();
         for attribute in attributes {
-            if !names.insert(&attribute.name) {
-                return Err(twice(of));
+            if !names.insert(attribute.name.clone()) {
+                let reason = format!("{of} has two attributes of one name");
+                return Err(Error::no_counterpart(reason, "rename one of them"));
             }
-            facts
-                .push((attribute.name.clone(), attributes::write(attribute, of, &mut self.losses)));
+            let json = attributes::write(attribute, of, &mut self.losses);
+            known.push((attribute.name.clone(), json));
         }
-        Ok(facts)
+        Ok(known)
     }
 
     /// An array of which everything but the data is known.
-    fn plan(&mut self, subject: &Subject<'_>) -> Result<Planned<'a>, Error> {
-        let name = subject.description.name.clone();
+    fn announce(&mut self, array: &ArrayToWrite<'_>) -> Result<AnnouncedArray<'a>, Error> {
+        let name = array.description.name.clone();
         if self.names.contains(&name) {
             let reason = format!("two arrays are called {name:?}");
             return Err(Error::no_counterpart(reason, "rename one of them"));
         }
-        let (dims, uses_names) = dims(subject);
-        for (dim, &length) in dims.iter().zip(&subject.size) {
+        let (dims, uses_names) = array.dims();
+        for (dim, &length) in dims.iter().zip(&array.size) {
             let Some(dim) = dim else { continue };
             let known = self.lengths.entry(dim.clone()).or_insert((length, name.clone()));
             if known.0 != length {
@@ -304,248 +296,201 @@ impl<'a> Writer<'a> {
                 ));
             }
         }
-        let kept = subject.description.attributes.iter();
+        let kept = array.description.attributes.iter();
         let kept = kept.filter(|attribute| !(uses_names && attribute.name == DIMS));
-        let facts = self.facts(kept, &format!("{name:?}"))?;
+        let attributes = self.written(Vec::new(), kept, &format!("{name:?}"))?;
         self.names.insert(name.clone());
-        Ok(Planned {
+        Ok(AnnouncedArray {
             name,
-            facts,
+            attributes,
             dims,
-            size: subject.size.clone(),
+            size: array.size.clone(),
             len: 0,
-            word: "",
+            word: "unicode",
             endian: Endian::Little,
-            missing: false,
-            data: Plan::Memory(Vec::new()),
+            is_masked: false,
+            data: OutgoingData::Memory(Vec::new()),
         })
     }
 
+    /// Numbers and truth values. Without `element` the data are those of the datatype.
     fn numbers(
         &mut self,
-        subject: &Subject<'_>,
-        element: ElementType,
+        array: &ArrayToWrite<'_>,
+        element: Option<ElementType>,
         endian: Endian,
-        mut open: Open<'a>,
+        mut open: OpenData<'a>,
     ) -> Result<(), Error> {
-        let name = &subject.description.name;
-        let kind = Kind::of(subject.description, Some(element))?;
-        let fill = subject.description.storage.as_ref().and_then(|all| all.fillvalue.as_ref());
-        let fill_bits = fill.and_then(|fill| kind.bits(fill));
-        let truth = kind.truth(fill_bits.filter(|_| self.options.mask_fill));
-        let mut planned = self.plan(subject)?;
-        if truth.is_none() {
-            self.flags(&kind, &mut planned);
-        }
-        if fill.is_some() {
-            if fill_bits.is_none() {
-                self.losses
-                    .push(format!("the fillvalue of {name:?} is none of `{}`", kind.datatype));
+        let name = &array.description.name;
+        let number = NumberType::of(array.description, element)?;
+        let (datatype, width) = (number.datatype.clone(), number.width());
+        let fill = array.fillvalue().map(|fill| number.bits(fill));
+        let masked = fill.flatten().filter(|_| self.options.mask_fill);
+        let is_truth = number.is_truth(masked);
+        let mut announced = self.announce(array)?;
+        if let Some((numbers, names, is_changed)) = number.flags().filter(|_| !is_truth) {
+            if is_changed {
+                self.losses.push(format!("blanks in the members of {name:?} are written as `_`"));
             }
-            let value = fill_bits.map(|bits| to_value(bits, &kind.datatype));
-            if let (None, Some(value)) = (truth, value) {
-                add_fact(&mut planned, FILL_VALUE, &value);
-            }
+            announced.add_attribute("flag_values", &numbers);
+            announced.add_attribute("flag_meanings", &Value::String(names));
         }
-        let elements = product(&subject.size).ok_or_else(|| disagree(name))?;
-        let mut numbers = Numbers {
-            datatype: kind.datatype.clone(),
-            width: usize::try_from(element.elbyte()).unwrap_or(1),
-            endian,
-            elements,
-            fill: fill_bits.filter(|_| self.options.mask_fill),
-            truth: truth.unwrap_or_default(),
-        };
-        let mut missing = 0_u64;
-        if numbers.fill.is_some() {
-            each(&mut open, name, &numbers, |bits, _| {
-                missing = missing.saturating_add(u64::from(numbers.is_missing(bits)));
+        match fill {
+            Some(None) => {
+                self.losses.push(format!("the fillvalue of {name:?} is none of `{datatype}`"));
+            }
+            Some(Some(bits)) if !is_truth => {
+                announced.add_attribute(FILL_VALUE, &to_value(bits, &datatype));
+            }
+            _ => {}
+        }
+        let count = product(&array.size).ok_or_else(|| disagree(name))?;
+        let word = datatype.word().expect("every number of the format is a word");
+        let mut elements =
+            Elements { datatype, width, endian, count, fill: masked, present: count, is_truth };
+        let mut missing = 0;
+        if masked.is_some() {
+            elements.each(&mut open, name, |bits, _| {
+                missing += u64::from(elements.is_missing(bits));
                 Ok(())
             })?;
         }
-        let mask = if missing > 0 { packed_len(elements) } else { 0 };
-        let present = elements.saturating_sub(missing);
-        if missing == 0 {
-            numbers.fill = None;
+        announced.is_masked = missing > 0;
+        if !announced.is_masked {
+            elements.fill = None;
         }
-        planned.missing = missing > 0;
         // The byte order of single bytes and of bits is said to be big.
-        planned.endian = if numbers.width == 1 { Endian::Big } else { endian };
-        if truth.is_some() {
-            if present % 8 != 0 {
-                self.losses.push(format!(
-                    "{name:?} has {present} truth values, and ds-format reads no file in which that is no \
-                     multiple of 8; ra-pack reads it"
-                ));
-            }
-            planned.word = Element::Bool.word();
-            planned.len = mask.saturating_add(packed_len(present));
-            planned.data = Plan::Bools(open, numbers);
+        announced.endian = if width == 1 { Endian::Big } else { endian };
+        let present = count - missing;
+        elements.present = present;
+        let len = if is_truth { packed_len(present) } else { present * width as u64 };
+        announced.len = len + if announced.is_masked { packed_len(count) } else { 0 };
+        announced.word = if is_truth { "bool" } else { word };
+        if is_truth && present % 8 != 0 {
+            self.losses.push(format!(
+                "{name:?} has {present} truth values, and ds-format reads no file in which that is no \
+                 multiple of 8; ra-pack reads it"
+            ));
+        }
+        announced.data = if is_truth || announced.is_masked {
+            OutgoingData::Elements(open, elements)
         } else {
-            planned.word = kind.datatype.word().unwrap_or_default();
-            let len = present.saturating_mul(element.elbyte());
-            planned.len = mask.saturating_add(len);
-            planned.data = match missing {
-                0 => Plan::Copied(open, len),
-                _ => Plan::Numbers(open, numbers),
-            };
-        }
-        self.planned.push(planned);
+            OutgoingData::Copied(open, len)
+        };
+        self.arrays.push(announced);
         Ok(())
-    }
-
-    /// Says as attributes what the members of an enum are.
-    fn flags(&mut self, kind: &Kind<'_>, planned: &mut Planned<'_>) {
-        let Some((numbers, names, is_changed)) = kind.flags() else { return };
-        if is_changed {
-            let name = &planned.name;
-            self.losses.push(format!("blanks in the members of {name:?} are written as `_`"));
-        }
-        add_fact(planned, "flag_values", &numbers);
-        add_fact(planned, "flag_meanings", &Value::String(names));
     }
 
     /// A text alone: `unicode`, or `str` when it is not UTF-8.
-    fn text(&mut self, subject: &Subject<'_>, len: u64, mut open: Open<'a>) -> Result<(), Error> {
-        let mut planned = self.plan(subject)?;
-        let (mut utf8, mut is_utf8) = (Utf8::default(), true);
-        copy(&mut open, &planned.name, len, |bytes| {
-            is_utf8 = is_utf8 && utf8.push(bytes).is_ok();
+    fn text(
+        &mut self,
+        array: &ArrayToWrite<'_>,
+        len: u64,
+        mut open: OpenData<'a>,
+    ) -> Result<(), Error> {
+        let mut announced = self.announce(array)?;
+        let mut utf8 = Utf8Check::default();
+        copy(&mut open, &announced.name, len, |bytes| {
+            utf8.push(bytes);
             Ok(())
         })?;
-        let is_utf8 = is_utf8 && utf8.finish().is_ok();
-        planned.word = if is_utf8 { Element::Unicode.word() } else { Element::Str.word() };
-        let fill = subject.description.storage.as_ref().and_then(|all| all.fillvalue.as_ref());
+        if utf8.fault().is_some() {
+            announced.word = "str";
+        }
+        let fill = array.fillvalue();
         // One that cannot be told from the text without reading all of it is no text.
-        let is_missing = len == 0 && fill.and_then(Value::as_str) == Some("");
-        if self.options.mask_fill && is_missing {
-            planned.missing = true;
-            planned.len = 1;
-            planned.data = Plan::Memory(vec![0x80]);
-            self.planned.push(planned);
+        if self.options.mask_fill && len == 0 && fill.and_then(Value::as_str) == Some("") {
+            announced.is_masked = true;
+            announced.len = 1;
+            announced.data = OutgoingData::Memory(vec![0x80]);
+            self.arrays.push(announced);
             return Ok(());
         }
         if let Some(fill) = fill {
-            add_fact(&mut planned, FILL_VALUE, fill);
+            announced.add_attribute(FILL_VALUE, fill);
         }
-        planned.len = len.checked_add(8).ok_or_else(|| disagree(&planned.name))?;
+        announced.len = len.checked_add(8).ok_or_else(|| disagree(&announced.name))?;
         let open = move || {
             let before = io::Cursor::new(len.to_le_bytes());
-            let data: Box<dyn Read + 'a> = Box::new(before.chain(open()?));
-            Ok(data)
+            Ok(Box::new(before.chain(open()?)) as Box<dyn Read + 'a>)
         };
-        planned.data = Plan::Copied(Box::new(open), planned.len);
-        self.planned.push(planned);
+        announced.data = OutgoingData::Copied(Box::new(open), announced.len);
+        self.arrays.push(announced);
         Ok(())
     }
 
-    fn texts(&mut self, subject: &Subject<'_>, leaves: &[&Value]) -> Result<(), Error> {
-        let mut planned = self.plan(subject)?;
+    fn texts(&mut self, array: &ArrayToWrite<'_>, leaves: &[&Value]) -> Result<(), Error> {
+        let mut announced = self.announce(array)?;
         let texts: Option<Vec<&str>> = leaves.iter().map(|leaf| leaf.as_str()).collect();
-        let texts = texts.ok_or_else(|| disagree(&planned.name))?;
-        let fill = subject.description.storage.as_ref().and_then(|all| all.fillvalue.as_ref());
+        let texts = texts.ok_or_else(|| disagree(&announced.name))?;
+        let fill = array.fillvalue();
         if let Some(fill) = fill {
-            add_fact(&mut planned, FILL_VALUE, fill);
+            announced.add_attribute(FILL_VALUE, fill);
         }
         let fill = fill.and_then(Value::as_str).filter(|_| self.options.mask_fill);
-        let is_missing = |text: &str| Some(text) == fill;
+        let is_missing = |text: &&str| Some(*text) == fill;
         let mut bytes = Vec::new();
-        planned.missing = texts.iter().any(|text| is_missing(text));
-        if planned.missing {
-            let mut mask = Packer::default();
+        announced.is_masked = texts.iter().any(is_missing);
+        if announced.is_masked {
+            let mut mask = BitPacker::default();
             for text in &texts {
                 mask.push(is_missing(text), &mut bytes);
             }
             mask.finish(&mut bytes);
         }
-        let present = || texts.iter().filter(|text| !is_missing(text));
-        for text in present() {
-            bytes.extend(count(text.len()).to_le_bytes());
-        }
-        for text in present() {
-            bytes.extend_from_slice(text.as_bytes());
-        }
-        planned.word = Element::Unicode.word();
-        planned.len = count(bytes.len());
-        planned.data = Plan::Memory(bytes);
-        self.planned.push(planned);
+        let present = texts.iter().filter(|text| !is_missing(text));
+        bytes.extend(present.clone().flat_map(|text| (text.len() as u64).to_le_bytes()));
+        bytes.extend(present.flat_map(|text| text.bytes()));
+        announced.len = bytes.len() as u64;
+        announced.data = OutgoingData::Memory(bytes);
+        self.arrays.push(announced);
         Ok(())
     }
 }
 
-/// Adds an attribute, unless there is one of that name.
-fn add_fact(planned: &mut Planned<'_>, name: &str, value: &Value) {
-    if planned.facts.iter().all(|(known, _)| known != name) {
-        let mut json = String::new();
-        json::write(&mut json, value);
-        planned.facts.push((name.to_owned(), json));
+impl AnnouncedArray<'_> {
+    /// Adds an attribute, unless there is one of that name.
+    fn add_attribute(&mut self, name: &str, value: &Value) {
+        if self.attributes.iter().all(|(known, _)| known != name) {
+            self.attributes.push((name.to_owned(), to_json(value)));
+        }
     }
 }
 
-fn twice(of: &str) -> Error {
-    Error::no_counterpart(format!("{of} has two attributes of one name"), "rename one of them")
-}
-
-fn changed(name: &str) -> Error {
-    let reason = format!("the data of {name:?} changed while they were written");
-    io::Error::new(io::ErrorKind::InvalidData, reason).into()
-}
-
-/// The names of dimensions, and whether the attribute `_dims` gave some.
-fn dims(subject: &Subject<'_>) -> (Vec<Option<String>>, bool) {
-    let Subject { description, size, is_coordinate } = subject;
-    if *is_coordinate && size.len() == 1 {
-        return (vec![Some(description.name.clone())], false);
-    }
-    let attribute = description.attributes.iter().find(|attribute| attribute.name == DIMS);
-    let names: Option<Vec<&str>> = attribute.and_then(|attribute| match &attribute.value {
-        Value::List(list) => list.iter().map(Value::as_str).collect(),
-        _ => None,
-    });
-    let names = names.filter(|names| names.len() == size.len()).unwrap_or_default();
-    let mut uses_names = false;
-    let mut dims = Vec::new();
-    for (at, extent) in description.shape.iter().enumerate() {
-        dims.push(match extent {
-            // From the root: there are no groups here.
-            Extent::Coord(path) => Some(path.strip_prefix('/').unwrap_or(path).to_owned()),
-            Extent::Fixed(_) | Extent::Unlimited => {
-                uses_names |= names.get(at).is_some();
-                names.get(at).map(|name| (*name).to_owned())
-            }
-        });
-    }
-    (dims, uses_names)
+/// Attributes by the names that they have in the file.
+fn escaped(attributes: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
+    attributes.iter().map(|(name, json)| (escape(name), json.clone()))
 }
 
 /// Names for dimensions that have none: the same for the same length, but never twice in one array.
 #[derive(Default)]
-struct Unnamed {
+struct DimNames {
     names: HashMap<(u64, usize), String>,
     next: usize,
 }
 
-impl Unnamed {
-    fn complete(&mut self, planned: &Planned<'_>, is_used: impl Fn(&str) -> bool) -> Vec<String> {
+impl DimNames {
+    fn complete(
+        &mut self,
+        array: &AnnouncedArray<'_>,
+        is_used: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
         let mut seen: HashMap<u64, usize> = HashMap::new();
         let mut dims = Vec::new();
-        for (dim, &length) in planned.dims.iter().zip(&planned.size) {
+        for (dim, &length) in array.dims.iter().zip(&array.size) {
             if let Some(dim) = dim {
                 dims.push(dim.clone());
                 continue;
             }
             let nth = seen.entry(length).or_default();
-            let next = &mut self.next;
             let name = self.names.entry((length, *nth)).or_insert_with(|| {
-                loop {
-                    let name = format!("d{next}");
-                    *next = next.saturating_add(1);
-                    if !is_used(&name) {
-                        return name;
-                    }
-                }
+                let mut names = (self.next..).map(|next| (next, format!("d{next}")));
+                let free = names.find(|(_, name)| !is_used(name));
+                let (number, name) = free.expect("there are endless names");
+                self.next = number + 1;
+                name
             });
-            *nth = nth.saturating_add(1);
+            *nth += 1;
             dims.push(name.clone());
         }
         dims
@@ -558,29 +503,27 @@ fn flatten<'v>(
     shape: &[Extent],
     leaves: &mut Vec<&'v Value>,
 ) -> Option<Vec<u64>> {
-    let Some((extent, rest)) = shape.split_first() else {
-        leaves.push(value);
-        return Some(Vec::new());
-    };
-    let Value::List(list) = value else { return None };
-    let length = count(list.len());
-    if matches!(extent, Extent::Fixed(fixed) if *fixed != length) {
-        return None;
-    }
-    let mut inner: Option<Vec<u64>> = None;
-    for value in list {
-        let found = flatten(value, rest, leaves)?;
-        if inner.get_or_insert_with(|| found.clone()) != &found {
+    let (mut size, mut first) = (Vec::new(), Some(value));
+    for extent in shape {
+        let length = match (first, extent) {
+            (Some(Value::List(list)), _) => {
+                first = list.first();
+                list.len() as u64
+            }
+            (Some(_), _) => return None,
+            // Of no lists the shape alone tells how long they are.
+            (None, Extent::Fixed(length)) => *length,
+            (None, Extent::Unlimited | Extent::Coord(_)) => 0,
+        };
+        if matches!(extent, Extent::Fixed(fixed) if *fixed != length) {
             return None;
         }
+        size.push(length);
     }
-    // Of no lists the shape alone tells how long they are.
-    let inner = inner.unwrap_or_else(|| {
-        let length = |extent: &Extent| match extent {
-            Extent::Fixed(length) => *length,
-            Extent::Unlimited | Extent::Coord(_) => 0,
-        };
-        rest.iter().map(length).collect()
-    });
-    Some([length].into_iter().chain(inner).collect())
+    let list = |value: &'v Value| match value {
+        Value::List(list) => Some(list.as_slice()),
+        _ => None,
+    };
+    attributes::collect(value, &size, &list, leaves)?;
+    Some(size)
 }

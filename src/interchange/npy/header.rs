@@ -1,10 +1,12 @@
 //! The header of an `.npy` file: magic, version, length, and a Python dict that says what follows.
 
+#![expect(clippy::indexing_slicing, reason = "places in the three keys and in what is made here")]
+
 use std::io::Read;
 
-use super::descr::{Descr, extents, tuple};
-use super::literal::{self, Encoding, Kind, Literal, quoted};
+use super::dtype::{Descr, describe, extents, tuple, unexpected};
 use crate::interchange::Error;
+use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 
 /// The first six bytes of every file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -47,7 +49,7 @@ impl Header {
         let (version, len) = ((1, 0), 0);
         let made = Self { version, descr, fortran_order, shape, len, shape_at: 0 };
         let (version, bytes) = made.written();
-        Self { version, len: count(bytes.len()), ..made }
+        Self { version, len: bytes.len() as u64, ..made }
     }
 
     /// Reads exactly the header, and leaves `reader` where the data begins.
@@ -58,70 +60,76 @@ impl Header {
     /// version, not a dict with the three keys and nothing else. A dict of more than [`MAX_HEADER`] bytes
     /// is refused.
     pub fn read(reader: &mut impl Read) -> Result<Self, Error> {
-        let mut input = Input { reader, at: 0 };
-        let prefix: [u8; 8] = input.array("the magic and the version")?;
-        let [magic @ .., major, minor] = prefix;
+        let mut at = 0;
+        // As many bytes are allocated as are there.
+        let mut take = |len: u32, what: &str| {
+            let mut bytes = Vec::new();
+            let found = reader.by_ref().take(len.into()).read_to_end(&mut bytes)?;
+            at += found as u64;
+            if found as u64 == u64::from(len) {
+                return Ok((bytes, at));
+            }
+            let reason =
+                format!("expected {what}, {len} bytes, found the end of the file after {found}");
+            Err(Error::malformed(at, reason))
+        };
+        let (prefix, _) = take(8, "the magic and the version")?;
+        let (magic, version) = prefix.split_at(MAGIC.len());
         if magic != MAGIC {
             let found = magic.escape_ascii();
             let reason = format!("expected the magic `\\x93NUMPY`, found `{found}`");
             return Err(Error::malformed(0, reason));
         }
-        let version = (major, minor);
-        let (encoding, len) = match version {
-            (1, 0) => (Encoding::Latin1, u16::from_le_bytes(input.array(LENGTH)?).into()),
-            (2, 0) => (Encoding::Latin1, u32::from_le_bytes(input.array(LENGTH)?)),
-            (3, 0) => (Encoding::Utf8, u32::from_le_bytes(input.array(LENGTH)?)),
+        let (language, width) = match *version {
+            [1, 0] => (Language::PythonLatin1, 2),
+            [2, 0] => (Language::PythonLatin1, 4),
+            [3, 0] => (Language::PythonUtf8, 4),
             _ => {
-                let reason = format!("expected version 1.0, 2.0 or 3.0, found {major}.{minor}");
+                let found = format!("{}.{}", version[0], version[1]);
+                let reason = format!("expected version 1.0, 2.0 or 3.0, found {found}");
                 return Err(Error::malformed(6, reason));
             }
         };
+        let (len, begin) = take(width, "the length of the header")?;
+        let len = len.iter().rev().fold(0, |len, byte| (len << 8) | u32::from(*byte));
         if len > MAX_HEADER {
             let reason = format!("expected a header of at most {MAX_HEADER} bytes, found {len}");
             return Err(Error::malformed(8, reason));
         }
-        let begin = input.at;
-        let text = input.vec(len, "the header")?;
-        let dict = literal::parse(&text, begin, encoding)?;
-        Self::from_dict(&dict, version, input.at)
+        let (text, end) = take(len, "the header")?;
+        let dict = literal::parse(&text, begin, language)?;
+        Self::from_dict(&dict, (version[0], version[1]), end)
     }
 
     fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, Error> {
-        let Kind::Dict(entries) = &dict.kind else {
-            return Err(dict.unexpected("a dict"));
+        const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
+        let LiteralKind::Map(entries) = &dict.kind else {
+            return Err(unexpected(dict, "a dict"));
         };
-        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        let mut values = [None; 3];
         for (key, value) in entries {
-            let slot = match &key.kind {
-                Kind::Text(name) if name == "descr" => &mut descr,
-                Kind::Text(name) if name == "fortran_order" => &mut fortran_order,
-                Kind::Text(name) if name == "shape" => &mut shape,
-                _ => return Err(key.unexpected("`descr`, `fortran_order` or `shape`")),
-            };
-            if slot.replace(value).is_some() {
-                let found = key.describe();
+            let LiteralKind::Text(name) = &key.kind else { return Err(unknown_key(key)) };
+            let place = KEYS.iter().position(|known| known == name);
+            let place = place.ok_or_else(|| unknown_key(key))?;
+            if values[place].replace(value).is_some() {
+                let found = describe(key);
                 let reason = format!("expected each key once, found {found} again");
                 return Err(Error::malformed(key.offset, reason));
             }
         }
-        let missing = |name: &str| {
-            let reason = format!("expected the key {}, found a dict without it", quoted(name));
-            Error::malformed(dict.offset, reason)
+        let value = |place: usize| {
+            values[place].ok_or_else(|| {
+                let key = KEYS[place];
+                let reason = format!("expected the key `{key}`, found a dict without it");
+                Error::malformed(dict.offset, reason)
+            })
         };
-        let descr = descr.ok_or_else(|| missing("descr"))?;
-        let fortran_order = fortran_order.ok_or_else(|| missing("fortran_order"))?;
-        let shape = shape.ok_or_else(|| missing("shape"))?;
-        let Kind::Bool(in_fortran_order) = fortran_order.kind else {
-            return Err(fortran_order.unexpected("`True` or `False`"));
+        let (descr, order, shape) = (value(0)?, value(1)?, value(2)?);
+        let LiteralKind::Bool(fortran_order) = order.kind else {
+            return Err(unexpected(order, "`True` or `False`"));
         };
-        Ok(Self {
-            version,
-            descr: Descr::parse(descr)?,
-            fortran_order: in_fortran_order,
-            shape: extents(shape)?,
-            len,
-            shape_at: shape.offset,
-        })
+        let (descr, shape_at) = (Descr::parse(descr)?, shape.offset);
+        Ok(Self { version, descr, fortran_order, shape: extents(shape)?, len, shape_at })
     }
 
     /// The bytes of the header as numpy writes it: the oldest version that can say it, room for the first
@@ -137,34 +145,33 @@ impl Header {
             format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
         let grows = if self.fortran_order { self.shape.last() } else { self.shape.first() };
         if let Some(grows) = grows {
-            let room = GROWTH_DIGITS.saturating_sub(grows.to_string().len());
+            let room = GROWTH_DIGITS - grows.to_string().len();
             text.extend(std::iter::repeat_n(' ', room));
         }
         let latin1: Option<Vec<u8>> =
             text.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();
-        let (mut version, text) = match latin1 {
+        let (mut version, mut text) = match latin1 {
             Some(text) => ((1, 0), text),
             None => ((3, 0), text.into_bytes()),
         };
-        // Magic and version, the length itself, and the line end.
-        let padded = |length_len: usize| {
-            let used = text.len().saturating_add(length_len).saturating_add(9);
-            let padding = ALIGN.saturating_sub(used.checked_rem(ALIGN).unwrap_or(0));
-            (padding, text.len().saturating_add(padding).saturating_add(1))
+        // The text with blanks, so that with magic, version, its length and a line end it is aligned. Where it
+        // is aligned already numpy adds another 64 blanks.
+        let padded = |width: usize| {
+            let before = MAGIC.len() + 2 + width;
+            text.len() + ALIGN - (before + text.len() + 1) % ALIGN
         };
-        let (mut padding, mut len) = padded(2);
-        if version != (1, 0) || u16::try_from(len).is_err() {
+        let mut len = padded(2) + 1;
+        let is_short = version == (1, 0) && u16::try_from(len).is_ok();
+        if !is_short {
             version.0 = version.0.max(2);
-            (padding, len) = padded(4);
+            len = padded(4) + 1;
         }
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend([version.0, version.1]);
-        match u16::try_from(len) {
-            Ok(len) if version == (1, 0) => bytes.extend(len.to_le_bytes()),
-            _ => bytes.extend(u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes()),
-        }
-        bytes.extend(text);
-        bytes.extend(std::iter::repeat_n(b' ', padding));
+        let mut bytes = [&MAGIC[..], &[version.0, version.1]].concat();
+        let claimed = u32::try_from(len).expect("no description has 4 GiB").to_le_bytes();
+        bytes.extend_from_slice(&claimed[..if is_short { 2 } else { 4 }]);
+        let end = bytes.len() + len;
+        bytes.append(&mut text);
+        bytes.resize(end - 1, b' ');
         bytes.push(b'\n');
         (version, bytes)
     }
@@ -201,40 +208,8 @@ impl Header {
     }
 }
 
-const LENGTH: &str = "the length of the header";
-
-fn count(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
-}
-
-/// A reader that knows how far it is.
-struct Input<'r, R> {
-    reader: &'r mut R,
-    at: u64,
-}
-
-impl<R: Read> Input<'_, R> {
-    /// Exactly `len` bytes; as many are allocated as are there.
-    fn vec(&mut self, len: u32, what: &str) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        let mut limited = Read::by_ref(self.reader).take(len.into());
-        limited.read_to_end(&mut bytes)?;
-        self.at = self.at.saturating_add(count(bytes.len()));
-        if bytes.len() == usize::try_from(len).unwrap_or(usize::MAX) {
-            return Ok(bytes);
-        }
-        let found = bytes.len();
-        let reason =
-            format!("expected {what}, {len} bytes, found the end of the file after {found}");
-        Err(Error::malformed(self.at, reason))
-    }
-
-    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Error> {
-        let mut array = [0; N];
-        let bytes = self.vec(u32::try_from(N).unwrap_or(u32::MAX), what)?;
-        array.copy_from_slice(&bytes);
-        Ok(array)
-    }
+fn unknown_key(key: &Literal) -> Error {
+    unexpected(key, "`descr`, `fortran_order` or `shape`")
 }
 
 #[cfg(test)]
@@ -243,7 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::interchange::npy::descr::{Field, Scalar};
+    use crate::interchange::npy::dtype::{Field, Scalar};
     use crate::interchange::npy::tests::any_descr;
 
     fn file(version: (u8, u8), text: &[u8]) -> Vec<u8> {

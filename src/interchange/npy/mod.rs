@@ -19,20 +19,430 @@
 //! of the field `t` of a structure is the attribute `t.units`, that of its own field `u` is `t.u.units`. Inside of structures, two floats called `r`
 //! and `i` become a complex number again. Titles of fields and bytes after the data are not kept, and told.
 
-mod descr;
-mod from_npy;
+mod dtype;
 mod header;
-mod literal;
-mod read;
+mod mapping;
 mod swap;
 #[cfg(test)]
 mod tests;
-mod time;
-mod to_npy;
-mod write;
 
-pub use descr::{ByteOrder, Descr, Field, Kind, Scalar};
-pub use header::{Header, MAGIC, MAX_HEADER};
-pub use read::{ReadOptions, Reader};
-pub use time::TimeUnit;
-pub use write::{Plan, WriteOptions, write};
+use std::io::{self, Read, Write};
+
+pub use self::dtype::{ByteOrder, Descr, Field, Kind, Scalar, TimeUnit};
+pub use self::header::{Header, MAGIC, MAX_HEADER};
+
+use self::mapping::{DtypeMeaning, from_dtype, to_dtype};
+use self::swap::{SwapLayout, SwapReader};
+use super::{Error, Variable, read_all};
+use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
+use crate::ra::{self, ElementType};
+
+/// The longest single text whose bytes are looked at, to see whether they are UTF-8.
+const MAX_TEXT: u64 = 64 * 1024;
+
+/// Bytes that are written at a time: so many that there are few calls of the system.
+const PIECE: usize = 256 * 1024;
+
+/// How to read an `.npy` file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Leave big-endian numbers as they are, and say so in header and description. Structures and text are
+    /// swapped all the same.
+    pub keep_endian: bool,
+    /// Take elements of two bytes without a type for brain floats, which `ml_dtypes` saves so.
+    pub bfloat16: bool,
+}
+
+impl ReadOptions {
+    /// Little-endian numbers, and nothing guessed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`keep_endian`](Self::keep_endian).
+    #[must_use]
+    pub fn keep_endian(self, keep_endian: bool) -> Self {
+        Self { keep_endian, ..self }
+    }
+
+    /// Sets [`bfloat16`](Self::bfloat16).
+    #[must_use]
+    pub fn bfloat16(self, bfloat16: bool) -> Self {
+        Self { bfloat16, ..self }
+    }
+}
+
+/// An `.npy` file that is read from the beginning to the end.
+///
+/// The reader itself gives the data, through [`Read`]: exactly as many bytes as the header says, in the
+/// order of the file, each number little-endian. A file that ends earlier is an error with the offset of
+/// its end. Memory does not depend on what the header claims. Give it a [`BufReader`](io::BufReader) when
+/// single reads are costly and you read in small pieces.
+///
+/// ```
+/// use std::io::Read;
+/// use ra_pack::interchange::npy::Reader;
+///
+/// let text = b"\x93NUMPY\x01\x00\x3c\0{'descr': '>i2', 'fortran_order': False, 'shape': (2, 2), }\n";
+/// let file = [&text[..], &[0, 1, 0, 2, 0, 3, 0, 4]].concat();
+/// let mut reader = Reader::new(&file[..])?;
+/// let variable = reader.variable("x")?;
+/// assert_eq!(variable.header.dims(), [2, 2]);
+/// assert_eq!(variable.description.datatype.word(), Some("int16"));
+/// let mut data = Vec::new();
+/// reader.read_to_end(&mut data)?;
+/// assert_eq!(data, [1, 0, 2, 0, 3, 0, 4, 0]);
+/// assert_eq!(reader.finish()?, 0); // bytes after the data
+/// # Ok::<(), ra_pack::interchange::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    data: ExactReader<R>,
+    header: Header,
+    /// The array, without a name.
+    variable: Variable,
+    swap: Option<SwapReader>,
+    /// The beginning of the data, which was looked at and not given yet.
+    ahead: io::Cursor<Vec<u8>>,
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    ///
+    /// As [`Header::read`], and when the array has no counterpart: Python objects, long doubles, elements of
+    /// no bytes. A pickle is never loaded.
+    pub fn new(input: R) -> Result<Self, Error> {
+        Self::with_options(input, &ReadOptions::default())
+    }
+
+    /// Reads the header; `options` say how the data is to be given.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::new`].
+    pub fn with_options(mut input: R, options: &ReadOptions) -> Result<Self, Error> {
+        let header = Header::read(&mut input)?;
+        let is_row = !header.fortran_order() && header.shape().len() > 1;
+        let mut dims = header.shape().to_vec();
+        if is_row {
+            dims.reverse();
+        }
+        let new_header = |element, dims| {
+            ra::Header::new(element, dims).map_err(|error| {
+                let reason =
+                    format!("expected a shape that can be counted in bytes, found: {error}");
+                Error::malformed(header.shape_at(), reason)
+            })
+        };
+        let DtypeMeaning { element, mut datatype, attributes, fillvalue, losses } =
+            from_dtype(header.descr(), options.bfloat16)?;
+        let mut ra_header = new_header(element, dims)?;
+        let mut shape: Vec<Extent> = header.shape().iter().copied().map(Extent::Fixed).collect();
+        let len = ra_header.data_len();
+        let mut data =
+            ExactReader { input, left: len, at: header.len(), len, goes_on: false, trailing: 0 };
+
+        let mut ahead = Vec::new();
+        if let Descr::Scalar(Scalar { kind: Kind::Bytes, size: length @ ..=MAX_TEXT, .. }) =
+            *header.descr()
+            && header.shape().is_empty()
+        {
+            data.by_ref().take(length).read_to_end(&mut ahead)?;
+            if str::from_utf8(&ahead).is_ok() {
+                datatype = Datatype::String;
+                ra_header = new_header(ElementType::UINT8, vec![length])?;
+                shape = Vec::new();
+            }
+        }
+
+        let mut descr = header.descr().clone();
+        if let Descr::Scalar(Scalar { kind: kind @ Kind::Void, size: 2, .. }) = &mut descr
+            && options.bfloat16
+        {
+            *kind = Kind::UInt; // a brain float is a number, which has a byte order
+        }
+        let is_kept = options.keep_endian
+            && matches!(&descr, Descr::Scalar(scalar)
+                if scalar.order == ByteOrder::Big && scalar.swap_width() > 1 && scalar.kind != Kind::Text);
+        if is_kept {
+            ra_header = ra_header.big_endian();
+        }
+        let storage = Storage {
+            order: if is_row { Order::Row } else { Order::Column },
+            endian: is_kept.then_some(Endian::Big),
+            fillvalue,
+            ..Storage::default()
+        };
+        let storage = (storage != Storage::default()).then_some(storage);
+        let name = String::new();
+        let description = Ndarray { name, shape, datatype, value: None, attributes, storage };
+        let layout = if is_kept { None } else { SwapLayout::new(&descr) };
+        Ok(Self {
+            data,
+            header,
+            variable: Variable { header: ra_header, description, losses },
+            swap: layout.map(SwapReader::new),
+            ahead: io::Cursor::new(ahead),
+        })
+    }
+
+    /// What the file says of itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Whether the data are given as they lie in the file, from [`Header::len`] on: no number is swapped.
+    pub fn is_verbatim(&self) -> bool {
+        self.swap.is_none()
+    }
+
+    /// The array as RawArray and description, under a name of yours.
+    ///
+    /// Data with the last index fastest has `storage: {order: row}` and its dims are the shape reversed;
+    /// nothing is transposed. A single text of UTF-8 is a `string`.
+    ///
+    /// # Errors
+    ///
+    /// When no array can have the name: it is empty or has a slash.
+    pub fn variable(&self, name: &str) -> Result<Variable, Error> {
+        if name.is_empty() || name.contains('/') {
+            return Err(Error::no_counterpart(
+                format!("no array in a description can be called `{}`", name.escape_debug()),
+                "give it a name without slashes",
+            ));
+        }
+        let mut variable = self.variable.clone();
+        name.clone_into(&mut variable.description.name);
+        Ok(variable)
+    }
+
+    /// Reads what is left of the data and everything after it, and gives the number of bytes after the data:
+    /// numpy ignores them, and so they are lost.
+    ///
+    /// # Errors
+    ///
+    /// When the data is cut off, or the reader fails.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        io::copy(&mut self, &mut io::sink())?;
+        self.data.goes_on = true;
+        self.data.end()?;
+        Ok(self.data.trailing)
+    }
+
+    /// Reads everything after the data together with its last bytes, for an input that is wrong or right as
+    /// a whole.
+    pub(in crate::interchange) fn checked_to_the_end(mut self) -> Self {
+        self.data.goes_on = true;
+        self
+    }
+
+    /// The reader, wherever it is: behind the data once all of that was read, where another array may begin.
+    pub fn into_inner(self) -> R {
+        self.data.input
+    }
+}
+
+impl<R: Read> Read for Reader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let given = self.ahead.read(out)?;
+        if given > 0 {
+            return Ok(given);
+        }
+        match &mut self.swap {
+            Some(swap) => swap.read(&mut self.data, out),
+            None => self.data.read(out),
+        }
+    }
+}
+
+/// Exactly the data of a file.
+#[derive(Debug)]
+struct ExactReader<R> {
+    input: R,
+    /// Bytes still to come.
+    left: u64,
+    /// Where in the file it is.
+    at: u64,
+    len: u64,
+    /// Whether the last bytes of data are only given when the rest of the input can be read.
+    goes_on: bool,
+    /// How many bytes there were after the data, as far as that was read.
+    trailing: u64,
+}
+
+impl<R: Read> ExactReader<R> {
+    /// Reads what comes after the data, once that is done.
+    fn end(&mut self) -> io::Result<()> {
+        if self.left == 0 && self.goes_on {
+            self.trailing += io::copy(&mut self.input, &mut io::sink())?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for ExactReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let found = self.input.by_ref().take(self.left).read(out)?;
+        if found == 0 && self.left > 0 && !out.is_empty() {
+            let (len, found) = (self.len, self.len - self.left);
+            let reason =
+                format!("expected {len} bytes of data, found the end of the file after {found}");
+            let error = Error::malformed(self.at, reason);
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
+        }
+        self.left -= found as u64;
+        self.at += found as u64;
+        self.end()?;
+        Ok(found)
+    }
+}
+
+/// How to write an `.npy` file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
+    /// `|V16`.
+    pub as_void: bool,
+}
+
+impl WriteOptions {
+    /// What has no dtype is refused.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`as_void`](Self::as_void).
+    #[must_use]
+    pub fn as_void(self, as_void: bool) -> Self {
+        Self { as_void, ..self }
+    }
+}
+
+/// What an `.npy` file is, or will be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Its header.
+    pub header: Header,
+    /// What header and description of the array say and the file does not, one sentence each.
+    pub losses: Vec<String>,
+    /// Bytes of data.
+    data_len: u64,
+    /// Bytes written after it: an empty text has an element of one NUL.
+    filler: u64,
+}
+
+impl Plan {
+    /// What [`write()`] would make of an array, before any data is there.
+    ///
+    /// # Errors
+    ///
+    /// When the array has no counterpart: integers of 16 bytes, `complex32`, `float128`, odd widths (unless
+    /// [`WriteOptions::as_void`]); members of variable width; encoded data, which is to be decoded first;
+    /// a description that is not one of the header.
+    pub fn new(variable: &Variable, options: &WriteOptions) -> Result<Self, Error> {
+        let (mut descr, losses) = to_dtype(variable, options.as_void)?;
+        let (dims, data_len) = (variable.header.dims(), variable.header.data_len());
+        if variable.description.datatype == Datatype::String {
+            let (Descr::Scalar(text), [length @ ..=dtype::MAX_ITEM]) = (&mut descr, dims) else {
+                return Err(Error::no_counterpart(
+                    format!("a string with the dims {dims:?} is not one text that numpy can hold"),
+                    "make it an array of opaque elements with the tag `text`",
+                ));
+            };
+            text.size = *length.max(&1);
+            let filler = text.size - length;
+            return Ok(Self {
+                header: Header::new(descr, false, Vec::new()),
+                losses,
+                data_len,
+                filler,
+            });
+        }
+        let order = variable.description.order();
+        let mut shape = dims.to_vec();
+        if order == Order::Row {
+            shape.reverse();
+        }
+        let (described, stored) = (variable.description.shape.len(), shape.len());
+        if described != stored {
+            return Err(Error::no_counterpart(
+                format!("the description has {described} dimensions, the header {stored}"),
+                "make both say the same",
+            ));
+        }
+        if shape.iter().any(|extent| i64::try_from(*extent).is_err()) {
+            return Err(Error::no_counterpart(
+                "an extent is larger than numpy can count",
+                "leave the array out: it has no elements",
+            ));
+        }
+        // Where at most one index moves, the last one runs fastest, too.
+        let moving = shape.iter().filter(|extent| **extent > 1).count();
+        let is_column_only = moving > 1 && !shape.contains(&0);
+        let header = Header::new(descr, order == Order::Column && is_column_only, shape);
+        Ok(Self { header, losses, data_len, filler: 0 })
+    }
+
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        let before = self.header.len() + self.filler;
+        before.saturating_add(self.data_len) // which an array without data may claim to any number
+    }
+
+    /// Writes the file: the header, then all of `data`.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write(&self, out: &mut impl Write, data: impl Read) -> Result<(), Error> {
+        out.write_all(&self.header.encode())?;
+        let write = |part: &mut [u8]| Ok(out.write_all(part)?);
+        read_all(data, self.data_len, PIECE, write, |found| {
+            let at = found.unwrap_or(self.data_len);
+            let found = found.map_or("more".to_owned(), |found| found.to_string());
+            let reason = format!("expected {} bytes of data, found {found}", self.data_len);
+            Error::malformed(at, reason)
+        })?;
+        io::copy(&mut io::repeat(0).take(self.filler), out)?;
+        Ok(())
+    }
+}
+
+/// Writes an array: a header that is numpy's, byte for byte, and the data as it is.
+///
+/// `data` is in the order that the description states, and little-endian unless the header is flagged as
+/// big-endian. Nothing is transposed: `order: row` becomes `'fortran_order': False`, column order
+/// `True`. The same array gives the same file.
+///
+/// ```
+/// use ra_pack::interchange::{Variable, npy};
+/// use ra_pack::{describe, ra};
+///
+/// let header = ra::Header::new(ra::ElementType::FLOAT32, vec![2, 3])?;
+/// let description = describe("x", &header, ra::Encoding::Raw);
+/// let variable = Variable { header, description, losses: Vec::new() };
+/// let mut file = Vec::new();
+/// let plan = npy::write(&mut file, &variable, &[0; 24][..], &npy::WriteOptions::new())?;
+/// assert!(plan.header.fortran_order());
+/// assert_eq!(file.len(), 128 + 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`Plan::new`]; when reading or writing fails; when `data` is shorter or longer than the header says,
+/// with the offset in the data.
+pub fn write(
+    mut out: impl Write,
+    variable: &Variable,
+    data: impl Read,
+    options: &WriteOptions,
+) -> Result<Plan, Error> {
+    let plan = Plan::new(variable, options)?;
+    plan.write(&mut out, data)?;
+    Ok(plan)
+}

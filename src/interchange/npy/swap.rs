@@ -1,130 +1,105 @@
 //! Brings elements from big-endian to little-endian while they are read, whatever they are made of.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "places in the buffer are counted here, and what the file says is only compared with them"
+)]
+
 use std::io::{self, Read};
 
-use super::descr::{ByteOrder, Descr};
+use super::dtype::{ByteOrder, Descr};
 use crate::ra::reverse_each;
 
 /// Bytes that are swapped at a time.
 const BUFFER: usize = 64 * 1024;
 
-/// What to do with the bytes of one element, one step after the other. It is as long as the dtype's text,
-/// however large the element is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Plan {
-    steps: Vec<Step>,
-    /// How many of the steps are a body, or come before one: nothing is added to those.
-    sealed: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+/// Which bytes of an element reverse together. It is as long as the dtype's text, however large the element is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SwapLayout {
     /// So many bytes, of which each `width` are reversed.
     Run { width: u64, len: u64 },
-    /// The `steps` steps after this one, so many times.
-    Repeat { times: u64, steps: usize },
+    /// Parts one after the other, each with the place of its end.
+    Parts(Vec<(u64, Self)>),
+    /// A part of so many bytes, again and again up to the length.
+    Repeat { part: Box<Self>, size: u64, len: u64 },
 }
 
-impl Plan {
-    /// The plan for elements of a dtype; empty when all bytes are in place.
-    pub(super) fn new(descr: &Descr) -> Self {
-        let mut plan = Self::default();
-        plan.add(descr);
-        if plan.steps.iter().all(|step| matches!(step, Step::Run { width: 1, .. })) {
-            plan.steps.clear();
-        }
-        plan
+impl SwapLayout {
+    /// The layout of elements of a dtype; nothing when all bytes are in place.
+    pub(super) fn new(descr: &Descr) -> Option<Self> {
+        let layout = Self::of(descr);
+        (!matches!(layout, Self::Run { width: 1, .. })).then_some(layout)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.steps.is_empty()
-    }
-
-    fn add(&mut self, descr: &Descr) {
+    fn of(descr: &Descr) -> Self {
         match descr {
             Descr::Scalar(scalar) => {
                 let is_big = scalar.order == ByteOrder::Big;
-                self.run(if is_big { scalar.swap_width().max(1) } else { 1 }, scalar.size);
+                let width = if is_big { scalar.swap_width().max(1) } else { 1 };
+                Self::Run { width, len: scalar.size }
             }
             Descr::Struct(fields) => {
-                for field in fields {
-                    self.add(&field.descr);
+                let mut parts = Vec::new();
+                for part in fields.iter().map(|field| Self::of(&field.descr)) {
+                    Self::push(&mut parts, part);
+                }
+                match parts.len() {
+                    0 => Self::Run { width: 1, len: 0 },
+                    1 => parts.remove(0).1,
+                    _ => Self::Parts(parts),
                 }
             }
-            Descr::Subarray { base, shape } => {
-                let inner = Self::new(base);
-                let size = base.size().unwrap_or(0);
-                let times = shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
-                match inner.steps.as_slice() {
-                    _ if times == 0 || size == 0 => {}
-                    [] => self.run(1, size.saturating_mul(times)),
-                    [Step::Run { width, .. }] => self.run(*width, size.saturating_mul(times)),
-                    steps => {
-                        self.steps.push(Step::Repeat { times, steps: steps.len() });
-                        self.steps.extend(steps);
-                        self.sealed = self.steps.len();
-                    }
+            Descr::Subarray { base, .. } => {
+                let len = descr.checked_size();
+                match Self::of(base) {
+                    Self::Run { width, .. } => Self::Run { width, len },
+                    part => Self::Repeat { size: part.len(), part: Box::new(part), len },
                 }
             }
         }
     }
 
-    fn run(&mut self, width: u64, len: u64) {
-        let is_open = self.steps.len() > self.sealed;
-        match self.steps.last_mut() {
-            _ if len == 0 => {}
-            Some(Step::Run { width: last, len: before }) if is_open && *last == width => {
-                *before = before.saturating_add(len);
-            }
-            _ => self.steps.push(Step::Run { width, len }),
-        }
-    }
-}
-
-/// A place in the endless repetition of a plan.
-#[derive(Debug, Clone, Default)]
-struct Cursor {
-    at: usize,
-    /// Begin and end of each body around the place, and how often it is still to be done.
-    bodies: Vec<(usize, usize, u64)>,
-}
-
-impl Cursor {
-    /// The next run: width and length.
-    fn next(&mut self, plan: &Plan) -> (u64, u64) {
-        loop {
-            if let Some((begin, end, left)) = self.bodies.last_mut()
-                && *end == self.at
+    /// Adds a part; runs of one width become one.
+    fn push(parts: &mut Vec<(u64, Self)>, part: Self) {
+        let end = parts.last().map_or(0, |(end, _)| *end) + part.len();
+        match (parts.last_mut(), part) {
+            (_, part) if part.len() == 0 => {}
+            (Some((before, Self::Run { width, len })), Self::Run { width: same, len: more })
+                if *width == same =>
             {
-                *left = left.saturating_sub(1);
-                if *left > 0 {
-                    self.at = *begin;
-                } else {
-                    self.bodies.pop();
-                }
-                continue;
+                (*before, *len) = (end, *len + more);
             }
-            let step = plan.steps.get(self.at);
-            self.at = self.at.saturating_add(1);
-            match step {
-                Some(Step::Run { width, len }) => return (*width, *len),
-                Some(Step::Repeat { times, steps }) => {
-                    self.bodies.push((self.at, self.at.saturating_add(*steps), *times));
-                }
-                None if plan.is_empty() => return (1, u64::MAX),
-                None => self.at = 0,
+            (_, part) => parts.push((end, part)),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Run { len, .. } | Self::Repeat { len, .. } => *len,
+            Self::Parts(parts) => parts.last().map_or(0, |(end, _)| *end),
+        }
+    }
+
+    /// The width of the numbers at a place of the element, and how far their run goes from there.
+    fn run_at(&self, at: u64) -> (u64, u64) {
+        match self {
+            Self::Run { width, len } => (*width, *len - at),
+            Self::Parts(parts) => {
+                let index = parts.partition_point(|(end, _)| *end <= at);
+                let (end, part) = &parts[index];
+                part.run_at(at - (*end - part.len()))
             }
+            Self::Repeat { part, size, .. } => part.run_at(at % *size),
         }
     }
 }
 
 /// Swaps what a reader gives while it is read.
 #[derive(Debug)]
-pub(super) struct Swapper {
-    plan: Plan,
-    cursor: Cursor,
-    /// Width and rest of the run that the first unswapped byte is in.
-    run: (u64, u64),
+pub(super) struct SwapReader {
+    layout: SwapLayout,
+    /// The place in an element of the first byte that was not swapped yet.
+    place: u64,
     buffer: Vec<u8>,
     /// The first byte that was not handed out yet.
     begin: usize,
@@ -132,10 +107,9 @@ pub(super) struct Swapper {
     ready: usize,
 }
 
-impl Swapper {
-    pub(super) fn new(plan: Plan) -> Self {
-        let cursor = Cursor::default();
-        Self { plan, cursor, run: (1, 0), buffer: Vec::new(), begin: 0, ready: 0 }
+impl SwapReader {
+    pub(super) fn new(layout: SwapLayout) -> Self {
+        Self { layout, place: 0, buffer: Vec::new(), begin: 0, ready: 0 }
     }
 
     /// Reads as [`Read::read`] does, bytes that `input` gives, in little-endian order.
@@ -146,9 +120,8 @@ impl Swapper {
             }
             self.swap();
         }
-        let mut ready = self.buffer.get(self.begin..self.ready).unwrap_or_default();
-        let given = ready.read(out)?;
-        self.begin = self.begin.saturating_add(given);
+        let given = (&self.buffer[self.begin..self.ready]).read(out)?;
+        self.begin += given;
         Ok(given)
     }
 
@@ -158,30 +131,30 @@ impl Swapper {
         (self.begin, self.ready) = (0, 0);
         let kept = self.buffer.len();
         self.buffer.resize(BUFFER, 0);
-        let found = input.read(self.buffer.get_mut(kept..).unwrap_or_default());
-        self.buffer.truncate(kept.saturating_add(*found.as_ref().unwrap_or(&0)));
+        let found = input.read(&mut self.buffer[kept..]);
+        self.buffer.truncate(kept + *found.as_ref().unwrap_or(&0));
         found.map(|found| found > 0)
     }
 
     /// Swaps all that is there in whole.
     fn swap(&mut self) {
+        let element = self.layout.len();
         loop {
-            let (width, left) = self.run;
-            if left == 0 {
-                self.run = self.cursor.next(&self.plan);
-                continue;
-            }
-            let unswapped = self.buffer.get_mut(self.ready..).unwrap_or_default();
-            let there = u64::try_from(unswapped.len()).unwrap_or(u64::MAX).min(left);
-            let whole = there.saturating_sub(there.checked_rem(width).unwrap_or(0));
+            let unswapped = &mut self.buffer[self.ready..];
+            let (width, run) = match &self.layout {
+                // Elements that are one run go on in the next.
+                SwapLayout::Run { width, .. } => (*width, unswapped.len() as u64),
+                layout => layout.run_at(self.place),
+            };
+            let there = run.min(unswapped.len() as u64);
+            let whole = there - there % width;
             if whole == 0 {
                 return;
             }
-            let taken = usize::try_from(whole).unwrap_or(usize::MAX);
-            let width = usize::try_from(width).unwrap_or(1);
-            reverse_each(unswapped.get_mut(..taken).unwrap_or_default(), width);
-            self.ready = self.ready.saturating_add(taken);
-            self.run.1 = left.saturating_sub(whole);
+            let small = |len| usize::try_from(len).expect("the buffer is not longer");
+            reverse_each(&mut unswapped[..small(whole)], small(width));
+            self.ready += small(whole);
+            self.place = (self.place + whole) % element;
         }
     }
 }
@@ -191,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::interchange::npy::descr::{Field, Kind, Scalar};
+    use crate::interchange::npy::dtype::{Field, Kind, Scalar};
     use crate::interchange::npy::tests::any_descr;
 
     /// What an element is after swapping, by the dtype itself.
@@ -229,7 +202,7 @@ mod tests {
     }
 
     fn read(descr: &Descr, bytes: &[u8], drop: usize) -> Vec<u8> {
-        let mut swapper = Swapper::new(Plan::new(descr));
+        let mut swapper = SwapReader::new(SwapLayout::new(descr).unwrap());
         let mut input = Drops(bytes, drop);
         let mut found = Vec::new();
         loop {
@@ -242,17 +215,19 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_as_long_as_the_text_of_the_dtype() {
+    fn a_layout_is_as_long_as_the_text_of_the_dtype() {
         let big = Scalar { kind: Kind::Int, order: ByteOrder::Big, size: 2 };
         let field = |descr| Field { title: None, name: String::new(), descr };
         let pair =
             Descr::Struct(vec![field(Descr::Scalar(big)), field(Descr::scalar(Kind::Int, 1))]);
         let many = Descr::Subarray { base: Box::new(pair), shape: vec![1000, 1000] };
-        let plan = Plan::new(&Descr::Struct(vec![field(many), field(Descr::scalar(Kind::Int, 8))]));
-        let run = |width, len| Step::Run { width, len };
-        let repeat = Step::Repeat { times: 1_000_000, steps: 2 };
-        assert_eq!(plan.steps, [repeat, run(2, 2), run(1, 1), run(1, 8)]);
-        assert!(Plan::new(&Descr::scalar(Kind::Float, 8)).is_empty());
+        let layout =
+            SwapLayout::of(&Descr::Struct(vec![field(many), field(Descr::scalar(Kind::Int, 8))]));
+        let run = |width, len| SwapLayout::Run { width, len };
+        let pair = SwapLayout::Parts(vec![(2, run(2, 2)), (3, run(1, 1))]);
+        let repeat = SwapLayout::Repeat { part: Box::new(pair), size: 3, len: 3_000_000 };
+        assert_eq!(layout, SwapLayout::Parts(vec![(3_000_000, repeat), (3_000_008, run(1, 8))]));
+        assert_eq!(SwapLayout::new(&Descr::scalar(Kind::Float, 8)), None);
     }
 
     proptest! {
@@ -266,7 +241,7 @@ mod tests {
             if size > 0 {
                 expected.chunks_mut(size).for_each(|element| swapped(&descr, element));
             }
-            if Plan::new(&descr).is_empty() {
+            if SwapLayout::new(&descr).is_none() {
                 prop_assert_eq!(bytes, expected);
             } else {
                 prop_assert_eq!(read(&descr, &bytes, drop), expected);

@@ -14,11 +14,484 @@
 //! Rows are read and written one at a time. Only an interlaced picture is held as a whole, up to
 //! [`MAX_WHOLE`].
 
-mod chunks;
-mod read;
 #[cfg(test)]
 mod tests;
-mod write;
 
-pub use read::{MAX_WHOLE, Reader};
-pub use write::write;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use png::{
+    BitDepth, ColorType, DecodeOptions, Decoder, DecodingError, Encoder, EncodingError, Limits,
+    Transformations,
+};
+
+use super::{Error, Variable, read_all, row_order_extents, wrong_length};
+use crate::ndl::{Datatype, Extent, Ndarray, Order, Storage};
+use crate::ra::{ElementType, Flags, Header, reverse_each};
+
+/// Most bytes of an interlaced picture, since it is decoded as a whole, and of a single row.
+pub const MAX_WHOLE: usize = 256 << 20;
+
+/// A picture; what is read from it are its pixels, little-endian, the channels fastest and then the columns.
+///
+/// The checksums of a file are read with its pixels: an error of reading that comes from the file has an
+/// [`Error::Malformed`] in it, which `Error::from` takes out again.
+///
+/// ```
+/// use std::io::{Cursor, Read};
+/// use ra_pack::interchange::{Variable, png};
+/// use ra_pack::ndl::{Datatype, Extent, Ndarray, Order, Storage};
+/// use ra_pack::ra::{ElementType, Header};
+///
+/// let variable = Variable {
+///     header: Header::new(ElementType::UINT16, vec![3, 2]).unwrap(),
+///     description: Ndarray {
+///         name: "grey".to_owned(),
+///         shape: vec![Extent::Fixed(2), Extent::Fixed(3)], // two rows, three columns
+///         datatype: Datatype::UInt16,
+///         value: None,
+///         attributes: Vec::new(),
+///         storage: Some(Storage { order: Order::Row, ..Storage::default() }),
+///     },
+///     losses: Vec::new(),
+/// };
+/// let pixels = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0];
+/// let mut file = Vec::new();
+/// png::write(&variable, pixels.as_slice(), &mut file)?;
+///
+/// let mut picture = png::Reader::open(Cursor::new(file), "grey")?;
+/// assert_eq!(*picture.variable(), variable);
+/// let mut read = Vec::new();
+/// picture.read_to_end(&mut read)?;
+/// assert_eq!(read, pixels);
+/// # Ok::<(), ra_pack::interchange::Error>(())
+/// ```
+pub struct Reader<R: Read + Seek> {
+    decoder: png::Reader<Counted<R>>,
+    at: Arc<AtomicU64>,
+    variable: Variable,
+    is_interlaced: bool,
+    /// Bytes of a row.
+    row: usize,
+    /// Pixels that were decoded.
+    pixels: io::Cursor<Vec<u8>>,
+    is_done: bool,
+}
+
+impl<R: Read + Seek> std::fmt::Debug for Reader<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("variable", &self.variable).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Reads what is before the pixels of a file, which is the whole of `reader` wherever that stands. `name` is the
+    /// name that the array gets.
+    ///
+    /// # Errors
+    ///
+    /// When it is no PNG, is cut off or broken before its pixels, is interlaced and larger than [`MAX_WHOLE`],
+    /// or reading fails.
+    pub fn open(mut reader: R, name: &str) -> Result<Self, Error> {
+        let chunks = ChunkList::scan(&mut reader)?;
+        let at = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner: BufReader::new(reader), at: Arc::clone(&at) };
+        let mut options = DecodeOptions::default();
+        options.set_skip_ancillary_crc_failures(false);
+        options.set_ignore_text_chunk(true);
+        options.set_ignore_iccp_chunk(true);
+        let mut decoder = Decoder::new_with_options(counted, options);
+        decoder.set_limits(Limits { bytes: MAX_WHOLE });
+        decoder.set_transformations(Transformations::EXPAND);
+        let decoder =
+            decoder.read_info().map_err(|error| refuse(error, at.load(Ordering::Relaxed)))?;
+
+        let info = decoder.info();
+        let (width, height) = info.size();
+        let is_interlaced = info.interlaced;
+        let mut losses = chunks.losses();
+        if info.color_type == ColorType::Indexed {
+            losses.push("the palette is left out: each pixel has its colour".to_owned());
+        }
+        let bits = info.bit_depth as u8;
+        if bits < 8 && info.color_type != ColorType::Indexed {
+            losses.push(format!("samples of {bits} bits are scaled to 0 to 255"));
+        }
+        if info.trns.is_some() {
+            losses.push("transparent colours became a channel of alpha".to_owned());
+        }
+        chunks.check(info.raw_bytes() as u64)?;
+        let too_large = || refuse(DecodingError::LimitsExceeded, at.load(Ordering::Relaxed));
+        let row = decoder.output_line_size(width).ok_or_else(too_large)?;
+        let whole = decoder.output_buffer_size().ok_or_else(too_large)?;
+        if row > MAX_WHOLE || (is_interlaced && whole > MAX_WHOLE) {
+            return Err(too_large());
+        }
+        let (color, depth) = decoder.output_color_type();
+        let variable = describe(name, [height, width], color, depth, losses)?;
+        let (pixels, is_done) = (io::Cursor::default(), false);
+        Ok(Self { decoder, at, variable, is_interlaced, row, pixels, is_done })
+    }
+
+    /// What the picture is as an array.
+    pub fn variable(&self) -> &Variable {
+        &self.variable
+    }
+
+    /// Decodes the next row, or all of an interlaced picture. Without a next row the end of the file is checked.
+    fn fill(&mut self) -> Result<(), Error> {
+        self.pixels.set_position(0);
+        let buffer = self.pixels.get_mut();
+        buffer.clear();
+        let fault = |error| refuse(error, self.at.load(Ordering::Relaxed));
+        if self.is_interlaced {
+            self.is_interlaced = false;
+            let whole = self.decoder.output_buffer_size();
+            buffer.resize(whole.expect("opening compares it with the limit"), 0);
+            self.decoder.next_frame(buffer).map_err(fault)?;
+            self.finish()?;
+        } else if let Some(row) = self.decoder.next_row().map_err(fault)? {
+            buffer.extend_from_slice(row.data());
+            if buffer.len() != self.row {
+                let (expected, found) = (self.row, buffer.len());
+                let reason = format!("expected {expected} bytes of a row, found {found}");
+                return Err(Error::malformed(self.at.load(Ordering::Relaxed), reason));
+            }
+        } else {
+            self.finish()?;
+        }
+        // Samples are big-endian in the file.
+        let is_wide = self.variable.header.element() == ElementType::UINT16;
+        reverse_each(self.pixels.get_mut(), if is_wide { 2 } else { 1 });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.is_done = true;
+        self.decoder.finish().map_err(|error| refuse(error, self.at.load(Ordering::Relaxed)))
+    }
+}
+
+impl<R: Read + Seek> Read for Reader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.pixels.read(out)?;
+        if read > 0 || self.is_done || out.is_empty() {
+            return Ok(read);
+        }
+        self.fill().map_err(|error| match error {
+            Error::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, error),
+        })?;
+        self.pixels.read(out)
+    }
+}
+
+fn describe(
+    name: &str,
+    [height, width]: [u32; 2],
+    color: ColorType,
+    depth: BitDepth,
+    losses: Vec<String>,
+) -> Result<Variable, Error> {
+    let (datatype, element) = match depth {
+        BitDepth::Sixteen => (Datatype::UInt16, ElementType::UINT16),
+        _ => (Datatype::UInt8, ElementType::UINT8),
+    };
+    let mut size = vec![u64::from(height), u64::from(width)];
+    // A palette was replaced by its colours.
+    if color.samples() > 1 {
+        size.push(color.samples() as u64);
+    }
+    let description = Ndarray {
+        name: name.to_owned(),
+        shape: size.iter().map(|extent| Extent::Fixed(*extent)).collect(),
+        datatype,
+        value: None,
+        attributes: Vec::new(),
+        storage: Some(Storage { order: Order::Row, ..Storage::default() }),
+    };
+    let header = Header::new(element, size.into_iter().rev().collect());
+    let header = header.map_err(|error| Error::no_counterpart(error.to_string(), "crop it"))?;
+    Ok(Variable { header, description, losses })
+}
+
+/// The error of the decoder, after it took `at` bytes.
+fn refuse(error: DecodingError, at: u64) -> Error {
+    match error {
+        DecodingError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Error::malformed(at, "expected more of the picture, found the end of the file")
+        }
+        DecodingError::IoError(error) => Error::Io(error),
+        DecodingError::Format(error) => Error::malformed(at, error.to_string()),
+        DecodingError::LimitsExceeded => Error::no_counterpart(
+            format!("an interlaced picture or a row takes more than {MAX_WHOLE} bytes"),
+            "write it again without interlacing, or in parts",
+        ),
+        // The decoder was asked wrongly, which only a strange file brings about.
+        DecodingError::Parameter(error) => Error::malformed(at, error.to_string()),
+    }
+}
+
+/// Counts the bytes that the decoder took.
+struct Counted<R> {
+    inner: BufReader<R>,
+    at: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.at.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl<R: Read> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.inner.consume(amount);
+        self.at.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+}
+
+impl<R: Read + Seek> Seek for Counted<R> {
+    /// The decoder asks for this and does not use it.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = self.inner.seek(to)?;
+        self.at.store(at, Ordering::Relaxed);
+        Ok(at)
+    }
+}
+
+/// The first bytes of every file.
+const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1A\n";
+
+/// Bytes of a chunk beside its data: length, name and checksum.
+const BESIDE: u64 = 12;
+
+/// Most bytes that one byte of deflate becomes; it is 1032, and a little more at the ends.
+const MAX_RATIO: u64 = 1100;
+
+/// What the headers tell.
+#[derive(Debug)]
+struct ChunkList {
+    /// Bytes of compressed pixels.
+    compressed: u64,
+    /// How many chunks of each name there are.
+    counts: BTreeMap<[u8; 4], u64>,
+    /// Bytes behind the last chunk.
+    trailing: u64,
+}
+
+impl ChunkList {
+    /// Goes over the whole file, and leaves the reader at its beginning.
+    fn scan(reader: &mut (impl Read + Seek)) -> Result<Self, Error> {
+        let len = reader.seek(SeekFrom::End(0))?;
+        reader.seek(SeekFrom::Start(0))?;
+        let mut buffered = BufReader::new(&mut *reader);
+        let mut signature = Vec::new();
+        buffered.by_ref().take(8).read_to_end(&mut signature)?;
+        if signature != SIGNATURE {
+            let same = signature.iter().zip(&SIGNATURE).take_while(|(a, b)| a == b).count();
+            let found = signature.escape_ascii();
+            let reason = format!("expected the signature of PNG, found `{found}`");
+            return Err(Error::malformed(same as u64, reason));
+        }
+        let mut chunks = Self { compressed: 0, counts: BTreeMap::new(), trailing: 0 };
+        let mut at = 8_u64;
+        loop {
+            let left = len.saturating_sub(at); // nothing of a file that grew meanwhile
+            if left < BESIDE {
+                let reason = format!("expected another chunk, found {left} bytes");
+                return Err(Error::malformed(len, reason));
+            }
+            let (mut size, mut name) = ([0; 4], [0; 4]);
+            buffered.read_exact(&mut size)?;
+            buffered.read_exact(&mut name)?;
+            let size = u32::from_be_bytes(size);
+            let whole = u64::from(size) + BESIDE;
+            if whole > left {
+                let name = name.escape_ascii();
+                let reason = format!("expected {whole} bytes of the chunk `{name}`, found {left}");
+                return Err(Error::malformed(at, reason));
+            }
+            *chunks.counts.entry(name).or_default() += 1;
+            // The decoder takes any length, and panics over a colour of less than three bytes.
+            if name == *b"PLTE" && !(size.is_multiple_of(3) && (3..=768).contains(&size)) {
+                let reason = format!("expected a palette of 1 to 256 colours, found {size} bytes");
+                return Err(Error::malformed(at, reason));
+            }
+            if name == *b"IDAT" {
+                chunks.compressed += u64::from(size);
+            }
+            at += whole;
+            if name == *b"IEND" {
+                chunks.trailing = len - at;
+                reader.seek(SeekFrom::Start(0))?;
+                return Ok(chunks);
+            }
+            buffered.seek_relative(i64::from(size) + 4)?;
+        }
+    }
+
+    /// That the compressed pixels can be so many bytes.
+    fn check(&self, pixels: u64) -> Result<(), Error> {
+        let most = (self.compressed + 16).saturating_mul(MAX_RATIO);
+        if pixels <= most {
+            return Ok(());
+        }
+        let compressed = self.compressed;
+        let reason =
+            format!("expected {pixels} bytes of pixels, found only {compressed} compressed");
+        // The extents stand there.
+        Err(Error::malformed(16, reason))
+    }
+
+    /// What is in the file besides the pixels, one sentence each.
+    fn losses(&self) -> Vec<String> {
+        let mut losses = Vec::new();
+        for (name, count) in self.counts.iter().filter(|(name, _)| !PIXELS.contains(name)) {
+            let row = CHUNKS.iter().find(|(_, names)| names.contains(name));
+            let content = row.map_or("something that is not known", |(content, _)| content);
+            let name = name.escape_ascii();
+            let times = if *count > 1 { format!(", {count} times") } else { String::new() };
+            losses.push(format!("the chunk `{name}` is left out: {content}{times}"));
+        }
+        if self.trailing > 0 {
+            losses.push(format!("{} bytes behind the picture are left out", self.trailing));
+        }
+        losses
+    }
+}
+
+/// Chunks that hold the pixels, or were told of before.
+const PIXELS: [[u8; 4]; 7] = [*b"IHDR", *b"IDAT", *b"IEND", *b"PLTE", *b"tRNS", *b"fcTL", *b"fdAT"];
+
+/// The content of other chunks.
+const CHUNKS: [(&str, &[[u8; 4]]); 9] = [
+    ("text", &[*b"tEXt", *b"zTXt", *b"iTXt"]),
+    (
+        "what the colours are",
+        &[*b"gAMA", *b"cHRM", *b"sRGB", *b"iCCP", *b"cICP", *b"mDCV", *b"cLLI"],
+    ),
+    ("an animation, of which only the first picture is kept", &[*b"acTL"]),
+    ("how many bits of the samples matter", &[*b"sBIT"]),
+    ("a colour for the background", &[*b"bKGD"]),
+    ("the size of a pixel", &[*b"pHYs"]),
+    ("the time of the last change", &[*b"tIME"]),
+    ("facts about the camera", &[*b"eXIf"]),
+    ("a palette that is only proposed", &[*b"hIST", *b"sPLT"]),
+];
+
+/// Bytes that are taken from the data at once: whole samples.
+const PIECE: usize = 1 << 16;
+
+/// Writes an array of `uint8` or `uint16`, of the shape `[height, width]` or `[height, width, channels]` with 2
+/// (grey and alpha), 3 (RGB) or 4 channels (RGB and alpha). `data` are its elements, the last index fastest. Gives
+/// what the file does not say, one sentence each.
+///
+/// The same array gives the same bytes.
+///
+/// # Errors
+///
+/// When the array is no such picture, has no pixels, its first index runs fastest, `data` are shorter or longer
+/// than the header says, or reading or writing fails.
+///
+/// ```
+/// use ra_pack::interchange::{Error, Variable, png};
+/// use ra_pack::ndl::{Datatype, Extent, Ndarray};
+/// use ra_pack::ra::{ElementType, Header};
+///
+/// let line = Variable {
+///     header: Header::new(ElementType::UINT8, vec![2]).unwrap(),
+///     description: Ndarray {
+///         name: "line".to_owned(),
+///         shape: vec![Extent::Fixed(2)],
+///         datatype: Datatype::UInt8,
+///         value: None,
+///         attributes: Vec::new(),
+///         storage: None,
+///     },
+///     losses: Vec::new(),
+/// };
+/// let refused = png::write(&line, [1, 2].as_slice(), std::io::sink());
+/// assert!(matches!(refused, Err(Error::NoCounterpart { .. })));
+/// ```
+pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Vec<String>, Error> {
+    let Variable { header, description, .. } = variable;
+    let name = &description.name;
+    let depth = match (&description.datatype, header.element()) {
+        (Datatype::UInt8, ElementType::UINT8) => BitDepth::Eight,
+        (Datatype::UInt16, ElementType::UINT16) => BitDepth::Sixteen,
+        (datatype, _) => {
+            let reason =
+                format!("a picture has samples of `uint8` or `uint16`, {name:?} has `{datatype}`");
+            return Err(Error::no_counterpart(
+                reason,
+                "scale the values to uint8 or uint16, or have `ra-pack plot` draw them",
+            ));
+        }
+    };
+    let size = row_order_extents(variable, "a picture")?;
+    let (height, width, color) = match size[..] {
+        [height, width] => (height, width, ColorType::Grayscale),
+        [height, width, 2] => (height, width, ColorType::GrayscaleAlpha),
+        [height, width, 3] => (height, width, ColorType::Rgb),
+        [height, width, 4] => (height, width, ColorType::Rgba),
+        _ => {
+            return Err(Error::no_counterpart(
+                format!(
+                    "a picture has the shape [height, width] or [height, width, 2 to 4 channels], {name:?} has \
+                     {size:?}"
+                ),
+                "take a slice of that shape",
+            ));
+        }
+    };
+    let extent = |length: u64| u32::try_from(i32::try_from(length).ok()?).ok();
+    let (Some(height @ 1..), Some(width @ 1..)) = (extent(height), extent(width)) else {
+        let most = i32::MAX;
+        return Err(Error::no_counterpart(
+            format!(
+                "a picture has 1 to {most} rows and columns, {name:?} has {height} and {width}"
+            ),
+            "take a slice with fewer, or with some",
+        ));
+    };
+    let row = header.data_len() / u64::from(height);
+    if row > MAX_WHOLE as u64 {
+        let reason = format!("a row of {name:?} has {row} bytes, and {MAX_WHOLE} are the most");
+        return Err(Error::no_counterpart(reason, "write it in parts"));
+    }
+    let swaps = depth == BitDepth::Sixteen && !header.flags().contains(Flags::BIG_ENDIAN);
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    let mut writer = encoder.write_header().map_err(unwritable)?;
+    let mut pixels = writer.stream_writer_with_size(PIECE).map_err(unwritable)?;
+    let len = header.data_len();
+    let write = |part: &mut [u8]| {
+        reverse_each(part, if swaps { 2 } else { 1 });
+        Ok(pixels.write_all(part)?)
+    };
+    read_all(data, len, PIECE, write, wrong_length(name, len))?;
+    pixels.finish().map_err(unwritable)?;
+    writer.finish().map_err(unwritable)?;
+
+    let attributes = description.attributes.iter();
+    Ok(attributes
+        .map(|attribute| format!("the attribute {:?} of {name:?} is left out", attribute.name))
+        .collect())
+}
+
+fn unwritable(error: EncodingError) -> Error {
+    match error {
+        EncodingError::IoError(error) => Error::Io(error),
+        error => Error::Io(io::Error::other(error.to_string())),
+    }
+}

@@ -27,14 +27,8 @@ pub(in super::super) struct Item {
 impl Item {
     /// An array of another format.
     pub(in super::super) fn foreign(name: String, variable: Variable) -> Self {
-        Self {
-            name,
-            header: Some(variable.header),
-            description: variable.description,
-            is_coordinate: false,
-            shared: Vec::new(),
-            losses: variable.losses,
-        }
+        let Variable { header, description, losses } = variable;
+        Self { header: Some(header), losses, ..Self::inline(name, description, Vec::new()) }
     }
 
     /// A RawArray with the header of its file. Whatever encodes its elements is taken away on the way; with
@@ -45,7 +39,11 @@ impl Item {
         described: Option<Described>,
         keep_endian: bool,
     ) -> Result<Self> {
-        let is_big = keep_endian && stays_big(stored);
+        // Elements stay big-endian when they lie there as they are, and mean something in that order.
+        let is_big = keep_endian
+            && stored.flags().contains(Flags::BIG_ENDIAN)
+            && !stored.is_encoded()
+            && stored.element().swap_width().is_some_and(|width| width > 1);
         let Described { mut description, is_coordinate, shared } =
             described.unwrap_or_else(|| Described {
                 description: pack::describe(stem(&name), stored, Encoding::Raw),
@@ -77,14 +75,8 @@ impl Item {
         description.storage = Some(storage);
         let is_row = order != Order::Column && header.ndims() > 1;
         set_order(&mut description, if is_row { Order::Row } else { Order::Column });
-        Ok(Self {
-            name,
-            header: Some(header),
-            description,
-            is_coordinate,
-            shared,
-            losses: Vec::new(),
-        })
+        let header = Some(header);
+        Ok(Self { name, header, description, is_coordinate, shared, losses: Vec::new() })
     }
 
     /// An array whose elements are all in its description.
@@ -100,7 +92,13 @@ impl Item {
     pub(in super::super) fn extents(&self) -> Vec<u64> {
         match &self.header {
             Some(header) => pack::shape_of(header.dims(), self.description.order()),
-            None => self.description.shape.iter().map(fixed).collect(),
+            None => {
+                let length = |extent: &Extent| match extent {
+                    Extent::Fixed(length) => *length,
+                    Extent::Unlimited | Extent::Coord(_) => 0,
+                };
+                self.description.shape.iter().map(length).collect()
+            }
         }
     }
 
@@ -166,24 +164,9 @@ impl Described {
     }
 }
 
-/// Whether the elements of a file are big-endian, lie there as they are, and mean something in that order.
-fn stays_big(stored: &Header) -> bool {
-    let width = stored.element().swap_width();
-    stored.flags().contains(Flags::BIG_ENDIAN)
-        && !stored.is_encoded()
-        && width.is_some_and(|width| width > 1)
-}
-
 /// The last part of a name.
 pub(super) fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
-}
-
-fn fixed(extent: &Extent) -> u64 {
-    match extent {
-        Extent::Fixed(length) => *length,
-        Extent::Unlimited | Extent::Coord(_) => 0,
-    }
 }
 
 /// States the order, and nothing else where nothing else is to be stated.

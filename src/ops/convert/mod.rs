@@ -4,33 +4,29 @@
 //! move. Elements then go from file to file, in pieces or as they lie, so that memory does not depend on how
 //! many there are.
 
-mod choice;
 mod data;
-mod form;
+mod foreign;
+mod format;
 mod item;
 mod names;
 mod options;
 mod plan;
 mod rawarray;
-mod report;
-mod sink;
-mod source;
 
 use std::path::Path;
 
-pub use self::form::{Form, UnknownForm};
-pub use self::options::{ConvertOptions, Reinterpret};
-pub use self::report::{ConvertReport, Converted};
+pub use self::format::{Form, UnknownForm};
+pub use self::options::{ConvertOptions, ConvertReport, Converted, Reinterpret};
 
-pub(super) use self::choice::member_name;
 pub(super) use self::item::{Described, Item};
+pub(super) use self::plan::member_name;
 
-use self::data::Arranged;
-use self::plan::Planned;
-use self::sink::Sink;
-use self::source::Source;
+use self::data::{Arranged, Metadata};
+use self::format::{Elements, OutgoingArray, Output, Source, settle};
+use self::plan::PlannedArray;
 use crate::error::Result;
 use crate::fs;
+use crate::parallel;
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -60,36 +56,47 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let to = options.to.map_or_else(|| Form::of_output(output), Ok)?;
     options.check(from, to)?;
 
+    let out = Output { path: output, from, to, options };
     let mut source = Source::open(input, from, options)?;
-    let chosen = choice::choose(&source.items, input, to, options)?;
-    let carries_names = plan::carries_names(input, output, from, to, options);
-    let planned = plan::plan(&source.items, &chosen, output, from, to, options, carries_names)?;
+    let planned = plan::plan(&source.items, input, &out)?;
 
-    let mut report = ConvertReport::new(input, output, from, to);
-    report.losses.append(&mut source.losses);
-    let mut sink = Sink::begin(output, from, to, &planned, options)?;
+    let mut losses = std::mem::take(&mut source.losses);
+    let mut arrays = Vec::with_capacity(planned.len());
+    let (mut sink, kept_metadata) = out.begin(planned.len())?;
     let progress = &options.progress;
-    let sizes = || planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
-    let all = sizes().fold(0, u64::saturating_add);
-    // What is compressed takes fewer bytes to read.
+    let sizes = planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
+    let all = sizes.fold(0, u64::saturating_add); // claims, which are shown
+    // A compressed input has fewer bytes to read.
     let most = fs::file_len(input).unwrap_or(u64::MAX);
-    progress.stage("converting", all.min(most), u64::try_from(planned.len()).unwrap_or(u64::MAX));
-    for Planned { index, reverse, original, mut converted, item, name } in planned {
+    progress.stage("converting", all.min(most), planned.len() as u64);
+    let jobs = parallel::jobs(options.jobs);
+    for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.begin(&name, original.data_len());
-            let elements = source.elements(index, output)?;
-            converted.verified = elements.verified;
-            converted.trailing = elements.metadata.len();
-            let data = Arranged::new(elements.data, &original, reverse);
-            sink.write(&name, &item, data, &elements.metadata, &mut converted)?;
+            let Elements { data, metadata, verified } = source.elements(index, output)?;
+            (converted.verified, converted.trailing) = (verified, metadata.len());
+            let data = Arranged::new(data, &original, reverse, output, jobs);
+            if let Some(file) = &kept_metadata {
+                metadata.write_at(file.file(), 0)?;
+            } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
+                converted.losses.push(format!(
+                    "{} bytes follow its elements; --keep-metadata FILE writes them to a file",
+                    converted.trailing
+                ));
+            }
+            let metadata = if options.drop_metadata { Metadata::None } else { metadata };
+            let lost = sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
+            converted.losses.extend(lost);
         } else {
-            sink.write_inline(&name, &item)?;
+            sink.inline(&name, &item)?;
         }
         progress.done(1);
-        report.add(converted);
+        arrays.push(converted);
     }
-    report.bytes = sink.finish(&mut report.losses)?;
-    report.leftovers =
-        sink::places(output, to, options).flat_map(|path| fs::leftovers(&path)).collect();
-    Ok(report)
+    if let Some(file) = kept_metadata {
+        settle(file)?;
+    }
+    let bytes = sink.finish(&mut losses)?;
+    let (input, output) = (input.to_owned(), output.to_owned());
+    Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
 }

@@ -19,7 +19,7 @@ const NAMELESS: &str = "unnamed";
 /// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name
 /// moves a sound one.
 pub(super) fn give_all(names: &[&str]) -> Vec<String> {
-    let mut given = Names::default();
+    let mut given = FileNames::default();
     let mut all: Vec<_> =
         names.iter().map(|name| (sound(name) == *name).then(|| given.give(name))).collect();
     for (slot, name) in all.iter_mut().zip(names) {
@@ -30,7 +30,7 @@ pub(super) fn give_all(names: &[&str]) -> Vec<String> {
 
 /// The names that were given out.
 #[derive(Debug, Default)]
-struct Names {
+struct FileNames {
     files: HashSet<String>,
     /// What the files lie in.
     directories: HashSet<String>,
@@ -38,7 +38,7 @@ struct Names {
     next: HashMap<String, u64>,
 }
 
-impl Names {
+impl FileNames {
     fn give(&mut self, name: &str) -> String {
         let mut sound = sound(name);
         if directories(&sound).any(|directory| self.files.contains(directory)) {
@@ -49,7 +49,7 @@ impl Names {
         let mut number = self.next.get(&sound).copied().unwrap_or(2);
         while !self.is_free(&given) {
             given = format!("{sound}_{number}");
-            number = number.saturating_add(1);
+            number += 1;
         }
         self.next.insert(sound, number);
         self.files.extend(files(&given));
@@ -76,7 +76,7 @@ fn files(name: &str) -> [String; 2] {
 
 /// The directories that it lies in.
 fn directories(name: &str) -> impl Iterator<Item = &str> {
-    name.match_indices('/').filter_map(|(at, _)| name.get(..at))
+    name.match_indices('/').map(|(at, _)| name.split_at(at).0)
 }
 
 /// The nearest name that a file may have.
@@ -103,7 +103,7 @@ fn sound(name: &str) -> String {
 
 /// As much of a part of a name as a file system takes.
 fn shortened(part: &str) -> String {
-    part.get(..part.floor_char_boundary(MAX_PART)).unwrap_or_default().to_owned()
+    part.split_at(part.floor_char_boundary(MAX_PART)).0.to_owned()
 }
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn ordinary_names_stay() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         for name in ["x", "a/b/x", "a/x", "x.y", "Größe", "a b", "..x", "run1/manifest"] {
             assert_eq!(names.give(name), name);
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn others_become_names_of_files_and_no_two_the_same() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         for (name, given) in [
             ("", "unnamed"),
             ("/", "unnamed_2"),

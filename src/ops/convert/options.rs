@@ -1,8 +1,10 @@
-//! How to convert.
+//! How to convert, and what was converted.
 
 use std::path::PathBuf;
 
-use super::form::Form;
+use serde::Serialize;
+
+use super::format::Form;
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::ndl::Order;
@@ -54,43 +56,76 @@ pub enum Reinterpret {
 impl ConvertOptions {
     /// That each option means something for these forms.
     pub(super) fn check(&self, from: Form, to: Form) -> Result<()> {
-        let unsupported = |text: String| Err(Error::Unsupported(text));
-        if self.order == Some(Order::RowUnreversed) {
-            return unsupported("`row-unreversed` is only read; give column or row".to_owned());
-        }
-        if self.order == Some(Order::Column) && matches!(to, Form::Ds | Form::Png) {
-            return unsupported(format!(
-                "a .{to} always has the last index fastest; leave --order out"
-            ));
-        }
-        if self.keep_endian && !to.is_rawarray() && !matches!(to, Form::Npy | Form::Npz) {
-            return unsupported(format!(
-                "a .{to} does not keep the byte order; leave --keep-endian out"
-            ));
-        }
-        if self.masks && from != Form::Ds && to != Form::Ds {
-            return unsupported("only a .ds has masks; leave --masks out".to_owned());
-        }
-        if self.compression.is_some() && !matches!(to, Form::Npz | Form::Pack(_)) {
-            return unsupported(format!("a .{to} has no compression to choose"));
-        }
-        if to == Form::Npz && matches!(self.compression, Some(Compression::Zstd { .. })) {
-            return unsupported(
-                "numpy does not read zstd in an .npz; give stored or deflate".to_owned(),
-            );
-        }
-        if self.keep_metadata.is_some() && !from.is_rawarray() {
-            return unsupported(format!("nothing follows the elements of a .{from}"));
-        }
         let is_numpy = |form| matches!(form, Form::Npy | Form::Npz);
-        match self.reinterpret {
-            Some(Reinterpret::BFloat16) if !is_numpy(from) => {
-                unsupported("--as bfloat16 is for what comes out of .npy and .npz".to_owned())
-            }
-            Some(Reinterpret::Void) if !is_numpy(to) => {
-                unsupported("--as void is for what becomes .npy and .npz".to_owned())
-            }
-            _ => Ok(()),
-        }
+        let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
+        let reason = if self.order == Some(Order::RowUnreversed) {
+            "`row-unreversed` is only read; give column or row".to_owned()
+        } else if self.order == Some(Order::Column) && matches!(to, Form::Ds | Form::Png) {
+            format!("a .{to} always has the last index fastest; leave --order out")
+        } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
+            format!("a .{to} does not keep the byte order; leave --keep-endian out")
+        } else if self.masks && from != Form::Ds && to != Form::Ds {
+            "only a .ds has masks; leave --masks out".to_owned()
+        } else if self.compression.is_some() && !matches!(to, Form::Npz | Form::Pack(_)) {
+            format!("a .{to} has no compression to choose")
+        } else if to == Form::Npz && is_zstd {
+            "numpy does not read zstd in an .npz; give stored or deflate".to_owned()
+        } else if self.keep_metadata.is_some() && !from.is_rawarray() {
+            format!("nothing follows the elements of a .{from}")
+        } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) {
+            "--as bfloat16 is for what comes out of .npy and .npz".to_owned()
+        } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
+            "--as void is for what becomes .npy and .npz".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::Unsupported(reason))
     }
+}
+
+/// What was converted.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConvertReport {
+    /// What was read.
+    pub input: PathBuf,
+    /// Its form.
+    pub from: Form,
+    /// What was written.
+    pub output: PathBuf,
+    /// Its form.
+    pub to: Form,
+    /// Each array, in the order of the output.
+    pub arrays: Vec<Converted>,
+    /// What the input holds besides and the output does not, one sentence each.
+    pub losses: Vec<String>,
+    /// Bytes of everything that was written.
+    pub bytes: u64,
+    /// Files beside the output that an interrupted run left.
+    pub leftovers: Vec<PathBuf>,
+}
+
+/// One array that was converted.
+#[derive(Debug, Clone, Serialize)]
+pub struct Converted {
+    /// What it is called in the input.
+    pub from: String,
+    /// What it is called in the output.
+    pub to: String,
+    /// Whether that is another name than it would have had: no file may have it, or something has it already.
+    pub renamed: bool,
+    /// The type of its elements, such as `float32`.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// Extents in the order of indices.
+    pub shape: Vec<u64>,
+    /// Which index runs fastest in the output: the first, `column`, or the last, `row`.
+    pub order: &'static str,
+    /// Whether its elements were reordered.
+    pub reordered: bool,
+    /// Whether the manifest of the input vouches for it.
+    pub verified: bool,
+    /// Bytes that follow its elements in the input.
+    pub trailing: u64,
+    /// What the input says of it and the output does not, one sentence each.
+    pub losses: Vec<String>,
 }

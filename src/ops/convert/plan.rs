@@ -1,21 +1,25 @@
-//! What each array will be: its name, the order of its elements, what its description says.
+//! Which arrays are converted, and what each will be: its name, the order of its elements, its description.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::form::Form;
+use super::ConvertOptions;
+use super::format::{Form, Output};
 use super::item::{Item, stem};
 use super::names::give_all;
-use super::options::ConvertOptions;
-use super::report::Converted;
+use super::options::Converted;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ndl::{Extent, Order};
 use crate::pack::{self, ARRAY_EXTENSION};
+use crate::path::escape;
 use crate::ra::Header;
 
+/// Names that a message lists at most.
+const MAX_LISTED: usize = 20;
+
 /// One array that will be written.
-pub(super) struct Planned {
+pub(super) struct PlannedArray {
     /// Its place among the items of the source.
     pub(super) index: usize,
     /// The header of the elements as the source gives them; none where all of them are in the description.
@@ -29,66 +33,115 @@ pub(super) struct Planned {
     pub(super) converted: Converted,
 }
 
-/// Whether the names of coordinates mean something where the output will be.
-pub(super) fn carries_names(
+/// The arrays to convert, with their places.
+fn choose<'i>(items: &'i [Item], input: &Path, out: &Output<'_>) -> Result<Vec<(usize, &'i Item)>> {
+    let mut all = items.iter().enumerate();
+    if let Some(member) = &out.options.member {
+        let matching = all.find(|(_, item)| is_wanted(&item.name, out.options));
+        let names = items.iter().map(|item| &item.name);
+        return matching.map(|one| vec![one]).ok_or_else(|| no_such_array(input, member, names));
+    }
+    let path = escape(&input.to_string_lossy()).to_string();
+    if items.is_empty() && !out.to.holds_many() {
+        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
+    }
+    if items.is_empty() {
+        return Err(Error::Unsupported("there are no arrays to convert".to_owned()));
+    }
+    if out.to.holds_many() || items.len() == 1 {
+        return Ok(all.collect());
+    }
+    let (to, count) = (out.to, items.len());
+    let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
+    Err(Error::Unsupported(format!(
+        "a .{to} holds one array, and `{path}` has {count}; give --member NAME; there are: {names}"
+    )))
+}
+
+/// Whether an array of this name is converted, by what was asked for.
+pub(super) fn is_wanted(name: &str, options: &ConvertOptions) -> bool {
+    let is_it = |member: &String| name == member || name == member_name(member);
+    options.member.as_ref().is_none_or(is_it)
+}
+
+/// The error that says which arrays there are.
+pub(super) fn no_such_array<'n>(
     input: &Path,
-    output: &Path,
-    from: Form,
-    to: Form,
-    options: &ConvertOptions,
-) -> bool {
-    match (from, to) {
-        _ if options.member.is_some() => false,
-        (Form::Ra, Form::Ra) => fs::are_neighbours(input, output),
+    member: &str,
+    names: impl Iterator<Item = &'n String>,
+) -> Error {
+    let path = escape(&input.to_string_lossy()).to_string();
+    let mut there_are = listed(names, MAX_LISTED, |name| name);
+    if !there_are.is_empty() {
+        there_are.insert_str(0, "; there are: ");
+    }
+    Error::Unsupported(format!("`{path}` holds no array `{}`{there_are}", escape(member)))
+}
+
+/// The name of an array as it is asked for: `run1/x.ra` and `/run1/x` are `run1/x`.
+pub(in super::super) fn member_name(member: &str) -> &str {
+    let name = member.trim_start_matches('/');
+    let end = name.strip_suffix(ARRAY_EXTENSION);
+    end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
+}
+
+/// The first `most` names for a message, and how many more there are.
+pub(super) fn listed(
+    names: impl Iterator<Item = impl AsRef<str>>,
+    most: usize,
+    show: impl Fn(String) -> String,
+) -> String {
+    let names: Vec<_> = names.map(|name| show(escape(name.as_ref()).to_string())).collect();
+    match names.split_at_checked(most) {
+        Some((shown, more)) if !more.is_empty() => {
+            format!("{} and {} more", shown.join(", "), more.len())
+        }
+        _ => names.join(", "),
+    }
+}
+
+/// Whether the names of coordinates mean something where the output will be.
+fn carries_names(input: &Path, out: &Output<'_>) -> bool {
+    match (out.from, out.to) {
+        _ if out.options.member.is_some() => false,
+        (Form::Ra, Form::Ra) => fs::are_neighbours(input, out.path),
         (Form::Pack(_) | Form::Ds, Form::Pack(_) | Form::Ds) => true,
         _ => false,
     }
 }
 
-/// Plans the items at the `chosen` places.
-pub(super) fn plan(
-    items: &[Item],
-    chosen: &[usize],
-    output: &Path,
-    from: Form,
-    to: Form,
-    options: &ConvertOptions,
-    carries_names: bool,
-) -> Result<Vec<Planned>> {
-    let name_of = |index: &usize| items.get(*index).map_or("", |item| item.name.as_str());
-    let given = give_all(&chosen.iter().map(name_of).collect::<Vec<_>>());
+/// Plans what becomes of the items of a source.
+pub(super) fn plan(items: &[Item], input: &Path, out: &Output<'_>) -> Result<Vec<PlannedArray>> {
+    let chosen = choose(items, input, out)?;
+    let given = give_all(&chosen.iter().map(|(_, item)| item.name.as_str()).collect::<Vec<_>>());
     let mut planned = Vec::with_capacity(chosen.len());
     let mut renamed = HashMap::new();
-    for (&index, given) in chosen.iter().zip(given) {
-        let Some(item) = items.get(index) else { continue };
-        let name = match to {
+    for ((index, item), given) in chosen.into_iter().zip(given) {
+        let name = match out.to {
             Form::Pack(_) => given,
             Form::Npz | Form::Ds => item.name.clone(),
             Form::Ra | Form::Npy | Form::Png => {
-                output.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+                out.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
             }
         };
-        if matches!(to, Form::Pack(_)) && from == Form::Ds && item.is_coordinate {
+        if matches!(out.to, Form::Pack(_)) && out.from == Form::Ds && item.is_coordinate {
             // In a pack a name with slashes is a path.
             let is_same = name == item.name && !name.contains('/');
             let path = if is_same { name.clone() } else { format!("/{name}") };
             renamed.insert(item.name.clone(), path);
         }
-        planned.push(plan_one(index, item, name, output, from, to, options));
+        planned.push(plan_one(index, item, name, out));
     }
-    if to == Form::Ds && from != Form::Ds {
-        let known: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
-        for Planned { item, .. } in &mut planned {
+    let known: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
+    let carries_names = carries_names(input, out);
+    for PlannedArray { item, converted, .. } in &mut planned {
+        if out.to == Form::Ds && out.from != Form::Ds {
             name_by_path(item, &known);
         }
-    }
-    for Planned { item, converted, .. } in &mut planned {
-        if !carries_names {
-            let names = item.fix_extents();
-            if !names.is_empty() {
-                let names = names.join(", ");
-                converted.losses.push(format!("the names of its axes ({names}) are left out"));
-            }
+        let names = if carries_names { Vec::new() } else { item.fix_extents() };
+        if !names.is_empty() {
+            let names = names.join(", ");
+            converted.losses.push(format!("the names of its axes ({names}) are left out"));
         }
         for extent in &mut item.description.shape {
             if let Extent::Coord(coordinate) = extent
@@ -97,9 +150,6 @@ pub(super) fn plan(
                 coordinate.clone_from(name);
             }
         }
-    }
-    if planned.is_empty() {
-        return Err(Error::Unsupported("there are no arrays to convert".to_owned()));
     }
     Ok(planned)
 }
@@ -113,33 +163,24 @@ fn name_by_path(item: &mut Item, known: &HashSet<&str>) {
     for extent in &mut item.description.shape {
         let Extent::Coord(name) = extent else { continue };
         let paths = pack::candidates(&group, name);
-        let found = paths.iter().map(|path| path.trim_start_matches('/'));
-        let found = found.into_iter().find(|path| known.contains(path));
-        *name = found.unwrap_or(stem(name)).to_owned();
+        let mut paths = paths.iter().map(|path| path.trim_start_matches('/'));
+        *name = paths.find(|path| known.contains(path)).unwrap_or(stem(name)).to_owned();
     }
 }
 
-fn plan_one(
-    index: usize,
-    source: &Item,
-    name: String,
-    output: &Path,
-    from: Form,
-    to: Form,
-    options: &ConvertOptions,
-) -> Planned {
+fn plan_one(index: usize, source: &Item, name: String, out: &Output<'_>) -> PlannedArray {
+    let Output { from, to, .. } = *out;
     let mut item = source.clone();
     let mut losses = std::mem::take(&mut item.losses);
     if !to.is_rawarray() && to != Form::Ds && !item.shared.is_empty() {
         let names: Vec<_> = item.shared.iter().map(|attribute| attribute.name.as_str()).collect();
         losses.push(format!("the attributes of its group ({}) are left out", names.join(", ")));
     }
-    let now = item.description.order();
-    let wanted = match (to, options.order) {
+    let wanted = match (to, out.options.order) {
         (Form::Ds | Form::Png, _) => Order::Row,
         (_, Some(order)) => order,
         (to, None) if to.is_rawarray() && !from.is_rawarray() => Order::Column,
-        (_, None) => now,
+        (_, None) => item.description.order(),
     };
     let reverse = item.put_in(wanted);
     if to == Form::Ds {
@@ -151,18 +192,15 @@ fn plan_one(
         Form::Pack(_) if item.header.is_some() => format!("{name}.{ARRAY_EXTENSION}"),
         Form::Pack(_) | Form::Npz | Form::Ds => name.clone(),
         Form::Ra | Form::Npy | Form::Png => {
-            output.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            out.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
         }
     };
-    let element = match &item.header {
-        Some(header) => header.element().to_string(),
-        None => "string".to_owned(),
-    };
+    let element = item.header.as_ref().map(|header| header.element().to_string());
     let converted = Converted {
         from: source.name.clone(),
         renamed: to.holds_many() && name != source.name,
         to: to_name,
-        element,
+        element: element.unwrap_or_else(|| "string".to_owned()),
         shape: item.extents(),
         order: item.description.order().word(),
         reordered: reverse,
@@ -171,5 +209,5 @@ fn plan_one(
         losses,
     };
     let original = source.header.clone();
-    Planned { index, original, reverse, item, name, converted }
+    PlannedArray { index, original, reverse, item, name, converted }
 }

@@ -1,173 +1,405 @@
-//! The elements of a RawArray file, whatever they went through.
+//! RawArray files and their descriptions: one file, a directory of them, an archive of one.
 
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::data::{Data, Placed};
-use crate::error::Result;
-use crate::fs::{File, Stamp};
-use crate::ops::open::tell;
-use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError};
+use super::super::create::{CreateOptions, create};
+use super::super::glance::{Glance, glance};
+use super::super::lone;
+use super::super::open::{Pack, check_decoded};
+use super::ConvertOptions;
+use super::data::{RawArrayFile, failed};
+use super::format::{ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source};
+use super::item::{Described, Item};
+use super::plan::{listed, member_name};
+use crate::archive::{Archive, Container, MemberKind};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, count_errors};
+use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
+use crate::interchange;
+use crate::ndl::{self, Document, MAX_TEXT};
+use crate::pack::{
+    self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector, Layout,
+};
+use crate::parallel;
+use crate::path::{MemberPath, escape};
+use crate::progress::Progress;
+use crate::ra::ReadError;
 
-/// Most bytes that are swapped at once.
-const BLOCK: usize = 64 * 1024;
+/// Names that a message lists at most.
+const MAX_LISTED: usize = 5;
 
-/// A RawArray file of which the header is read.
-pub(super) struct RawArrayFile {
-    file: File,
-    /// What it looked like, unless nobody else knows it.
-    stamp: Option<Stamp>,
-    len: u64,
-    pub(super) header: Header,
+/// A RawArray file, with the description beside it.
+pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<Source> {
+    let file = File::open(path)?.watched(&options.progress);
+    let stamp = file.stamp()?;
+    let malformed = |path: &Path, error| {
+        let name = path.to_string_lossy().into_owned();
+        match error {
+            ReadError::Decode(error) => {
+                let source = interchange::Error::malformed(error.offset, error.kind.to_string());
+                Error::Interchange { name, source }
+            }
+            ReadError::Io(error) => failed(error, "read", path),
+            ReadError::Slice(error) => Error::Mismatch { name, reason: error.to_string() },
+        }
+    };
+    let file = RawArrayFile::open(file, Some(stamp)).map_err(|error| malformed(path, error))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let keep_big = options.keep_endian;
+    let item = Item::rawarray(name, &file.header, described_beside(path)?, keep_big)?;
+    let path = path.to_owned();
+    Ok(Source::single(item, move || {
+        let elements = file.elements(&path.to_string_lossy(), keep_big);
+        let (data, metadata) = elements.map_err(|error| malformed(&path, error))?;
+        Ok(Elements { data, metadata, verified: false })
+    }))
 }
 
-/// Bytes that follow the elements of an array.
-#[derive(Debug)]
-pub(super) enum Metadata {
-    None,
-    /// In the file, from an offset on: so many.
-    Placed(File, u64, u64),
+/// The description in the document beside the file, or in that of the directory.
+fn described_beside(path: &Path) -> Result<Option<Described>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !pack::is_array(&name) {
+        return Ok(None);
+    }
+    let lone = lone::gather(path, None)?;
+    let findings: Vec<_> = lone.findings().into_iter().filter(is_in_the_way).collect();
+    if !findings.is_empty() {
+        return Err(Error::Refused { path: lone.root, findings });
+    }
+    let described = lone.contents.description(&lone.subject, &mut Vec::new());
+    Ok(described.map(|described| Described::new(&described, lone.subject.stem())))
 }
 
-impl Metadata {
-    /// How many.
-    pub(super) fn len(&self) -> u64 {
-        match self {
-            Self::None => 0,
-            Self::Placed(_, _, len) => *len,
-        }
-    }
-
-    /// Writes them into `target`, from `offset` on.
-    pub(super) fn write_at(&self, target: &File, offset: u64) -> Result<()> {
-        match self {
-            Self::None => Ok(()),
-            Self::Placed(file, from, len) => file.copy_to(*from, *len, target, offset),
-        }
-    }
+/// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be
+/// decoded are told of when they are.
+fn is_in_the_way(finding: &Finding) -> bool {
+    let is_said_elsewhere = matches!(
+        finding.code,
+        Code::BadData
+            | Code::Undescribed
+            | Code::UnknownCoordinate
+            | Code::CoordinateLength
+            | Code::Ndl(ndl::Code::UnresolvedCoord | ndl::Code::UnresolvedTarget)
+    );
+    finding.is_error() && !is_said_elsewhere
 }
 
-impl RawArrayFile {
-    /// Reads the header of a file from its beginning.
-    pub(super) fn open(mut file: File, stamp: Option<Stamp>) -> Result<Self, ReadError> {
-        let len = match &stamp {
-            Some(stamp) => stamp.len(),
-            None => file.len().map_err(io::Error::from)?,
-        };
-        file.rewind().map_err(io::Error::from)?;
-        let header = Header::read(&mut file)?;
-        header.check_file_len(len)?;
-        Ok(Self { file, stamp, len, header })
-    }
+/// The arrays of a directory or an archive, each compared with the manifest.
+struct PackSource {
+    /// The whole of it.
+    path: PathBuf,
+    pack: Pack,
+    /// The directory in which they lie by their names, if that is so.
+    directory: Option<PathBuf>,
+    keep_big: bool,
+    progress: Progress,
+}
 
-    /// The elements, little-endian unless `keep_big`, and what follows them. `name` is what errors call the
-    /// file.
-    pub(super) fn elements(
-        self,
-        name: &str,
-        keep_big: bool,
-    ) -> Result<(Data<'static>, Metadata), ReadError> {
-        let Self { file, stamp, len, header } = self;
-        if header.is_encoded() {
-            return decoded(file, header, len);
+pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source> {
+    let archive = Archive::open_watched(path, &options.progress)?;
+    let jobs = parallel::jobs(options.jobs);
+    let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
+    findings.extend(contents.findings());
+    findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
+    if let Some(member) = &options.member {
+        // Only what is wrong with that one.
+        let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+        findings.retain(|finding| {
+            let named = finding.array.as_deref().or(finding.member.as_deref());
+            named.is_none_or(|named| stem(named) == member_name(member))
+        });
+    }
+    finding::cut(&mut findings);
+    if count_errors(&findings) > 0 {
+        return Err(Error::Refused { path: path.to_owned(), findings });
+    }
+    let files = members.iter().filter(|member| member.kind == MemberKind::File);
+    let names: HashSet<&str> = files.filter_map(|member| placement.payload(&member.name)).collect();
+    let left = left_behind(&names, &contents).filter(|_| options.member.is_none());
+    let is_directory =
+        archive.container() == Container::Directory && placement.layout == Layout::Plain;
+    let items = pack_items(&contents, options.keep_endian)?;
+    let reads = Box::new(PackSource {
+        path: path.to_owned(),
+        pack: Pack::open_watched(path, &options.progress.part())?,
+        directory: is_directory.then(|| path.to_owned()),
+        keep_big: options.keep_endian,
+        progress: options.progress.clone(),
+    });
+    Ok(Source { items, losses: left.into_iter().collect(), reads })
+}
+
+fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for (path, facts) in &contents.arrays {
+        let Ok(header) = &facts.header else { continue };
+        let name = path.without_extension().to_owned();
+        let described = contents.description(path, &mut Vec::new());
+        let described = described.map(|described| Described::new(&described, &name));
+        items.push(Item::rawarray(name, header, described, keep_endian)?);
+    }
+    for (path, facts) in contents.unattached() {
+        let base = pack::group_of(path);
+        let described = facts.document().into_iter().flat_map(Document::ndarrays);
+        for (group, ndarray) in described.filter(|(_, ndarray)| ndarray.value.is_some()) {
+            let group_path = pack::join_groups(&base, &group.path);
+            let name = pack::entity_path(&group_path, &ndarray.name);
+            let name = name.trim_start_matches('/').to_owned();
+            items.push(Item::inline(name, ndarray.clone(), group.attributes.clone()));
         }
-        let (offset, data_len) = (header.header_len(), header.data_len());
-        let metadata = match header.check_file_len(len)? {
-            0 => Metadata::None,
-            trailing => {
-                let file = file.try_clone().map_err(io::Error::from)?;
-                Metadata::Placed(file, offset.saturating_add(data_len), trailing)
+    }
+    items.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(items)
+}
+
+/// The files of a pack besides arrays and their descriptions, in a sentence.
+fn left_behind(names: &HashSet<&str>, contents: &Contents) -> Option<String> {
+    let unattached: HashSet<_> = contents.unattached().map(|(path, _)| path.as_str()).collect();
+    let others = names.iter().copied().filter(|name| {
+        contents.array_of(name).is_none()
+            && !unattached.contains(name)
+            && *name != pack::PACK_DOCUMENT
+            && pack::manifest_algorithm(name).is_none()
+    });
+    let mut others: Vec<_> = others.collect();
+    others.sort_unstable();
+    let listed = listed(others.iter(), MAX_LISTED, |name| format!("`{name}`"));
+    let sentence = format!("files that are no arrays are left where they are: {listed}");
+    (!others.is_empty()).then_some(sentence)
+}
+
+impl ArraySource for PackSource {
+    fn elements(&mut self, _: usize, item: &Item, beside: &Path) -> Result<Elements<'_>> {
+        let member = format!("{}.{ARRAY_EXTENSION}", item.name);
+        let damaged = |error| match error {
+            ReadError::Decode(source) => Error::array(member.clone(), source),
+            ReadError::Io(error) => failed(error, "read", &self.path),
+            ReadError::Slice(error) => {
+                Error::Mismatch { name: member.clone(), reason: error.to_string() }
             }
         };
-        let placed = Placed::new(file, offset, stamp);
-        if !header.flags().contains(Flags::BIG_ENDIAN) || keep_big || data_len == 0 {
-            return Ok((Data::Placed(placed), metadata));
-        }
-        let width = swap_width(&header)?;
-        if width < 2 {
-            return Ok((Data::Placed(placed), metadata));
-        }
-        if width > BLOCK {
-            return Err(header.unswappable().into());
-        }
-        let swapped = Swapped {
-            inner: placed.into_reader(data_len),
-            width,
-            left: data_len,
-            block: Vec::new(),
-            at: 0,
+        let mut verified = false;
+        let (file, stamp) = if let Some(directory) = &self.directory
+            && self.pack.array(&member)?.listed_digest()?.is_none()
+        {
+            let file = File::open(directory.join(&member))?.watched(&self.progress);
+            let stamp = file.stamp()?;
+            (file, Some(stamp))
+        } else {
+            // Nothing of a member is used before all of it is known to be what the manifest says.
+            let scratch = fs::scratch_file(beside)?;
+            (_, verified) = self.pack.copy_to(&member, &mut scratch.writer())?;
+            (scratch, None)
         };
-        Ok((Data::Passing(Box::new(swapped), name.to_owned()), metadata))
-    }
-}
-
-/// Decodes a data section of a file of `len` bytes, which is read twice: first to tell how it is encoded.
-fn decoded(
-    mut file: File,
-    header: Header,
-    len: u64,
-) -> Result<(Data<'static>, Metadata), ReadError> {
-    let start = header.header_len();
-    file.seek(SeekFrom::Start(start))?;
-    let (encoding, used) = tell(header.clone(), &mut BufReader::new(&mut file))?;
-    let end = start.saturating_add(used);
-    let metadata = match len.saturating_sub(end) {
-        0 => Metadata::None,
-        trailing => Metadata::Placed(file.try_clone().map_err(io::Error::from)?, end, trailing),
-    };
-    file.seek(SeekFrom::Start(start))?;
-    let is_little = match encoding {
-        Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => {
-            !header.flags().contains(Flags::BIG_ENDIAN)
+        let is_copy = stamp.is_none();
+        let file = RawArrayFile::open(file, stamp).map_err(damaged)?;
+        if is_copy {
+            check_decoded(&member, &file.header)?;
         }
-        Encoding::Leb128 | Encoding::Bits => cfg!(target_endian = "little"),
-    };
-    let (plain, left) = (header.decoded(), header.data_len());
-    let decoder = Decoder::new(BufReader::new(file), header, encoding);
-    if is_little || left == 0 {
-        return Ok((Data::Passing(Box::new(decoder), String::new()), metadata));
-    }
-    let width = swap_width(&plain)?;
-    if width > BLOCK {
-        return Err(plain.unswappable().into());
-    }
-    let swapped = Swapped { inner: decoder, width, left, block: Vec::new(), at: 0 };
-    Ok((Data::Passing(Box::new(swapped), String::new()), metadata))
-}
-
-/// Bytes that change places with each other; an error for elements of which nobody knows.
-fn swap_width(header: &Header) -> Result<usize, ReadError> {
-    match header.element().swap_width().and_then(|width| usize::try_from(width).ok()) {
-        Some(width) => Ok(width),
-        None => Err(header.unswappable().into()),
+        let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
+        Ok(Elements { data, metadata, verified })
     }
 }
 
-/// Reverses the bytes of each number that passes.
-struct Swapped<R> {
-    inner: R,
-    width: usize,
-    left: u64,
-    block: Vec<u8>,
-    /// How much of the block was given.
-    at: usize,
+/// A RawArray file and its description, both being written.
+struct FileSink {
+    array: PendingFile,
+    description: PendingFile,
+    target: PathBuf,
+    described_in: PathBuf,
+    /// Whether the description takes the place of another.
+    is_replaced: bool,
+    bytes: u64,
 }
 
-impl<R: Read> Read for Swapped<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.block.len() && self.left > 0 {
-            let whole = BLOCK.saturating_sub(BLOCK.checked_rem(self.width).unwrap_or(0));
-            let len = usize::try_from(self.left).unwrap_or(whole).min(whole);
-            self.block.resize(len, 0);
-            self.inner.read_exact(&mut self.block)?;
-            self.left = self.left.saturating_sub(u64::try_from(len).unwrap_or(0));
-            ra::reverse_each(&mut self.block, self.width);
-            self.at = 0;
+pub(super) fn begin_file<'o>(out: &Output<'o>) -> Result<Box<dyn ArraySink + 'o>> {
+    let force = out.options.force;
+    let array = PendingFile::create(out.path, force)?;
+    let [first, second] = DESCRIPTION_EXTENSIONS.map(|end| out.path.with_extension(end));
+    // Two descriptions of one array are an error wherever they are read.
+    let described_in = match [&first, &second].map(|path| fs::exists(path)) {
+        [_, false] => first,
+        _ if !force => return Err(Error::AlreadyExists { path: second }),
+        [false, true] => second,
+        [true, true] => {
+            let [first, second] =
+                [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
+            return Err(Error::Unsupported(format!(
+                "`{first}` and `{second}` both describe what would be replaced; remove one of them"
+            )));
         }
-        let rest = self.block.get(self.at..).unwrap_or_default();
-        let count = rest.len().min(out.len());
-        let (given, _) = rest.split_at_checked(count).unwrap_or_default();
-        out.get_mut(..count).unwrap_or_default().copy_from_slice(given);
-        self.at = self.at.saturating_add(count);
-        Ok(count)
+    };
+    let is_replaced = fs::exists(&described_in);
+    let description = PendingFile::create(&described_in, force)?;
+    let target = out.path.to_owned();
+    Ok(Box::new(FileSink { array, description, target, described_in, is_replaced, bytes: 0 }))
+}
+
+impl ArraySink for FileSink {
+    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
+        let item = array.item;
+        let len = write_rawarray(self.array.file(), array)?;
+        let mut text = description(item).into_bytes();
+        let mut losses = Vec::new();
+        if self.is_replaced {
+            let name = escape(&self.described_in.to_string_lossy()).to_string();
+            if let Some(old) = self.valid_description(item)? {
+                losses.push(format!("`{name}` still describes it, and stays as it is"));
+                text = old;
+            } else {
+                losses.push(format!("`{name}` describes something else, and was replaced"));
+            }
+        }
+        self.description.file().write_all_at(&text, 0)?;
+        self.bytes = len + text.len() as u64;
+        Ok(losses)
     }
+
+    /// The description gets its name first: without an array it is an ordinary file, while an array without
+    /// its description may be read in the wrong order.
+    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        let Self { array, description, described_in, is_replaced, bytes, .. } = *self;
+        array.sync()?;
+        description.sync()?;
+        let _turn = Turn::beside(&described_in, &Progress::default());
+        description.persist()?;
+        if let Err(error) = array.persist() {
+            if !is_replaced {
+                fs::remove(&described_in)?;
+            }
+            return Err(error);
+        }
+        fs::sync_directory(&described_in)?;
+        Ok(bytes)
+    }
+}
+
+impl FileSink {
+    /// The text of the old description, when it describes what is written as well as what was there: new elements
+    /// of the same type, shape and order. Nothing when the source itself says more than that.
+    fn valid_description(&self, item: &Item) -> Result<Option<Vec<u8>>> {
+        let member = |path: &Path| MemberPath::new(path.file_name()?.to_str()?).ok();
+        let (Some(subject), Some(document)) = (member(&self.target), member(&self.described_in))
+        else {
+            return Ok(None);
+        };
+        if !item.description.attributes.is_empty() || !item.shared.is_empty() {
+            return Ok(None);
+        }
+        let text = fs::read_limited(&self.described_in, MAX_TEXT as u64)?;
+        let header = Ok(item.to_variable()?.header);
+        let facts = pack::ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
+        let mut inspector = Inspector::new(document.as_str());
+        inspector.update(&text);
+        let content = inspector.finish(document.as_str(), text.len() as u64);
+        let mut contents = Contents::default();
+        contents.add(subject.clone(), Content::Array(Arc::new(facts)));
+        contents.add(document, content);
+        let described = contents.description(&subject, &mut Vec::new());
+        let order = item.description.order();
+        let is_valid = described.is_some_and(|described| described.order() == order)
+            && !contents.findings().iter().any(is_in_the_way);
+        Ok(is_valid.then_some(text))
+    }
+}
+
+/// A directory that is being written, and perhaps packed afterwards.
+struct PackSink<'o> {
+    directory: PendingDirectory,
+    archive: Option<(&'o Path, Container)>,
+    options: &'o ConvertOptions,
+    bytes: u64,
+}
+
+pub(super) fn begin_pack<'o>(out: &Output<'o>) -> Result<Box<dyn ArraySink + 'o>> {
+    let Output { path, options, .. } = *out;
+    let archive = match out.to {
+        Form::Pack(container) if container != Container::Directory => Some((path, container)),
+        _ => None,
+    };
+    if archive.is_some() && !options.force && fs::exists(path) {
+        return Err(Error::AlreadyExists { path: path.to_owned() });
+    }
+    let directory = match archive {
+        Some(_) => PendingDirectory::beside(path)?,
+        None => PendingDirectory::create(path, options.force)?,
+    };
+    Ok(Box::new(PackSink { directory, archive, options, bytes: 0 }))
+}
+
+impl PackSink<'_> {
+    /// Begins the file of an array or a description, has it written and adds what is the answer: its length. A file
+    /// that will stay gets to the disk.
+    fn write(
+        &mut self,
+        name: &str,
+        extension: &str,
+        write: impl FnOnce(&File) -> Result<u64>,
+    ) -> Result<()> {
+        let file = self.directory.begin(&MemberPath::new(format!("{name}.{extension}"))?)?;
+        self.bytes += write(&file)?;
+        if self.archive.is_some() { Ok(()) } else { file.sync() }
+    }
+}
+
+impl ArraySink for PackSink<'_> {
+    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
+        let (name, item) = (array.name, array.item);
+        self.write(name, ARRAY_EXTENSION, |file| write_rawarray(file, array))?;
+        self.inline(name, item)?;
+        Ok(Vec::new())
+    }
+
+    fn inline(&mut self, name: &str, item: &Item) -> Result<()> {
+        let text = description(item);
+        self.write(name, DESCRIPTION_EXTENSIONS[0], |file| {
+            file.write_all_at(text.as_bytes(), 0)?;
+            Ok(text.len() as u64)
+        })
+    }
+
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
+        let Self { directory, archive, options, bytes } = *self;
+        let Some((archive, container)) = archive else {
+            directory.persist(options.force)?;
+            return Ok(bytes);
+        };
+        let options = CreateOptions {
+            container: Some(container),
+            compression: options.compression.unwrap_or_default(),
+            force: options.force,
+            jobs: options.jobs,
+            ..CreateOptions::default()
+        };
+        let report = create(directory.path(), archive, &options)?;
+        losses.extend(report.findings.iter().map(ToString::to_string));
+        Ok(report.archive_bytes)
+    }
+}
+
+/// Writes a RawArray file; answers how long it is.
+fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
+    let OutgoingArray { item, data, metadata, .. } = array;
+    let header = item.to_variable()?.header;
+    file.write_all_at(&header.encode(), 0)?;
+    let end = header.header_len() + header.data_len();
+    data.write_at(file, header.header_len())?;
+    metadata.write_at(file, end)?;
+    Ok(end + metadata.len())
+}
+
+/// The text that describes an array.
+fn description(item: &Item) -> String {
+    let mut document = Document::flat();
+    let root = document.groups.first_mut().expect("a flat document has one group");
+    root.attributes.clone_from(&item.shared);
+    let ndarray = item.description.clone();
+    if item.is_coordinate {
+        root.dimcoords.push(pack::as_coordinate(ndarray));
+    } else {
+        root.ndarrays.push(ndarray);
+    }
+    document.to_yaml()
 }

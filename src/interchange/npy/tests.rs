@@ -1,11 +1,67 @@
-//! What each dtype is here, and which dtype that is again.
+//! What each dtype is here and which dtype that is again, arrays out of a file and back into one, and files
+//! that are cut or lie.
 
 use std::io::Read;
 
-use crate::interchange::npy::{Header, Plan, ReadOptions, Reader, WriteOptions};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{
+    ByteOrder, Descr, Field, Header, Kind, Plan, ReadOptions, Reader, Scalar, TimeUnit,
+    WriteOptions, write,
+};
 use crate::interchange::{Error, Variable};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{self, ElementType};
+
+fn any_scalar() -> impl Strategy<Value = Scalar> {
+    let unit = TimeUnit::parse("[25s]").unwrap();
+    let kinds = vec![
+        (Kind::Bool, 1),
+        (Kind::Int, 1),
+        (Kind::Int, 2),
+        (Kind::Int, 8),
+        (Kind::UInt, 4),
+        (Kind::Float, 2),
+        (Kind::Float, 8),
+        (Kind::Complex, 8),
+        (Kind::Complex, 16),
+        (Kind::Bytes, 3),
+        (Kind::Text, 8),
+        (Kind::Void, 5),
+        (Kind::Date(unit), 8),
+        (Kind::Duration(TimeUnit::GENERIC), 8),
+    ];
+    (select(kinds), any::<bool>()).prop_map(|((kind, size), is_big)| {
+        let made = Scalar::new(kind, size);
+        let is_big = is_big && made.order == ByteOrder::Little;
+        Scalar { order: if is_big { ByteOrder::Big } else { made.order }, ..made }
+    })
+}
+
+/// Any dtype that has a counterpart, apart from what the names of fields do.
+pub(in crate::interchange::npy) fn any_descr() -> impl Strategy<Value = Descr> {
+    let leaf = any_scalar().prop_map(Descr::Scalar).boxed();
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        let shaped = (inner, vec(1..4_u64, 0..3)).prop_map(|(base, shape)| {
+            if shape.is_empty() { base } else { Descr::Subarray { base: Box::new(base), shape } }
+        });
+        let name = "[a-zé\u{17e}'\"\\\\ \u{200b}\n]{1,3}";
+        let padding =
+            (1..9_u64).prop_map(|size| (None, String::new(), Descr::scalar(Kind::Void, size)));
+        let named = (proptest::option::of(name), name, shaped)
+            .prop_map(|(title, name, descr)| (title, name, descr));
+        vec(prop_oneof![4 => named, 1 => padding], 1..5).prop_map(|fields| {
+            let field =
+                |(index, (title, name, descr)): (usize, (Option<String>, String, Descr))| {
+                    let name = if name.is_empty() { name } else { format!("{name}{index}") };
+                    Field { title, name, descr }
+                };
+            Descr::Struct(fields.into_iter().enumerate().map(field).collect())
+        })
+    })
+}
 
 /// A file of zeros.
 fn file(descr: &str, shape: &str) -> Vec<u8> {
@@ -423,4 +479,122 @@ fn orders_become_fortran_order_as_numpy_has_it() {
         assert_eq!(order("(3,)", fortran), (Order::Column, vec![3], false));
         assert_eq!(order("()", fortran), (Order::Column, vec![], false));
     }
+}
+
+fn read_whole(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
+    let mut reader = Reader::new(file)?;
+    let variable = reader.variable("x")?;
+    let mut data = Vec::new();
+    reader.read_to_end(&mut data)?;
+    assert_eq!(data.len(), usize::try_from(variable.header.data_len()).unwrap());
+    Ok((variable, data))
+}
+
+fn filled_file(descr: Descr, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
+    let size = shape.iter().product::<u64>() * descr.size().unwrap();
+    let mut file = Header::new(descr, fortran_order, shape.to_vec()).encode();
+    file.extend((0..=255).cycle().take(usize::try_from(size).unwrap()));
+    file
+}
+
+proptest! {
+    #[test]
+    fn an_array_written_again_is_the_same(
+        descr in any_descr(), fortran_order in any::<bool>(), shape in vec(0..4_u64, 0..4),
+    ) {
+        let first = filled_file(descr, fortran_order, &shape);
+        let (variable, data) = read_whole(&first).unwrap();
+        let mut second = Vec::new();
+        write(&mut second, &variable, &*data, &WriteOptions::new()).unwrap();
+        let (mut again, data_again) = read_whole(&second).unwrap();
+        // Titles are lost on the first way.
+        again.losses.clone_from(&variable.losses);
+        // Where both orders are the same numpy prefers the last index.
+        if Header::read(&mut &*second).unwrap().fortran_order() == fortran_order {
+            prop_assert_eq!(again, variable);
+        } else {
+            prop_assert_eq!(again.description.datatype, variable.description.datatype);
+        }
+        prop_assert_eq!(data_again, data);
+    }
+
+    #[test]
+    fn no_truncation_panics_and_each_has_its_place(
+        descr in any_descr(), shape in vec(1..3_u64, 0..3),
+    ) {
+        let whole = filled_file(descr, false, &shape);
+        for len in 0..whole.len() {
+            match read_whole(&whole[..len]) {
+                Err(Error::Malformed { offset, .. }) => prop_assert_eq!(offset, u64::try_from(len).unwrap()),
+                other => prop_assert!(false, "{} bytes: {:?}", len, other),
+            }
+        }
+        prop_assert!(read_whole(&whole).is_ok());
+    }
+
+    #[test]
+    fn no_changed_byte_panics(descr in any_descr(), changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let mut bytes = filled_file(descr, false, &[2]);
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Ok((variable, data)) = read_whole(&bytes) {
+            let mut again = Vec::new();
+            if write(&mut again, &variable, &*data, &WriteOptions::new()).is_ok() {
+                prop_assert_eq!(read_whole(&again).unwrap().1, data);
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_data_are_counted() {
+    let mut bytes = filled_file(Descr::scalar(Kind::Int, 4), false, &[3]);
+    assert_eq!(Reader::new(&*bytes).unwrap().finish().unwrap(), 0);
+    bytes.extend([0; 7]);
+    assert_eq!(Reader::new(&*bytes).unwrap().finish().unwrap(), 7);
+    let mut reader = Reader::new(&*bytes).unwrap();
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(reader.into_inner(), [0; 7]);
+    bytes.truncate(bytes.len() - 8);
+    let error = Reader::new(&*bytes).unwrap().finish().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "byte 139: expected 12 bytes of data, found the end of the file after 11"
+    );
+}
+
+#[test]
+fn data_of_another_length_is_not_written() {
+    let bytes = filled_file(Descr::scalar(Kind::Int, 4), false, &[3]);
+    let (variable, data) = read_whole(&bytes).unwrap();
+    for wrong in [&data[..11], &[&*data, b"x"].concat()] {
+        let error = write(Vec::new(), &variable, wrong, &WriteOptions::new()).unwrap_err();
+        assert!(matches!(error, Error::Malformed { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_lie_about_the_size_costs_no_memory() {
+    let text = |shape: &str, descr: &str| {
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
+        let mut bytes = b"\x93NUMPY\x01\0".to_vec();
+        bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes.extend([0; 20]);
+        read_whole(&bytes).unwrap_err().to_string()
+    };
+    let cut = "found the end of the file after 20";
+    assert!(text("(1000000000000,)", "'<f8'").contains(cut));
+    assert!(text("(1000000,)", "[('a', '>f8'), ('b', '|V2000000000')]").contains(cut));
+    assert!(text("()", "'|S2000000000'").contains(cut));
+    assert!(text("()", "'|S60000'").contains(cut));
+    let overflow = text("(9223372036854775807, 3)", "'<f8'");
+    assert!(
+        overflow.starts_with("byte 60: expected a shape that can be counted in bytes"),
+        "{overflow}"
+    );
+    let rank = text(&format!("({})", "1, ".repeat(65)), "'<f8'");
+    assert!(rank.contains("byte 60"), "{rank}");
 }

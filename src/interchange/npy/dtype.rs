@@ -1,0 +1,672 @@
+//! The model of a dtype: what the `descr` of a header says, and how numpy writes it.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::interchange::Error;
+use crate::interchange::literal::{Literal, LiteralKind, quoted};
+use crate::ndl::Value;
+
+/// How deep structures and subarrays may nest: deeper, a description of them could not be read.
+const MAX_DEPTH: usize = 16;
+
+/// Most bytes of an element, and most of anything inside it: numpy counts them in a C `int`.
+pub(super) const MAX_ITEM: u64 = 2_147_483_647;
+
+/// What the elements of an `.npy` file are: the dtype, as its `descr` has it.
+///
+/// Displays as numpy writes it: `'<f8'`, or `[('a', '<i4'), ('', '|V4'), ('b', '<f8', (3,))]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Descr {
+    /// One value.
+    Scalar(Scalar),
+    /// Named fields, one after the other.
+    Struct(Vec<Field>),
+    /// A small array with the last index fastest; only inside of structures.
+    Subarray {
+        /// Its elements.
+        base: Box<Self>,
+        /// Its shape.
+        shape: Vec<u64>,
+    },
+}
+
+/// A dtype without parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scalar {
+    /// What it is.
+    pub kind: Kind,
+    /// The order of its bytes.
+    pub order: ByteOrder,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// What a value is: the letter of a dtype.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `b`: a truth value.
+    Bool,
+    /// `i`: a signed integer.
+    Int,
+    /// `u`: an unsigned integer.
+    UInt,
+    /// `f`: a float.
+    Float,
+    /// `c`: a complex number.
+    Complex,
+    /// `S`: text of single bytes, filled up with NUL.
+    Bytes,
+    /// `U`: text of UTF-32, filled up with NUL.
+    Text,
+    /// `V`: bytes.
+    Void,
+    /// `M`: a date, counted from the beginning of 1970.
+    Date(TimeUnit),
+    /// `m`: a duration.
+    Duration(TimeUnit),
+    /// `O`: a Python object, of which the file holds a pickle.
+    Object,
+}
+
+/// The letters of the kinds, and the widths that each has; of no width when it has any.
+const KINDS: [(&str, Kind, &[u64]); 11] = [
+    ("b", Kind::Bool, &[1]),
+    ("i", Kind::Int, &[1, 2, 4, 8, 12, 16]),
+    ("u", Kind::UInt, &[1, 2, 4, 8, 12, 16]),
+    ("f", Kind::Float, &[1, 2, 4, 8, 12, 16]),
+    ("c", Kind::Complex, &[8, 16, 24, 32]),
+    ("S", Kind::Bytes, &[]),
+    ("U", Kind::Text, &[]),
+    ("V", Kind::Void, &[]),
+    ("M", Kind::Date(TimeUnit::GENERIC), &[8]),
+    ("m", Kind::Duration(TimeUnit::GENERIC), &[8]),
+    ("O", Kind::Object, &[]),
+];
+
+/// The order of bytes in a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// `<`
+    Little,
+    /// `>`
+    Big,
+    /// `|`: there is none.
+    None,
+}
+
+/// A part of a structure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// A second name, which numpy calls title.
+    pub title: Option<String>,
+    /// The name; empty for padding.
+    pub name: String,
+    /// What it is.
+    pub descr: Descr,
+}
+
+impl Kind {
+    fn letter(self) -> &'static str {
+        let same = std::mem::discriminant(&self);
+        let row = KINDS.iter().find(|(_, kind, _)| std::mem::discriminant(kind) == same);
+        row.expect("the table has every kind").0
+    }
+
+    /// Whether it counts time.
+    pub(super) fn is_time(self) -> bool {
+        matches!(self, Self::Date(_) | Self::Duration(_))
+    }
+}
+
+impl Scalar {
+    /// A little-endian value, or one without byte order.
+    pub fn new(kind: Kind, size: u64) -> Self {
+        let order = match kind {
+            Kind::Bool | Kind::Bytes | Kind::Void | Kind::Object => ByteOrder::None,
+            _ if size == 1 => ByteOrder::None,
+            _ => ByteOrder::Little,
+        };
+        Self { kind, order, size }
+    }
+
+    /// How many bytes reverse together when the byte order changes.
+    pub(super) fn swap_width(self) -> u64 {
+        match self.kind {
+            Kind::Bool | Kind::Bytes | Kind::Void | Kind::Object => 1,
+            Kind::Text => 4,
+            Kind::Complex => self.size / 2,
+            Kind::Int | Kind::UInt | Kind::Float | Kind::Date(_) | Kind::Duration(_) => self.size,
+        }
+    }
+
+    fn parse(text: &str, offset: u64) -> Result<Self, Error> {
+        let wrong = |expected: &str| {
+            let found = quoted(text);
+            Error::malformed(offset, format!("expected {expected}, found the dtype {found}"))
+        };
+        let (order, rest) = match text.split_at_checked(1) {
+            Some(("<" | "=", rest)) => (ByteOrder::Little, rest),
+            Some((">", rest)) => (ByteOrder::Big, rest),
+            Some(("|", rest)) => (ByteOrder::None, rest),
+            _ => (ByteOrder::None, text),
+        };
+        let Some((letter, rest)) = rest.split_at_checked(1) else {
+            return Err(wrong("a dtype such as `<f8`"));
+        };
+        let (letter, rest) = match (letter, rest) {
+            ("?", "") => ("b", "1"),
+            ("a", _) => ("S", rest),
+            _ => (letter, rest),
+        };
+        let Some(&(_, mut kind, widths)) = KINDS.iter().find(|(known, ..)| *known == letter) else {
+            return Err(wrong("a dtype of one of the kinds b i u f c S U V M m O"));
+        };
+        let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let digits = rest.strip_suffix(after).expect("it was cut off the beginning");
+        if let Kind::Date(unit) | Kind::Duration(unit) = &mut kind {
+            *unit = TimeUnit::parse(after).ok_or_else(|| wrong("a unit such as `[ns]`"))?;
+        } else if !after.is_empty() {
+            return Err(wrong("a kind and a width, such as `<f8`"));
+        }
+        let size: u64 = match (kind, digits) {
+            (Kind::Object, "") => 8,
+            (Kind::Bytes | Kind::Text | Kind::Void, "") => 0,
+            _ => digits.parse().map_err(|_| wrong("a width"))?,
+        };
+        let size = size.checked_mul(if kind == Kind::Text { 4 } else { 1 });
+        let Some(size) = size.filter(|size| *size <= MAX_ITEM) else {
+            return Err(wrong(&format!("elements of at most {MAX_ITEM} bytes")));
+        };
+        if !widths.is_empty() && !widths.contains(&size) {
+            return Err(wrong("a dtype of a width that numpy has"));
+        }
+        let made = Self::new(kind, size);
+        // Without a sign a value is in the order of the machine, which has been this one for long.
+        let order = match (made.order, order, kind) {
+            (ByteOrder::None, order, Kind::Void) => order,
+            (ByteOrder::None, ..) => ByteOrder::None,
+            (_, ByteOrder::Big, _) => ByteOrder::Big,
+            _ => ByteOrder::Little,
+        };
+        Ok(Self { order, ..made })
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order = match self.order {
+            ByteOrder::Little => "<",
+            ByteOrder::Big => ">",
+            ByteOrder::None => "|",
+        };
+        write!(f, "{order}{}", self.kind.letter())?;
+        match self.kind {
+            Kind::Object => Ok(()),
+            Kind::Text => write!(f, "{}", self.size / 4),
+            Kind::Date(unit) | Kind::Duration(unit) => write!(f, "{}{unit}", self.size),
+            _ => write!(f, "{}", self.size),
+        }
+    }
+}
+
+impl Field {
+    /// Whether it only keeps the next field in its place, as numpy sees it: a void without a name.
+    pub fn is_padding(&self) -> bool {
+        // Any subarray is a void for numpy.
+        let is_void = match &self.descr {
+            Descr::Scalar(scalar) => scalar.kind == Kind::Void,
+            Descr::Struct(_) => false,
+            Descr::Subarray { .. } => true,
+        };
+        self.name.is_empty() && self.title.is_none() && is_void
+    }
+}
+
+impl Descr {
+    /// A little-endian value, or one without byte order.
+    pub(super) fn scalar(kind: Kind, size: u64) -> Self {
+        Self::Scalar(Scalar::new(kind, size))
+    }
+
+    /// Bytes of an element; `None` when it does not fit 64 bits, which no header that was read has.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar.size),
+            Self::Struct(fields) => {
+                fields.iter().try_fold(0_u64, |sum, field| sum.checked_add(field.descr.size()?))
+            }
+            Self::Subarray { shape, .. } if shape.contains(&0) => Some(0),
+            Self::Subarray { base, shape } => {
+                shape.iter().try_fold(base.size()?, |size, extent| size.checked_mul(*extent))
+            }
+        }
+    }
+
+    /// Bytes of an element of a header that was read, which is at most [`MAX_ITEM`] in every part.
+    pub(super) fn checked_size(&self) -> u64 {
+        self.size().expect("reading a header checks it")
+    }
+
+    /// Whether there is a Python object anywhere in it: then the data is a pickle.
+    pub fn has_object(&self) -> bool {
+        match self {
+            Self::Scalar(scalar) => scalar.kind == Kind::Object,
+            Self::Struct(fields) => fields.iter().any(|field| field.descr.has_object()),
+            Self::Subarray { base, .. } => base.has_object(),
+        }
+    }
+
+    /// Reads the value of the key `descr`.
+    pub(super) fn parse(literal: &Literal) -> Result<Self, Error> {
+        Self::nested(literal, MAX_DEPTH)
+    }
+
+    fn nested(literal: &Literal, depth: usize) -> Result<Self, Error> {
+        let Some(depth) = depth.checked_sub(1) else {
+            let reason = format!("expected a dtype nested at most {MAX_DEPTH} deep, found more");
+            return Err(Error::malformed(literal.offset, reason));
+        };
+        let descr = match &literal.kind {
+            LiteralKind::Text(text) => Self::Scalar(Scalar::parse(text, literal.offset)?),
+            LiteralKind::Tuple(parts) => {
+                let [base, shape] = parts.as_slice() else {
+                    return Err(unexpected(literal, "a dtype and a shape"));
+                };
+                Self::subarray(Self::nested(base, depth)?, shape)?
+            }
+            LiteralKind::List(fields) => Self::structure(fields, depth)?,
+            _ => return Err(unexpected(literal, "a dtype: a text, a list of fields or a tuple")),
+        };
+        if descr.size().is_none_or(|size| size > MAX_ITEM) {
+            let reason =
+                format!("expected elements of at most {MAX_ITEM} bytes, found larger ones");
+            return Err(Error::malformed(literal.offset, reason));
+        }
+        Ok(descr)
+    }
+
+    fn subarray(base: Self, shape: &Literal) -> Result<Self, Error> {
+        let shape = match &shape.kind {
+            LiteralKind::Number(_) => vec![extent(shape)?],
+            _ => extents(shape)?,
+        };
+        Ok(if shape.is_empty() { base } else { Self::Subarray { base: Box::new(base), shape } })
+    }
+
+    fn structure(literals: &[Literal], depth: usize) -> Result<Self, Error> {
+        let mut names = HashSet::new();
+        let mut fields = Vec::with_capacity(literals.len());
+        for literal in literals {
+            let field = Self::field(literal, depth)?;
+            if !field.is_padding() && !names.insert(field.name.clone()) {
+                let name = quoted(&field.name);
+                let reason = format!("expected a name for each field, found {name} twice");
+                return Err(Error::malformed(literal.offset, reason));
+            }
+            fields.push(field);
+        }
+        Ok(Self::Struct(fields))
+    }
+
+    fn field(literal: &Literal, depth: usize) -> Result<Field, Error> {
+        let LiteralKind::Tuple(parts) = &literal.kind else {
+            return Err(unexpected(literal, "a field: a tuple of name and dtype"));
+        };
+        let (name, descr) = match parts.as_slice() {
+            [name, descr] => (name, Self::nested(descr, depth)?),
+            [name, descr, shape] => (name, Self::subarray(Self::nested(descr, depth)?, shape)?),
+            _ => return Err(unexpected(literal, "a field of two or three parts")),
+        };
+        let text = |literal: &Literal, expected| match &literal.kind {
+            LiteralKind::Text(text) => Ok(text.clone()),
+            _ => Err(unexpected(name, expected)),
+        };
+        let (title, name) = match &name.kind {
+            LiteralKind::Tuple(names) => {
+                let expected = "a title and a name";
+                let [title, own] = names.as_slice() else { return Err(unexpected(name, expected)) };
+                (Some(text(title, expected)?), text(own, expected)?)
+            }
+            _ => (None, text(name, "the name of a field")?),
+        };
+        Ok(Field { title, name, descr })
+    }
+}
+
+/// That something else than a literal was expected.
+pub(super) fn unexpected(literal: &Literal, expected: &str) -> Error {
+    let found = describe(literal);
+    Error::malformed(literal.offset, format!("expected {expected}, found {found}"))
+}
+
+/// A literal in a message.
+pub(super) fn describe(literal: &Literal) -> String {
+    match &literal.kind {
+        LiteralKind::Text(text) => format!("the text {}", quoted(text)),
+        LiteralKind::Number(number) => format!("the number {}", number.to_line()),
+        LiteralKind::Bool(true) => "`True`".to_owned(),
+        LiteralKind::Bool(false) => "`False`".to_owned(),
+        LiteralKind::Null | LiteralKind::Huge => "`None`".to_owned(),
+        LiteralKind::Tuple(_) => "a tuple".to_owned(),
+        LiteralKind::List(_) => "a list".to_owned(),
+        LiteralKind::Map(_) => "a dict".to_owned(),
+    }
+}
+
+/// A tuple of extents.
+pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
+    match &literal.kind {
+        LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
+        _ => Err(unexpected(literal, "a tuple of integers")),
+    }
+}
+
+/// An extent. `True` is 1 in Python, and numpy takes it for that.
+fn extent(literal: &Literal) -> Result<u64, Error> {
+    let number = match literal.kind {
+        LiteralKind::Number(Value::Int(number)) => u64::try_from(number).ok(),
+        LiteralKind::Number(_) => None,
+        LiteralKind::Bool(truth) => Some(u64::from(truth)),
+        _ => return Err(unexpected(literal, "an integer")),
+    };
+    number.ok_or_else(|| unexpected(literal, &format!("an extent from 0 to {}", i64::MAX)))
+}
+
+/// A shape as Python writes a tuple.
+pub(super) fn tuple(extents: &[u64]) -> String {
+    let comma = if extents.len() == 1 { "," } else { "" };
+    let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
+    format!("({}{comma})", extents.join(", "))
+}
+
+impl fmt::Display for Descr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(scalar) => write!(f, "'{scalar}'"),
+            Self::Struct(fields) => {
+                let fields: Vec<_> = fields.iter().map(Field::to_string).collect();
+                write!(f, "[{}]", fields.join(", "))
+            }
+            Self::Subarray { base, shape } => write!(f, "({base}, {})", tuple(shape)),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.title {
+            Some(title) => write!(f, "(({}, {}), ", repr(title), repr(&self.name))?,
+            None => write!(f, "({}, ", repr(&self.name))?,
+        }
+        match &self.descr {
+            Descr::Subarray { base, shape } => write!(f, "{base}, {})", tuple(shape)),
+            descr => write!(f, "{descr})"),
+        }
+    }
+}
+
+/// A text as Python writes it in quotes.
+fn repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let written = text.chars().map(|letter| match (letter, u32::from(letter)) {
+        ('\\', _) => "\\\\".to_owned(),
+        ('\n', _) => "\\n".to_owned(),
+        ('\r', _) => "\\r".to_owned(),
+        ('\t', _) => "\\t".to_owned(),
+        _ if letter == quote => format!("\\{quote}"),
+        _ if is_printable(letter) => letter.to_string(),
+        (_, code @ 0..=0xff) => format!("\\x{code:02x}"),
+        (_, code @ 0..=0xffff) => format!("\\u{code:04x}"),
+        (_, code) => format!("\\U{code:08x}"),
+    });
+    format!("{quote}{}{quote}", written.collect::<String>())
+}
+
+/// Whether Python prints a character as it is: all but controls, formats, blanks other than the space, private
+/// use and those that no version of Unicode has yet. Rust's `escape_debug` goes by the same classes.
+fn is_printable(letter: char) -> bool {
+    // Behind another letter an accent stays as it is.
+    matches!(letter, '\'' | '"' | '\\') || format!("a{letter}").escape_debug().count() == 2
+}
+
+/// Codes of numpy and words, coarsest first.
+const UNITS: [(&str, &str); 13] = [
+    ("Y", "years"),
+    ("M", "months"),
+    ("W", "weeks"),
+    ("D", "days"),
+    ("h", "hours"),
+    ("m", "minutes"),
+    ("s", "seconds"),
+    ("ms", "milliseconds"),
+    ("us", "microseconds"),
+    ("ns", "nanoseconds"),
+    ("ps", "picoseconds"),
+    ("fs", "femtoseconds"),
+    ("as", "attoseconds"),
+];
+
+/// The word for times that have no unit.
+const GENERIC: &str = "generic units";
+
+/// What a datetime counts from.
+const EPOCH: &str = " since 1970-01-01";
+
+/// What one step of a time is: so many of a unit.
+///
+/// Displays as numpy writes it, brackets included: `[25s]`, and nothing for times without a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeUnit {
+    /// How many of the unit; at least 1, and 1 for times without a unit.
+    multiple: u32,
+    /// The code and the word of the unit, when there is one.
+    unit: Option<(&'static str, &'static str)>,
+}
+
+impl TimeUnit {
+    /// Times without a unit.
+    pub const GENERIC: Self = Self { multiple: 1, unit: None };
+
+    /// Reads what follows `M8` or `m8`, such as `[25s]`; nothing at all are times without a unit.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() || text == "[generic]" {
+            return Some(Self::GENERIC);
+        }
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+        let code = inner.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let digits = inner.strip_suffix(code)?;
+        let multiple: i32 = if digits.is_empty() { 1 } else { digits.parse().ok()? };
+        let unit = UNITS.into_iter().find(|(known, _)| *known == code)?;
+        // numpy counts in a signed integer of 32 bits.
+        let multiple = u32::try_from(multiple).ok().filter(|multiple| *multiple > 0)?;
+        Some(Self { multiple, unit: Some(unit) })
+    }
+
+    /// The words for a duration, such as `25 seconds`.
+    pub(super) fn words(self) -> String {
+        match self.unit {
+            None => GENERIC.to_owned(),
+            Some((_, word)) if self.multiple == 1 => word.to_owned(),
+            Some((_, word)) => format!("{} {word}", self.multiple),
+        }
+    }
+
+    /// The words for a date, such as `days since 1970-01-01`.
+    pub(super) fn words_since_epoch(self) -> String {
+        format!("{}{EPOCH}", self.words())
+    }
+
+    /// The unit that the words mean, and whether they are those of a date.
+    pub(super) fn from_words(words: &str) -> Option<(Self, bool)> {
+        let (duration, is_date) = match words.strip_suffix(EPOCH) {
+            Some(duration) => (duration, true),
+            None => (words, false),
+        };
+        if duration == GENERIC {
+            return Some((Self::GENERIC, is_date));
+        }
+        let (multiple, word) = duration.split_once(' ').unwrap_or(("1", duration));
+        let (code, _) = UNITS.iter().find(|(_, known)| *known == word)?;
+        let unit = Self::parse(&format!("[{multiple}{code}]"))?;
+        // Only what is written is read: not `1 days`, not `01 days`.
+        (unit.words() == duration).then_some((unit, is_date))
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            None => Ok(()),
+            Some((code, _)) if self.multiple == 1 => write!(f, "[{code}]"),
+            Some((code, _)) => write!(f, "[{}{code}]", self.multiple),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::interchange::literal::{Language, parse};
+
+    fn descr(text: &str) -> Result<Descr, Error> {
+        Descr::parse(&parse(text.as_bytes(), 0, Language::PythonUtf8).unwrap())
+    }
+
+    #[test]
+    fn what_numpy_writes_is_written_again() {
+        for text in [
+            "'|b1'",
+            "'|i1'",
+            "'<i8'",
+            "'>u2'",
+            "'<f2'",
+            "'<f16'",
+            "'<c32'",
+            "'|S5'",
+            "'<U4'",
+            "'>U0'",
+            "'|V6'",
+            "'<V2'",
+            "'|O'",
+            "'<M8'",
+            "'<m8[25s]'",
+            "'>M8[ns]'",
+            "[('a', '|i1'), ('', '|V7'), ('b', '<f8')]",
+            "[(('T', 'a'), '<f4'), ('b', '<f4', (3,)), ('c', ('<f4', (2,)), (3, 1))]",
+            "[('a', [('x', '<f4'), ('y', '>i2')], (2, 2))]",
+            r#"[("a'b", '<f4'), ('\u200b\x00\\', '<i2')]"#,
+            "[]",
+        ] {
+            assert_eq!(descr(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_spellings_mean_the_same() {
+        for (text, same) in [
+            ("'f8'", "'<f8'"),
+            ("'=f8'", "'<f8'"),
+            ("'|f8'", "'<f8'"),
+            ("'<b1'", "'|b1'"),
+            ("'?'", "'|b1'"),
+            ("'>i1'", "'|i1'"),
+            ("'a5'", "'|S5'"),
+            ("'<S5'", "'|S5'"),
+            ("'S'", "'|S0'"),
+            ("'|O8'", "'|O'"),
+            ("[('a', '<f4', 3)]", "[('a', '<f4', (3,))]"),
+            ("[('a', '<f4', ())]", "[('a', '<f4')]"),
+        ] {
+            assert_eq!(descr(text).unwrap().to_string(), same);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_dtypes() {
+        for text in [
+            "''",
+            "'<'",
+            "'<x4'",
+            "'<f'",
+            "'<f3'",
+            "'<f8x'",
+            "'b2'",
+            "'M4'",
+            "'M8[x]'",
+            "'V3000000000'",
+            "'U600000000'",
+            "'S99999999999999999999'",
+            "'é'",
+            "5",
+            "None",
+            "{}",
+            "['<f8']",
+            "[('a',)]",
+            "[(5, '<f8')]",
+            "[('a', '<f8', 'x')]",
+            "[('a', '<f8', (-1,))]",
+            "[('a', '<f8', (1,), 2)]",
+            "[('a', '<f8'), ('a', '<f4')]",
+            "[('a', '<f8', (1000000000,))]",
+            "[(('a', 'b', 'c'), '<f8')]",
+            "('<f8',)",
+        ] {
+            let error = descr(text).unwrap_err();
+            assert!(matches!(error, Error::Malformed { .. }), "{text}: {error}");
+        }
+        let deep = format!("{}'<f8'{}", "[('a', ".repeat(20), ")]".repeat(20));
+        assert!(descr(&deep).unwrap_err().to_string().contains("nested at most 16 deep"));
+    }
+
+    #[test]
+    fn padding_is_what_numpy_takes_for_it() {
+        let padding = |text: &str| match descr(text).unwrap() {
+            Descr::Struct(fields) => fields[0].is_padding(),
+            _ => panic!(),
+        };
+        assert!(padding("[('', '|V3')]"));
+        assert!(padding("[('', '<f4', (2,))]"));
+        assert!(!padding("[('', '<f4')]"));
+        assert!(!padding("[('a', '|V3')]"));
+        assert!(!padding("[('', [('a', '|V3')])]"));
+    }
+
+    #[test]
+    fn every_unit_has_words_and_comes_back() {
+        for (code, word) in UNITS {
+            for multiple in ["", "2", "25", "2147483647"] {
+                let text = format!("[{multiple}{code}]");
+                let unit = TimeUnit::parse(&text).unwrap();
+                assert_eq!(unit.to_string(), text);
+                assert_eq!(unit.words(), format!("{multiple} {word}").trim_start());
+                assert_eq!(TimeUnit::from_words(&unit.words()), Some((unit, false)));
+                assert_eq!(TimeUnit::from_words(&unit.words_since_epoch()), Some((unit, true)));
+            }
+        }
+        let generic = TimeUnit::parse("").unwrap();
+        assert_eq!(generic.to_string(), "");
+        assert_eq!(TimeUnit::from_words(&generic.words_since_epoch()), Some((generic, true)));
+    }
+
+    #[test]
+    fn other_units_are_none() {
+        for text in ["[x]", "[0s]", "[2147483648s]", "[s", "s", "[]", "[5]", "[s/2]", "[-1s]"] {
+            assert_eq!(TimeUnit::parse(text), None, "{text}");
+        }
+        for words in ["metres", "1 days", "days since 1900-01-01", "", "02 days", "+2 days"] {
+            assert_eq!(TimeUnit::from_words(words), None, "{words}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_text_is_read_the_same(text in ".*", escaped in any::<char>()) {
+            let text = format!("{text}{escaped}");
+            let read = parse(repr(&text).as_bytes(), 0, Language::PythonUtf8).unwrap();
+            prop_assert_eq!(read.kind, LiteralKind::Text(text));
+        }
+    }
+}

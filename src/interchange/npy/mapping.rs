@@ -1,0 +1,484 @@
+//! Dtypes of numpy and element types, datatypes and attributes of ours: which is which, in both directions.
+
+use std::collections::HashSet;
+
+use super::dtype::{ByteOrder, Descr, Field, Kind, MAX_ITEM, Scalar, TimeUnit};
+use crate::interchange::literal::quoted;
+use crate::interchange::{Error, Variable, element_of_word};
+use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
+use crate::ra::{ElementKind, ElementType, Flags};
+
+/// The tag of opaque elements that are text of single bytes.
+const BYTES_TAG: &str = "text";
+/// The tag of opaque elements that are text of four bytes each.
+const TEXT_TAG: &str = "utf-32le";
+/// The tag of a void that has the name of padding but is none.
+const VOID_TAG: &str = "void";
+/// The attribute with the unit of a time.
+const UNITS: &str = "units";
+/// The number that stands for "not a time".
+const NOT_A_TIME: Value = Value::Int(i64::MIN);
+
+/// The numbers that both have: kind and width, and the word for them, or for the parts of complex ones.
+const NUMBERS: [(Kind, u64, Datatype); 13] = [
+    (Kind::Int, 1, Datatype::Int8),
+    (Kind::Int, 2, Datatype::Int16),
+    (Kind::Int, 4, Datatype::Int32),
+    (Kind::Int, 8, Datatype::Int64),
+    (Kind::UInt, 1, Datatype::UInt8),
+    (Kind::UInt, 2, Datatype::UInt16),
+    (Kind::UInt, 4, Datatype::UInt32),
+    (Kind::UInt, 8, Datatype::UInt64),
+    (Kind::Float, 2, Datatype::Float16),
+    (Kind::Float, 4, Datatype::Float32),
+    (Kind::Float, 8, Datatype::Float64),
+    (Kind::Complex, 8, Datatype::Float32),
+    (Kind::Complex, 16, Datatype::Float64),
+];
+
+fn element_kind(kind: Kind) -> ElementKind {
+    match kind {
+        Kind::Int | Kind::Date(_) | Kind::Duration(_) => ElementKind::Int,
+        Kind::UInt | Kind::Bool => ElementKind::UInt,
+        Kind::Float => ElementKind::Float,
+        Kind::Complex => ElementKind::Complex,
+        Kind::Bytes | Kind::Text | Kind::Void | Kind::Object => ElementKind::User,
+    }
+}
+
+/// What a dtype is here.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DtypeMeaning {
+    pub(super) element: ElementType,
+    pub(super) datatype: Datatype,
+    pub(super) attributes: Vec<Attribute>,
+    /// The element that stands for none.
+    pub(super) fillvalue: Option<Value>,
+    pub(super) losses: Vec<String>,
+}
+
+/// What elements of a dtype are here. With `bfloat16`, voids of two bytes are brain floats.
+pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, Error> {
+    if descr.has_object() {
+        return Err(Error::no_counterpart(
+            "the array holds Python objects, as a pickle: reading one can run any program",
+            "load the file with numpy, if you trust it, and save an array of numbers or text",
+        ));
+    }
+    let mut mapper = FromDtype::default();
+    let mut fillvalue = None;
+    let (eltype, datatype) = match descr {
+        Descr::Scalar(Scalar { kind: Kind::Void, size: 2, .. }) if bfloat16 => {
+            (ElementKind::BFloat, Datatype::BFloat16)
+        }
+        Descr::Scalar(scalar) => {
+            let datatype = mapper.scalar(*scalar, "")?;
+            fillvalue = scalar.kind.is_time().then_some(NOT_A_TIME);
+            (element_kind(scalar.kind), datatype)
+        }
+        Descr::Struct(_) if descr.size() == Some(0) => return Err(empty("the dtype", descr)),
+        Descr::Struct(fields) => (ElementKind::User, mapper.compound(fields, "")?),
+        // Not in a file that numpy wrote.
+        Descr::Subarray { .. } => {
+            return Err(Error::no_counterpart(
+                format!("the dtype is the subarray `{descr}`, which belongs into the shape"),
+                "load the file with numpy and save it again",
+            ));
+        }
+    };
+    let element = ElementType::new(eltype.eltype(), descr.checked_size())
+        .map_err(|_| empty("the dtype", descr))?;
+    let FromDtype { attributes, losses } = mapper;
+    Ok(DtypeMeaning { element, datatype, attributes, fillvalue, losses })
+}
+
+fn empty(what: &str, descr: &Descr) -> Error {
+    Error::no_counterpart(
+        format!("{what} is `{descr}`, elements of no bytes"),
+        "give it a width of at least 1 with `astype`, or leave it out",
+    )
+}
+
+/// The attribute that says the unit of the member at `path`, of the whole element when that is empty.
+fn units_name(path: &str) -> String {
+    if path.is_empty() { UNITS.to_owned() } else { format!("{path}.{UNITS}") }
+}
+
+/// The path of a member. Dots in a name have a backslash, so that two members never have one path.
+fn join(path: &str, name: &str) -> String {
+    let name = name.replace('\\', "\\\\").replace('.', "\\.");
+    if path.is_empty() { name } else { format!("{path}.{name}") }
+}
+
+/// Whether a name is that of padding.
+fn names_padding(name: &str) -> bool {
+    name.strip_prefix("_pad").is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[derive(Default)]
+struct FromDtype {
+    attributes: Vec<Attribute>,
+    losses: Vec<String>,
+}
+
+impl FromDtype {
+    fn scalar(&mut self, scalar: Scalar, path: &str) -> Result<Datatype, Error> {
+        let Scalar { kind, size, .. } = scalar;
+        let descr = Descr::Scalar(scalar);
+        let subject = match path {
+            "" => "the dtype".to_owned(),
+            path => format!("the dtype of the field {}", quoted(path)),
+        };
+        if size == 0 {
+            return Err(empty(&subject, &descr));
+        }
+        let number = NUMBERS.iter().find(|(known, width, _)| (*known, *width) == (kind, size));
+        if let Some((.., word)) = number {
+            let part = |name: &str| (name.to_owned(), word.clone());
+            let is_complex = kind == Kind::Complex;
+            let pair = || Datatype::Compound(vec![part("r"), part("i")]);
+            return Ok(if is_complex { pair() } else { word.clone() });
+        }
+        let opaque = |tag: Option<&str>| Datatype::Opaque { size, tag: tag.map(str::to_owned) };
+        let (why, instead) = match kind {
+            Kind::Bool => {
+                let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
+                return Ok(Datatype::Enum { base: Some(Integer::UInt8), members });
+            }
+            Kind::Bytes => return Ok(opaque(Some(BYTES_TAG))),
+            Kind::Text => return Ok(opaque(Some(TEXT_TAG))),
+            Kind::Void => return Ok(opaque(None)),
+            Kind::Date(unit) | Kind::Duration(unit) => {
+                let is_date = matches!(kind, Kind::Date(_));
+                let words = if is_date { unit.words_since_epoch() } else { unit.words() };
+                self.attributes.extend(Attribute::short(units_name(path), words));
+                return Ok(Datatype::Int64);
+            }
+            Kind::Int | Kind::UInt => {
+                ("integers that numpy does not have", "make them 8 bytes or fewer")
+            }
+            Kind::Float if size == 1 => (
+                "an 8-bit float of which the file does not say which kind it is",
+                "save it as `float16`, or its bytes with `view('u1')`",
+            ),
+            Kind::Float => (
+                "a long double, which is another number on each kind of machine",
+                "save it with `astype('f8')`",
+            ),
+            Kind::Complex => (
+                "a pair of long doubles, which are other numbers on each kind of machine",
+                "save it with `astype('c16')`",
+            ),
+            Kind::Object => ("a Python object", "save numbers or text"),
+        };
+        Err(Error::no_counterpart(format!("{subject} is `{descr}`, {why}"), instead))
+    }
+
+    fn nested(&mut self, descr: &Descr, path: &str) -> Result<Datatype, Error> {
+        match descr {
+            Descr::Scalar(scalar) => self.scalar(*scalar, path),
+            Descr::Struct(fields) => self.compound(fields, path),
+            Descr::Subarray { shape, .. } if shape.contains(&0) => {
+                Err(empty(&format!("the field {}", quoted(path)), descr))
+            }
+            Descr::Subarray { base, shape } => {
+                let base = Box::new(self.nested(base, path)?);
+                Ok(Datatype::Array { base, shape: shape.clone() })
+            }
+        }
+    }
+
+    fn compound(&mut self, fields: &[Field], path: &str) -> Result<Datatype, Error> {
+        if fields.is_empty() {
+            let subject = if path.is_empty() { "the dtype" } else { path };
+            return Err(empty(subject, &Descr::Struct(Vec::new())));
+        }
+        let named = fields.iter().filter(|field| !field.is_padding());
+        let mut taken: HashSet<String> = named.map(|field| field.name.clone()).collect();
+        let mut paddings = 0;
+        let mut members = Vec::with_capacity(fields.len());
+        for (index, field) in fields.iter().enumerate() {
+            if field.is_padding() {
+                let size = field.descr.checked_size();
+                if size > 0 {
+                    let name = free_name(&mut taken, "_pad", &mut paddings);
+                    members.push((name, Datatype::Opaque { size, tag: None }));
+                }
+                continue;
+            }
+            let mut name = field.name.clone();
+            if name.is_empty() {
+                name = free_name(&mut taken, "f", &mut index.clone());
+                let own = quoted(&join(path, &name));
+                self.losses.push(format!("a field without a name is now called {own}"));
+            }
+            let own = join(path, &name);
+            if let Some(title) = &field.title {
+                let (title, own) = (quoted(title), quoted(&own));
+                self.losses.push(format!("the title {title} of the field {own} is not kept"));
+            }
+            let mut datatype = self.nested(&field.descr, &own)?;
+            if let Datatype::Opaque { tag: tag @ None, .. } = &mut datatype
+                && names_padding(&name)
+            {
+                *tag = Some(VOID_TAG.to_owned());
+            }
+            members.push((name, datatype));
+        }
+        if members.is_empty() {
+            return Err(empty("the dtype", &Descr::Struct(fields.to_vec())));
+        }
+        Ok(Datatype::Compound(members))
+    }
+}
+
+/// The first name of `word` and a number from `from` on that is free, which it then is not.
+fn free_name(taken: &mut HashSet<String>, word: &str, from: &mut usize) -> String {
+    loop {
+        let name = format!("{word}{from}");
+        *from += 1;
+        if taken.insert(name.clone()) {
+            return name;
+        }
+    }
+}
+
+/// The dtype of an array, and what it does not say. With `as_void`, what numpy has no dtype for is its bytes.
+pub(super) fn to_dtype(variable: &Variable, as_void: bool) -> Result<(Descr, Vec<String>), Error> {
+    let Variable { header, description, .. } = variable;
+    if header.is_encoded() || header.element() == ElementType::BITS {
+        return Err(Error::no_counterpart(
+            "the data is encoded, as the flags of its header say",
+            "decode it first",
+        ));
+    }
+    let mut mapper = ToDtype { description, as_void, used: Vec::new(), losses: Vec::new() };
+    let mut descr = mapper.element(header.element())?;
+    if descr.size().is_none_or(|size| size > MAX_ITEM) {
+        let size = header.element().elbyte();
+        return Err(Error::no_counterpart(
+            format!("an element has {size} bytes, numpy counts to {MAX_ITEM}"),
+            "make it an array of smaller elements with one more dimension",
+        ));
+    }
+    if header.flags().contains(Flags::BIG_ENDIAN) {
+        descr = big_endian(descr)?;
+    }
+    let ToDtype { used, mut losses, .. } = mapper;
+    let names = description.attributes.iter().map(|attribute| &attribute.name);
+    let lost = names.filter(|name| !used.contains(name));
+    losses.extend(lost.map(|name| format!("the attribute {} is not kept", quoted(name))));
+    let is_time = matches!(&descr, Descr::Scalar(scalar) if scalar.kind.is_time());
+    if fillvalue(description).is_some() && !is_time {
+        losses.push("`storage.fillvalue` is not kept".to_owned());
+    }
+    Ok((descr, losses))
+}
+
+fn fillvalue(description: &Ndarray) -> Option<&Value> {
+    description.storage.as_ref()?.fillvalue.as_ref()
+}
+
+/// The same dtype for bytes in the other order.
+fn big_endian(descr: Descr) -> Result<Descr, Error> {
+    match descr {
+        Descr::Scalar(Scalar { size: 1, .. } | Scalar { kind: Kind::Bytes, .. }) => Ok(descr),
+        // A brain float is a void with an order: other voids have none, and nobody swaps text.
+        Descr::Scalar(scalar) if scalar.kind != Kind::Text && scalar.order != ByteOrder::None => {
+            Ok(Descr::Scalar(Scalar { order: ByteOrder::Big, ..scalar }))
+        }
+        _ => Err(Error::no_counterpart(
+            format!(
+                "elements of the dtype `{descr}` are flagged as big-endian, and numpy swaps none"
+            ),
+            "make the data little-endian first",
+        )),
+    }
+}
+
+/// The dtype of a number, if numpy has it.
+fn number(element: ElementType) -> Option<Descr> {
+    let size = element.elbyte();
+    if element == ElementType::BFLOAT16 {
+        // As `ml_dtypes` has them written.
+        return Some(Descr::Scalar(Scalar { kind: Kind::Void, order: ByteOrder::Little, size }));
+    }
+    let is_it = |kind: Kind, width: u64| element_kind(kind) == element.kind() && width == size;
+    let (kind, ..) = NUMBERS.iter().find(|(kind, width, _)| is_it(*kind, *width))?;
+    Some(Descr::scalar(*kind, size))
+}
+
+/// Whether a datatype is that of truth values, by whatever letters.
+fn is_truth(datatype: &Datatype) -> bool {
+    let Datatype::Enum { members, .. } = datatype else { return false };
+    let is = |name: &str, number: i128| {
+        members.iter().any(|(own, value)| own.eq_ignore_ascii_case(name) && *value == number)
+    };
+    let is_byte = matches!(datatype.resolved_base(), Some(Integer::UInt8 | Integer::Int8));
+    members.len() == 2 && is_byte && is("false", 0) && is("true", 1)
+}
+
+/// The dtype of a compound that is a complex number.
+fn complex(members: &[(String, Datatype)]) -> Option<Descr> {
+    let [(real, first), (imaginary, second)] = members else { return None };
+    if (real.as_str(), imaginary.as_str()) != ("r", "i") || first != second {
+        return None;
+    }
+    let mut numbers = NUMBERS.iter();
+    let (_, size, _) = numbers.find(|(kind, _, part)| *kind == Kind::Complex && part == first)?;
+    Some(Descr::scalar(Kind::Complex, *size))
+}
+
+struct ToDtype<'a> {
+    description: &'a Ndarray,
+    as_void: bool,
+    /// Attributes that the dtype says.
+    used: Vec<String>,
+    losses: Vec<String>,
+}
+
+impl ToDtype<'_> {
+    fn element(&mut self, element: ElementType) -> Result<Descr, Error> {
+        let datatype = &self.description.datatype;
+        let size = element.elbyte();
+        let contradicts = || {
+            Error::no_counterpart(
+                format!("the description says `{datatype}`, the header {element}"),
+                "make both say the same",
+            )
+        };
+        let has_size = datatype.packed_size() == Some(size);
+        let is_user = element.kind() == ElementKind::User;
+        let fits = match datatype {
+            truth if is_truth(truth) && size == 1 => return Ok(Descr::scalar(Kind::Bool, 1)),
+            Datatype::String => {
+                if element != ElementType::UINT8 || !self.description.shape.is_empty() {
+                    return Err(contradicts());
+                }
+                return Ok(Descr::scalar(Kind::Bytes, 1));
+            }
+            Datatype::Compound(members) if is_user && has_size => {
+                return self.compound(members, "");
+            }
+            Datatype::Opaque { tag, .. } if is_user && has_size => {
+                return Ok(opaque(size, tag.as_deref()));
+            }
+            Datatype::Array { .. } if is_user && has_size => {
+                let reason = format!("elements are arrays themselves, `{datatype}`");
+                return self.nothing(size, &reason, "add their extents to the shape");
+            }
+            _ if is_user => false,
+            Datatype::Opaque { .. } => has_size,
+            Datatype::Compound(_) => element.kind() == ElementKind::Complex && has_size,
+            Datatype::Enum { members, .. } => {
+                self.lose_names(members, "the enum");
+                let base = datatype.resolved_base().map(Integer::datatype);
+                base.and_then(|base| element_of_word(&base)) == Some(element)
+            }
+            word => element_of_word(word) == Some(element),
+        };
+        if !fits {
+            return Err(contradicts());
+        }
+        let time = if element == ElementType::INT64 { self.time("") } else { None };
+        match time.or_else(|| number(element)) {
+            Some(descr) => Ok(descr),
+            None => self.nothing(size, &format!("elements are {element}"), "make them narrower"),
+        }
+    }
+
+    fn lose_names(&mut self, members: &[(String, i128)], of: &str) {
+        let names: Vec<_> = members.iter().map(|(name, _)| quoted(name)).collect();
+        self.losses.push(format!("the names {} of {of} are not kept", names.join(", ")));
+    }
+
+    /// What has no dtype: its bytes, or a refusal.
+    fn nothing(&self, size: u64, reason: &str, instead: &str) -> Result<Descr, Error> {
+        if self.as_void {
+            return Ok(Descr::scalar(Kind::Void, size));
+        }
+        Err(Error::no_counterpart(
+            format!("{reason}, for which numpy has no dtype"),
+            format!("{instead}, or ask for the bytes as `|V{size}`, by `convert --as void`"),
+        ))
+    }
+
+    /// The dtype that the attribute with the unit of an `int64` says.
+    ///
+    /// Durations are told from plain numbers with a unit by the fillvalue that reading one gives.
+    fn time(&mut self, path: &str) -> Option<Descr> {
+        let name = units_name(path);
+        let attribute = self.description.attributes.iter().find(|one| one.name == name)?;
+        let (unit, is_date) = TimeUnit::from_words(attribute.value.as_str()?)?;
+        let fillvalue = fillvalue(self.description);
+        let is_filled = fillvalue == Some(&NOT_A_TIME);
+        let is_time = !path.is_empty() || is_filled || (is_date && fillvalue.is_none());
+        if !is_time || !attribute.shape.is_empty() {
+            return None;
+        }
+        self.used.push(name);
+        let kind = if is_date { Kind::Date(unit) } else { Kind::Duration(unit) };
+        Some(Descr::scalar(kind, 8))
+    }
+
+    fn compound(&mut self, members: &[(String, Datatype)], path: &str) -> Result<Descr, Error> {
+        let mut fields = Vec::with_capacity(members.len());
+        for (name, datatype) in members {
+            let is_padding =
+                names_padding(name) && matches!(datatype, Datatype::Opaque { tag: None, .. });
+            let descr = self.member(datatype, &join(path, name))?;
+            let name = if is_padding { String::new() } else { name.clone() };
+            fields.push(Field { title: None, name, descr });
+        }
+        Ok(Descr::Struct(fields))
+    }
+
+    fn member(&mut self, datatype: &Datatype, path: &str) -> Result<Descr, Error> {
+        let Some(size) = datatype.packed_size().filter(|size| *size > 0) else {
+            return Err(Error::no_counterpart(
+                format!("the member {} is `{datatype}`, which has no fixed width", quoted(path)),
+                "leave it out, or store it as an array of its own",
+            ));
+        };
+        match datatype {
+            truth if is_truth(truth) => Ok(Descr::scalar(Kind::Bool, 1)),
+            Datatype::Opaque { size, tag } => Ok(opaque(*size, tag.as_deref())),
+            Datatype::Compound(members) => match complex(members) {
+                Some(descr) => Ok(descr),
+                None => self.compound(members, path),
+            },
+            Datatype::Array { base, shape } => {
+                let base = self.member(base, path)?;
+                Ok(match shape.as_slice() {
+                    [] => base,
+                    _ => Descr::Subarray { base: Box::new(base), shape: shape.clone() },
+                })
+            }
+            Datatype::Enum { members, .. } => {
+                self.lose_names(members, &quoted(path));
+                let base = datatype.resolved_base().expect("what has a size has a base");
+                self.member(&base.datatype(), path)
+            }
+            _ => {
+                let time = if *datatype == Datatype::Int64 { self.time(path) } else { None };
+                match time.or_else(|| element_of_word(datatype).and_then(number)) {
+                    Some(descr) => Ok(descr),
+                    None => {
+                        let reason = format!("the member {} is `{datatype}`", quoted(path));
+                        self.nothing(size, &reason, "make it narrower")
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn opaque(size: u64, tag: Option<&str>) -> Descr {
+    match tag {
+        Some(BYTES_TAG) => Descr::scalar(Kind::Bytes, size),
+        Some(TEXT_TAG) if size.is_multiple_of(4) => Descr::scalar(Kind::Text, size),
+        _ => Descr::scalar(Kind::Void, size),
+    }
+}

@@ -1,0 +1,485 @@
+//! numpy's `.npz` files: zips of [`.npy`](super::npy) files.
+//!
+//! The member `a/b/x.npy` is the array with the key `a/b/x`; [`convert`](crate::convert) finds names of files for
+//! keys that no file can have. The container is read by the crate zip, and every member to its end,
+//! where its checksum is.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zip::read::{ArchiveOffset, Config, OwnedZipFileEntry, ZipFile};
+use zip::result::ZipError;
+use zip::unstable::read::ZipIterable;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipReadOptions, ZipWriter};
+
+use super::{Error, Variable, npy};
+use crate::path::{MAX_PATH_BYTES, escape};
+
+/// What follows the key in the name of a member.
+const SUFFIX: &str = ".npy";
+
+/// An `.npz` file.
+///
+/// Members are read where they lie, in any order, each as often as wanted. The whole directory is looked
+/// through first: names that are there twice are an error, since readers differ in which one they mean. That
+/// takes many small reads, so give it a [`BufReader`](io::BufReader) of a file.
+///
+/// ```
+/// use std::io::{Cursor, Read};
+/// use ra_pack::interchange::{Variable, npy, npz};
+/// use ra_pack::{describe, ra};
+///
+/// let header = ra::Header::new(ra::ElementType::UINT8, vec![3])?;
+/// let description = describe("x", &header, ra::Encoding::Raw);
+/// let x = Variable { header, description, losses: Vec::new() };
+/// let mut writer = npz::Writer::new(Cursor::new(Vec::new()), npz::Compression::Deflated);
+/// writer.add("run/x", &x, &[1, 2, 3][..], &npy::WriteOptions::new())?;
+/// let file = writer.finish()?;
+///
+/// let mut reader = npz::Reader::new(file)?;
+/// assert_eq!(reader.members()[0].key(), Some("run/x"));
+/// let mut array = reader.open(0, &npy::ReadOptions::new())?;
+/// assert_eq!(array.variable("x")?, x);
+/// let mut data = Vec::new();
+/// array.read_to_end(&mut data)?; // to the end, where the checksum is
+/// assert_eq!(data, [1, 2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Reader<R> {
+    zip: ZipIterable<R>,
+    members: Vec<Member>,
+    entries: Vec<OwnedZipFileEntry>,
+}
+
+impl<R> fmt::Debug for Reader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+/// A member of an `.npz` file, as its directory has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    name: String,
+    offset: u64,
+    size: u64,
+}
+
+impl Member {
+    /// Its whole name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its name without `.npy`; nothing for a member that is no array.
+    pub fn key(&self) -> Option<&str> {
+        self.name.strip_suffix(SUFFIX)
+    }
+
+    /// Where in the file its header is.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes of the `.npy` file, by what the directory says.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Looks through the directory.
+    ///
+    /// # Errors
+    ///
+    /// When the reader fails; when it gives no zip; when the headers of a member contradict each other or a
+    /// name is there twice.
+    pub fn new(mut input: R) -> Result<Self, Error> {
+        let len = input.seek(SeekFrom::End(0))?;
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let zip = ZipIterable::try_new(input, config)
+            .map_err(|error| fault(len, "expected the directory of a zip before the end", error))?;
+        let mut zip = zip.enforce_header_consistency(true);
+        let files = zip.files().map_err(|error| fault(len, "expected a directory", error))?;
+        let (mut members, mut entries) = (Vec::new(), Vec::new());
+        let mut seen: HashMap<String, u64> = HashMap::new();
+        while let Some(entry) = files.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let at = files.reader_mut().stream_position()?;
+                    return Err(fault(at, "expected a member and its record", error));
+                }
+            };
+            let offset = entry.header_start();
+            let name = entry.name().map(Cow::into_owned);
+            let name =
+                name.map_err(|error| fault(offset, "expected the name of a member", error))?;
+            if let Some(first) = seen.insert(name.clone(), offset) {
+                let reason = format!(
+                    "expected each name once, found the member `{}` again, which is at byte {first} already",
+                    escape(&name)
+                );
+                return Err(Error::malformed(offset, reason));
+            }
+            members.push(Member { name, offset, size: entry.size() });
+            entries.push(OwnedZipFileEntry::from(entry));
+        }
+        Ok(Self { zip, members, entries })
+    }
+
+    /// All members in the order of the directory, those that are no arrays too.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Opens a member as an array, by its place in [`members`](Self::members).
+    ///
+    /// What the array reader gives is checked: with the last byte of data the rest of the member is read too,
+    /// and its checksum compared. Offsets in its errors count from the beginning of the member.
+    ///
+    /// # Errors
+    ///
+    /// As [`npy::Reader::new`]; when the member is encrypted, or compressed by another method than deflate;
+    /// when there is no such member.
+    pub fn open(
+        &mut self,
+        index: usize,
+        options: &npy::ReadOptions,
+    ) -> Result<npy::Reader<Opened<'_, R>>, Error> {
+        let opened = self.raw(index)?;
+        let name = opened.name.clone();
+        match npy::Reader::with_options(opened, options) {
+            Ok(reader) => Ok(reader.checked_to_the_end()),
+            Err(error) => Err(in_member(&name, error)),
+        }
+    }
+
+    /// Opens a member as the bytes that it holds, whatever they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::open`], but for what an array is to be.
+    pub fn raw(&mut self, index: usize) -> Result<Opened<'_, R>, Error> {
+        let (Some(member), Some(entry)) = (self.members.get(index), self.entries.get(index)) else {
+            let count = self.members.len();
+            return Err(Error::no_counterpart(
+                format!("there is no member {index}, counted from 0"),
+                format!("there are {count}"),
+            ));
+        };
+        let name = escape(&member.name);
+        if entry.as_ref().encrypted() {
+            return Err(Error::no_counterpart(
+                format!("the member `{name}` is encrypted"),
+                "decrypt the file with the tool that made it",
+            ));
+        }
+        let method = entry.as_ref().compression();
+        if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(Error::no_counterpart(
+                format!("the member `{name}` is compressed by the method {method}"),
+                "unpack the file and zip it with deflate, which is what numpy writes",
+            ));
+        }
+        let offset = member.offset;
+        let opened = self.zip.files().and_then(|files| {
+            entry.as_ref().with_reader(files.reader_mut(), ZipReadOptions::new())
+        });
+        let file = opened.map_err(|error| fault(offset, "expected a member", error))?;
+        Ok(Opened { file, offset, name: name.to_string() })
+    }
+}
+
+/// How the reason begins of a fault that is not counted from the beginning of the file.
+const IN_MEMBER: &str = "in the member ";
+
+/// The error with the member that it is about.
+fn in_member(name: &str, error: Error) -> Error {
+    match error {
+        Error::Malformed { offset, reason } if !reason.starts_with(IN_MEMBER) => {
+            Error::malformed(offset, format!("{IN_MEMBER}`{name}`: {reason}"))
+        }
+        Error::NoCounterpart { reason, instead } => {
+            Error::no_counterpart(format!("{IN_MEMBER}`{name}`: {reason}"), instead)
+        }
+        error => error,
+    }
+}
+
+/// What the zip crate says, at a place that it does not tell.
+fn fault(offset: u64, expected: &str, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => damage(offset, expected, error),
+        error => Error::malformed(offset, format!("{expected}, found: {error}")),
+    }
+}
+
+/// An error that the system has no number for is one of the file: a wrong checksum, an end too early.
+fn damage(offset: u64, expected: &str, error: io::Error) -> Error {
+    let is_of_file = matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof
+    ) || (error.kind() == io::ErrorKind::Other && error.get_ref().is_some());
+    match error.raw_os_error() {
+        None if is_of_file => Error::malformed(offset, format!("{expected}, found: {error}")),
+        _ => Error::Io(error),
+    }
+}
+
+/// The bytes of a member.
+pub struct Opened<'r, R: Read> {
+    file: ZipFile<'r, R>,
+    offset: u64,
+    name: String,
+}
+
+impl<R: Read> fmt::Debug for Opened<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> Read for Opened<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.file.read(out).map_err(|error| {
+            if error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let expected =
+                format!("{IN_MEMBER}`{}`, whose header is here: expected its data", self.name);
+            match damage(self.offset, &expected, error) {
+                Error::Io(error) => error,
+                error => io::Error::new(io::ErrorKind::InvalidData, error),
+            }
+        })
+    }
+}
+
+/// How members are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Compression {
+    /// Not at all, as `numpy.savez` does.
+    #[default]
+    Stored,
+    /// By deflate at level 6, as `numpy.savez_compressed` does.
+    Deflated,
+}
+
+/// From which size on a member needs 64 bits for it. What cannot be compressed becomes a little larger by
+/// deflate, so that one is far below the limit.
+const LARGE: u64 = 0xfff0_0000;
+
+/// Writes an `.npz` file.
+///
+/// The same arrays give the same file: members are in the order in which they are added and dated 1980-01-01.
+/// Nothing but the directory is kept in memory. After an error, and until it is finished, what was written
+/// is not to be kept.
+///
+/// See [`Reader`] for an example.
+pub struct Writer<W: Write + Seek> {
+    zip: ZipWriter<Unfailing<W>>,
+    error: FirstError,
+    compression: Compression,
+    keys: HashSet<String>,
+}
+
+impl<W: Write + Seek> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("keys", &self.keys.len()).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// An `.npz` file without arrays. `out` is written from where it stands, which is to be its beginning.
+    pub fn new(out: W, compression: Compression) -> Self {
+        let error = FirstError::default();
+        let inner =
+            Unfailing { inner: out, error: error.clone(), has_failed: false, at: 0, len: 0 };
+        Self { zip: ZipWriter::new(inner), error, compression, keys: HashSet::new() }
+    }
+
+    /// Adds an array. `key` is what numpy calls it; slashes in it make no difference to numpy.
+    ///
+    /// # Errors
+    ///
+    /// As [`npy::write`]; when the key is there already, holds a NUL or is too long for a zip. Nothing is
+    /// written when the array has no counterpart.
+    pub fn add(
+        &mut self,
+        key: &str,
+        variable: &Variable,
+        data: impl Read,
+        options: &npy::WriteOptions,
+    ) -> Result<npy::Plan, Error> {
+        let plan = npy::Plan::new(variable, options)?;
+        let name = format!("{key}{SUFFIX}");
+        let refuse = |why: &str| {
+            let reason = format!("the key `{}` {why}", escape(key));
+            Err(Error::no_counterpart(reason, "give the array another name"))
+        };
+        if name.len() > MAX_PATH_BYTES {
+            return refuse("is too long for a zip");
+        }
+        if key.contains('\0') {
+            return refuse("holds a NUL, where Python ends a name");
+        }
+        if !self.keys.insert(key.to_owned()) {
+            return refuse("is there already");
+        }
+        let (method, level) = match self.compression {
+            Compression::Stored => (CompressionMethod::Stored, None),
+            Compression::Deflated => (CompressionMethod::Deflated, Some(6)),
+        };
+        let file = SimpleFileOptions::DEFAULT
+            .compression_method(method)
+            .compression_level(level)
+            .last_modified_time(DateTime::DEFAULT)
+            .unix_permissions(0o644)
+            .system(System::Unix)
+            .large_file(plan.file_len() >= LARGE);
+        self.zip.start_file(name, file).map_err(failed)?;
+        plan.write(&mut self.zip, data)?;
+        self.error.check()?;
+        Ok(plan)
+    }
+
+    /// Writes the directory, and gives what was written to.
+    ///
+    /// # Errors
+    ///
+    /// When writing fails.
+    pub fn finish(self) -> Result<W, Error> {
+        let out = self.zip.finish().map_err(failed)?;
+        self.error.check()?;
+        Ok(out.inner)
+    }
+}
+
+fn failed(error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => Error::from(error),
+        error => Error::Io(io::Error::other(error)),
+    }
+}
+
+/// The first error of a writer.
+#[derive(Clone, Default)]
+struct FirstError(Arc<Mutex<Option<io::Error>>>);
+
+impl FirstError {
+    fn slot(&self) -> MutexGuard<'_, Option<io::Error>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the error out: it is told once.
+    fn check(&self) -> io::Result<()> {
+        self.slot().take().map_or(Ok(()), Err)
+    }
+}
+
+/// A writer that keeps its first error to itself and from then on writes nothing. The crate that makes the zip
+/// tries to complete it after an error, which is of no use and ends in a panic.
+struct Unfailing<W> {
+    inner: W,
+    error: FirstError,
+    has_failed: bool,
+    /// Where it is, and how far it came.
+    at: u64,
+    len: u64,
+}
+
+impl<W> Unfailing<W> {
+    /// Does `work` unless something failed before.
+    fn attempt(&mut self, work: impl FnOnce(&mut W) -> io::Result<()>) {
+        if self.has_failed {
+            return;
+        }
+        if let Err(error) = work(&mut self.inner) {
+            self.has_failed = true;
+            *self.error.slot() = Some(error);
+        }
+    }
+}
+
+impl<W: Write> Write for Unfailing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(|inner| inner.write_all(bytes));
+        self.at += bytes.len() as u64;
+        self.len = self.len.max(self.at);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt(W::flush);
+        Ok(())
+    }
+}
+
+impl<W: Seek> Seek for Unfailing<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        let at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        self.attempt(|inner| inner.seek(SeekFrom::Start(at)).map(drop));
+        self.at = at;
+        Ok(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes so many bytes and no more.
+    struct Full(io::Cursor<Vec<u8>>, usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.get_ref().len() + bytes.len() > self.1 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Full {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn wherever_the_disk_is_full_that_is_an_error_and_no_panic() {
+        let mut file = Vec::new();
+        let written = npy::Reader::new(
+            &b"\x93NUMPY\x01\x00\x37\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}abc"
+                [..],
+        );
+        let variable: Variable = written.unwrap().variable("x").unwrap();
+        let mut write = |compression, limit| {
+            let mut writer = Writer::new(Full(io::Cursor::new(Vec::new()), limit), compression);
+            let options = npy::WriteOptions::new();
+            writer.add("x", &variable, &b"abc"[..], &options)?;
+            file = writer.finish()?.0.into_inner();
+            Ok::<_, Error>(file.len())
+        };
+        for compression in [Compression::Stored, Compression::Deflated] {
+            let whole = write(compression, usize::MAX).unwrap();
+            for limit in 0..whole {
+                assert!(write(compression, limit).is_err(), "{limit} of {whole}");
+            }
+        }
+    }
+}
