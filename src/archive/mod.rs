@@ -38,7 +38,7 @@ use self::tarball::Tarball;
 use self::zip::ZipArchive;
 use crate::allowance::Allowance;
 use crate::error::{Error, Result};
-use crate::file_kind::{FileKind, SNIFFED};
+use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::path::MemberPath;
@@ -232,13 +232,13 @@ impl Archive {
             return Ok(Self::Directory(Directory::open(path, progress)));
         }
         let file = File::open(path)?.watched(progress);
-        let archive = Self::open_as_it_begins(path, file)?;
-        archive.check_that_it_is_no_other()?;
+        let start = file.start()?;
+        let archive = Self::open_as(FileKind::of(&start), path, file)?;
+        archive.check_that_it_is_no_other(&start)?;
         Ok(archive)
     }
 
-    fn open_as_it_begins(path: &Path, file: File) -> Result<Self> {
-        let kind = file.kind()?;
+    fn open_as(kind: FileKind, path: &Path, file: File) -> Result<Self> {
         let is_other = kind.is_of_another_format();
         let not_a_pack = || Error::NotAPack { path: path.to_owned(), kind };
         match (kind, Container::from_extension(path)) {
@@ -278,11 +278,8 @@ impl Archive {
 
     /// Refuses a file that other programs take for an archive of another kind, with other members: a zip by its end,
     /// or a tar by its first block.
-    fn check_that_it_is_no_other(&self) -> Result<()> {
+    fn check_that_it_is_no_other(&self, start: &[u8]) -> Result<()> {
         let Some(file) = self.file() else { return Ok(()) };
-        let mut start = [0; SNIFFED];
-        let filled = file.read_at(&mut start, 0)?;
-        let start = start.get(..filled).unwrap_or_default();
         let container = self.container();
         let other = if container != Container::Tar && tar::passes_for_header(start) {
             (Container::Tar, "begins with the header of one", 0)

@@ -66,9 +66,15 @@ impl File {
 
     /// What the file is by its first bytes.
     pub(crate) fn kind(&self) -> Result<FileKind> {
-        let mut start = [0; SNIFFED];
+        Ok(FileKind::of(&self.start()?))
+    }
+
+    /// The first bytes of the file, from which its kind is known.
+    pub(crate) fn start(&self) -> Result<Vec<u8>> {
+        let mut start = vec![0; SNIFFED];
         let filled = self.read_at(&mut start, 0)?;
-        Ok(FileKind::of(start.get(..filled).unwrap_or_default()))
+        start.truncate(filled);
+        Ok(start)
     }
 
     /// Its length in bytes at this moment.
