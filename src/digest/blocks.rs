@@ -84,15 +84,14 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
             }
             let Some(lane) = lanes.get_mut(number) else { break };
             let ended = match lane.content.wait() {
-                Ok(false) => Ok(()),
                 Ok(true) => {
-                    number = number.saturating_add(1);
+                    number += 1;
                     continue;
                 }
-                Err(error) => Err(error),
+                ended => ended,
             };
             let Lane { label, content, hashers } = lanes.swap_remove(number);
-            contents.done(label, content, ended.map(|()| hashers.finish()))?;
+            contents.done(label, content, ended.map(|_| hashers.finish()))?;
         }
         if lanes.is_empty() {
             return Ok(());

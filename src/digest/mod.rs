@@ -3,7 +3,6 @@
 mod beside;
 mod blocks;
 mod sha256;
-mod table;
 
 use std::fmt;
 use std::io::{self, Read};
@@ -15,7 +14,6 @@ pub(crate) use self::beside::{Hashing, beside};
 pub(crate) use self::blocks::{Blocks, Lane, LaneOf, SideBySide, hash, hash_side_by_side};
 use self::sha256::Sha256;
 pub(crate) use self::sha256::time_at_once;
-pub(crate) use self::table::DigestTable;
 
 /// How many contents at once are hashed in less time than one after the other on this processor: the most, then
 /// fewer.
@@ -33,7 +31,7 @@ pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
     let mut block = vec![0; 64 * 1024];
     loop {
         match content.read(&mut block) {
-            Ok(0) => return Ok(Digest::Sha256(hasher.finalize().into())),
+            Ok(0) => return Ok(Digest::new(Algorithm::Sha256, &hasher.finalize())),
             Ok(count) => hasher.update(block.split_at(count).0),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -105,103 +103,62 @@ impl Algorithm {
 
 /// A digest and the algorithm that made it. Displays as lower-case hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Digest {
-    /// 16 bytes of MD5.
-    Md5([u8; 16]),
-    /// 20 bytes of SHA-1.
-    Sha1([u8; 20]),
-    /// 28 bytes of SHA-224.
-    Sha224([u8; 28]),
-    /// 32 bytes of SHA-256.
-    Sha256([u8; 32]),
-    /// 48 bytes of SHA-384.
-    Sha384([u8; 48]),
-    /// 64 bytes of SHA-512.
-    Sha512([u8; 64]),
+pub struct Digest {
+    algorithm: Algorithm,
+    /// The digest, and zeros up to the length of the longest.
+    bytes: [u8; MAX_LEN],
 }
+
+/// Bytes of the longest digest.
+const MAX_LEN: usize = 64;
 
 impl Digest {
     /// The SHA-256 of `bytes`.
     pub fn sha256(bytes: &[u8]) -> Self {
         let mut message = Sha256::new();
         message.update(bytes);
-        Self::Sha256(message.finish())
+        Self::new(Algorithm::Sha256, &message.finish())
+    }
+
+    fn new(algorithm: Algorithm, digest: &[u8]) -> Self {
+        assert_eq!(digest.len(), algorithm.digest_len(), "a digest of {}", algorithm.name());
+        let mut bytes = [0; MAX_LEN];
+        bytes.split_at_mut(digest.len()).0.copy_from_slice(digest);
+        Self { algorithm, bytes }
     }
 
     /// The algorithm that made it.
     pub fn algorithm(&self) -> Algorithm {
-        match self {
-            Self::Md5(_) => Algorithm::Md5,
-            Self::Sha1(_) => Algorithm::Sha1,
-            Self::Sha224(_) => Algorithm::Sha224,
-            Self::Sha256(_) => Algorithm::Sha256,
-            Self::Sha384(_) => Algorithm::Sha384,
-            Self::Sha512(_) => Algorithm::Sha512,
-        }
+        self.algorithm
     }
 
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        match self {
-            Self::Md5(bytes) => bytes,
-            Self::Sha1(bytes) => bytes,
-            Self::Sha224(bytes) => bytes,
-            Self::Sha256(bytes) => bytes,
-            Self::Sha384(bytes) => bytes,
-            Self::Sha512(bytes) => bytes,
-        }
-    }
-
-    /// The digest with these bytes; their number must be the algorithm's.
-    pub(crate) fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Option<Self> {
-        Some(match algorithm {
-            Algorithm::Md5 => Self::Md5(bytes.try_into().ok()?),
-            Algorithm::Sha1 => Self::Sha1(bytes.try_into().ok()?),
-            Algorithm::Sha224 => Self::Sha224(bytes.try_into().ok()?),
-            Algorithm::Sha256 => Self::Sha256(bytes.try_into().ok()?),
-            Algorithm::Sha384 => Self::Sha384(bytes.try_into().ok()?),
-            Algorithm::Sha512 => Self::Sha512(bytes.try_into().ok()?),
-        })
+        self.bytes.split_at(self.algorithm.digest_len()).0
     }
 
     /// Reads hexadecimal of either case; the length must be the algorithm's.
     pub fn from_hex(algorithm: Algorithm, hex: &[u8]) -> Option<Self> {
-        Some(match algorithm {
-            Algorithm::Md5 => Self::Md5(decode_hex(hex)?),
-            Algorithm::Sha1 => Self::Sha1(decode_hex(hex)?),
-            Algorithm::Sha224 => Self::Sha224(decode_hex(hex)?),
-            Algorithm::Sha256 => Self::Sha256(decode_hex(hex)?),
-            Algorithm::Sha384 => Self::Sha384(decode_hex(hex)?),
-            Algorithm::Sha512 => Self::Sha512(decode_hex(hex)?),
-        })
+        let (pairs, rest) = hex.as_chunks::<2>();
+        if pairs.len() != algorithm.digest_len() || !rest.is_empty() {
+            return None;
+        }
+        let mut bytes = [0; MAX_LEN];
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = (nibble(*high)? << 4) | nibble(*low)?;
+        }
+        Some(Self { algorithm, bytes })
     }
 
     /// Appends the lower-case hexadecimal form.
     pub fn push_hex(&self, text: &mut Vec<u8>) {
-        // The longest digest has 64 bytes.
-        let mut hex = [[0; 2]; 64];
-        let bytes = self.as_bytes();
-        for (pair, byte) in hex.iter_mut().zip(bytes) {
-            *pair = [hex_digit(byte >> 4), hex_digit(byte & 15)];
-        }
-        text.extend_from_slice(hex.split_at(bytes.len()).0.as_flattened());
+        let pairs = self.bytes.map(|byte| [hex_digit(byte >> 4), hex_digit(byte & 15)]);
+        text.extend_from_slice(pairs.split_at(self.algorithm.digest_len()).0.as_flattened());
     }
 }
 
 fn hex_digit(nibble: u8) -> u8 {
     nibble + if nibble < 10 { b'0' } else { b'a' - 10 }
-}
-
-fn decode_hex<const N: usize>(hex: &[u8]) -> Option<[u8; N]> {
-    let (pairs, rest) = hex.as_chunks::<2>();
-    if pairs.len() != N || !rest.is_empty() {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = (nibble(*high)? << 4) | nibble(*low)?;
-    }
-    Some(bytes)
 }
 
 fn nibble(digit: u8) -> Option<u8> {
@@ -280,12 +237,12 @@ impl Hasher {
     /// The digest of everything added.
     pub fn finish(self) -> Digest {
         match self.0 {
-            State::Md5(state) => Digest::Md5(state.finalize().into()),
-            State::Sha1(state) => Digest::Sha1(state.finalize().into()),
-            State::Sha224(state) => Digest::Sha224(state.finalize().into()),
-            State::Sha256(state) => Digest::Sha256(state.finish()),
-            State::Sha384(state) => Digest::Sha384(state.finalize().into()),
-            State::Sha512(state) => Digest::Sha512(state.finalize().into()),
+            State::Md5(state) => Digest::new(Algorithm::Md5, &state.finalize()),
+            State::Sha1(state) => Digest::new(Algorithm::Sha1, &state.finalize()),
+            State::Sha224(state) => Digest::new(Algorithm::Sha224, &state.finalize()),
+            State::Sha256(state) => Digest::new(Algorithm::Sha256, &state.finish()),
+            State::Sha384(state) => Digest::new(Algorithm::Sha384, &state.finalize()),
+            State::Sha512(state) => Digest::new(Algorithm::Sha512, &state.finalize()),
         }
     }
 }
@@ -355,12 +312,12 @@ impl Default for Digests {
 
 impl FromIterator<Digest> for Digests {
     fn from_iter<I: IntoIterator<Item = Digest>>(digests: I) -> Self {
-        let mut digests = digests.into_iter();
-        match (digests.next(), digests.next()) {
-            (Some(Digest::Sha256(bytes)), None) => Self::Sha256(bytes),
-            (first, second) => {
-                Self::Several(first.into_iter().chain(second).chain(digests).collect())
+        let digests: Vec<_> = digests.into_iter().collect();
+        match *digests {
+            [Digest { algorithm: Algorithm::Sha256, bytes }] => {
+                Self::Sha256(*bytes.first_chunk().expect("a digest is shorter than the longest"))
             }
+            _ => Self::Several(digests.into()),
         }
     }
 }
@@ -387,10 +344,10 @@ impl Digests {
 
     fn iter(&self) -> impl Iterator<Item = Digest> {
         let (one, several) = match self {
-            Self::Sha256(bytes) => (Some(Digest::Sha256(*bytes)), None),
-            Self::Several(digests) => (None, Some(digests.iter().copied())),
+            Self::Sha256(bytes) => (Some(Digest::new(Algorithm::Sha256, bytes)), &[][..]),
+            Self::Several(digests) => (None, &**digests),
         };
-        one.into_iter().chain(several.into_iter().flatten())
+        one.into_iter().chain(several.iter().copied())
     }
 
     /// The digest by one algorithm, when it was made.
@@ -401,6 +358,43 @@ impl Digests {
     /// These and the others.
     pub(crate) fn and(&self, others: &Self) -> Self {
         self.iter().chain(others.iter()).collect()
+    }
+}
+
+/// For each of many files a digest by one algorithm, or none, in no more room than their bytes take.
+#[derive(Debug)]
+pub(crate) struct DigestTable {
+    algorithm: Algorithm,
+    /// Those of all files, one after the other.
+    bytes: Vec<u8>,
+    is_there: Vec<bool>,
+}
+
+impl DigestTable {
+    /// A table for so many files, none of which has a digest yet.
+    pub(crate) fn new(algorithm: Algorithm, files: usize) -> Self {
+        let bytes = vec![0; files * algorithm.digest_len()];
+        Self { algorithm, bytes, is_there: vec![false; files] }
+    }
+
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub(crate) fn get(&self, file: usize) -> Option<Digest> {
+        let bytes = self.bytes.chunks(self.algorithm.digest_len()).nth(file)?;
+        self.is_there.get(file)?.then(|| Digest::new(self.algorithm, bytes))
+    }
+
+    /// Sets the digest of a file; one by another algorithm has no place here.
+    pub(crate) fn set(&mut self, file: usize, digest: &Digest) {
+        if digest.algorithm == self.algorithm
+            && let Some(is_there) = self.is_there.get_mut(file)
+            && let Some(bytes) = self.bytes.chunks_mut(self.algorithm.digest_len()).nth(file)
+        {
+            bytes.copy_from_slice(digest.as_bytes());
+            *is_there = true;
+        }
     }
 }
 
@@ -441,5 +435,21 @@ mod tests {
     fn a_digest_of_another_length_is_none() {
         assert_eq!(Digest::from_hex(Algorithm::Sha256, b"00"), None);
         assert_eq!(Digest::from_hex(Algorithm::Md5, &[b'g'; 32]), None);
+    }
+
+    #[test]
+    fn a_table_gives_what_was_set() {
+        for algorithm in Algorithm::ALL {
+            let mut table = DigestTable::new(algorithm, 3);
+            let digest = |fill: u8| Digest::new(algorithm, &vec![fill; algorithm.digest_len()]);
+            table.set(2, &digest(7));
+            table.set(0, &digest(1));
+            table.set(0, &digest(2));
+            table.set(3, &digest(3));
+            let other = Algorithm::ALL.into_iter().find(|other| *other != algorithm).unwrap();
+            table.set(1, &Digest::new(other, &vec![1; other.digest_len()]));
+            let all: Vec<_> = (0..5).map(|file| table.get(file)).collect();
+            assert_eq!(all, [Some(digest(2)), None, Some(digest(7)), None, None]);
+        }
     }
 }

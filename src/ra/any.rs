@@ -6,8 +6,7 @@ use half::{bf16, f16};
 use ndarray::{ArrayD, SliceInfoElem};
 use num_complex::Complex;
 
-use super::array::{RawArray, fortran_array, read_slice_data};
-use super::decode::{Body, read_body};
+use super::array::{Body, RawArray, fortran_array, read_body, read_slice_data};
 use super::element::ElementType;
 use super::error::{DecodeError, ReadError, ShapeError};
 use super::header::{Header, count};

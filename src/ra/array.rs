@@ -1,5 +1,6 @@
-//! Arrays whose element type the program knows.
+//! Whole files decoded, and arrays whose element type the program knows.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
 use bytemuck::Pod;
@@ -8,11 +9,126 @@ use ndarray::{
     StrideShape,
 };
 
-use super::decode::{Body, decode, read_body, zeroed};
 use super::element::Element;
+use super::encoding::{Encoding, decode_into, probe};
 use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
-use super::header::{Header, MAX_NDIMS, count};
+use super::header::{Header, MAX_NDIMS, count, read_full};
 use super::slice::SlicePlan;
+
+/// A decoded file. Nothing is copied when the file holds plain elements in this machine's byte order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// The header as stored; [`Header::decoded`] is that of the decoded data.
+    pub header: Header,
+    /// The elements, first index fastest, in this machine's byte order.
+    pub data: Cow<'a, [u8]>,
+    /// What follows the data.
+    pub metadata: &'a [u8],
+    /// How the elements were stored.
+    pub encoding: Encoding,
+}
+
+/// Decodes a complete file.
+///
+/// # Errors
+///
+/// When the file is not a whole RawArray, cannot be decoded, or holds elements of unknown layout in
+/// the other byte order.
+pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
+    let header = Header::parse(file)?;
+    header.check_file_len(count(file.len()))?;
+    let (_, section) = usize::try_from(header.header_len())
+        .ok()
+        .and_then(|len| file.split_at_checked(len))
+        .unwrap_or_default();
+    let len = usize::try_from(header.data_len()).map_err(|_| header.not_indexable())?;
+    if header.is_encoded() {
+        // Nothing is taken for data before it is known that there are so many.
+        let (encoding, used) = probe(&header, section)?;
+        let mut data = zeroed(len).map_err(|_| header.not_indexable())?;
+        decode_into(&header, encoding, section, &mut data).map_err(|error| match error {
+            ReadError::Decode(error) => error,
+            ReadError::Io(_) | ReadError::Slice(_) => header.not_indexable(),
+        })?;
+        let metadata = section.get(used..).unwrap_or_default();
+        return Ok(Decoded { header, data: data.into(), metadata, encoding });
+    }
+    let (elements, metadata) = section.split_at_checked(len).unwrap_or_default();
+    let mut data = Cow::Borrowed(elements);
+    if !header.is_native() {
+        header.swap_to_native(data.to_mut())?;
+    }
+    Ok(Decoded { header, data, metadata, encoding: Encoding::Raw })
+}
+
+/// What follows a header, read and decoded.
+#[derive(Debug)]
+pub(super) struct Body<T> {
+    pub(super) data: Vec<T>,
+    /// Metadata that had to be read to find the end of the data; the reader may have more.
+    pub(super) metadata: Vec<u8>,
+}
+
+/// Reads the data section after `header` as elements of type `T`, in native byte order. The element
+/// type is the caller's to check; `T` may also be `u8` for the bytes. `file_len`, when the caller knows
+/// the length of the file, lets the memory be taken at once.
+pub(super) fn read_body<T: Pod>(
+    header: &Header,
+    reader: &mut impl Read,
+    file_len: Option<u64>,
+) -> Result<Body<T>, ReadError> {
+    let len = usize::try_from(header.data_len()).map_err(|_| header.not_indexable())?;
+    let elements = len.checked_div(size_of::<T>()).unwrap_or(0);
+    if header.is_encoded() {
+        let mut section = Vec::new();
+        reader.read_to_end(&mut section)?;
+        let (encoding, used) = probe(header, &section)?;
+        let mut data = zeroed(elements)?;
+        decode_into(header, encoding, &section, bytemuck::cast_slice_mut(&mut data))?;
+        section.drain(..used.min(section.len()));
+        return Ok(Body { data, metadata: section });
+    }
+    // Memory for elements whose presence nothing but the header promises doubles as they arrive.
+    let mut next = match file_len {
+        Some(file_len) => {
+            header.check_file_len(file_len)?;
+            elements
+        }
+        None => (FIRST_BYTES / size_of::<T>()).max(1).min(elements),
+    };
+    let (mut data, mut found) = (Vec::new(), 0);
+    while data.len() < elements {
+        let there = data.len();
+        if there == 0 {
+            data = zeroed::<T>(next)?;
+        } else {
+            data.try_reserve(next).map_err(|_| out_of_memory())?;
+            data.resize(there + next, T::zeroed());
+        }
+        let (_, fresh) = data.split_at_mut(there);
+        let wanted = size_of_val(fresh);
+        let arrived = read_full(reader, bytemuck::cast_slice_mut(fresh))?;
+        found += arrived;
+        if arrived < wanted {
+            return Err(header.data_truncated(count(found)).into());
+        }
+        next = data.len().min(elements - data.len());
+    }
+    header.swap_to_native(bytemuck::cast_slice_mut(&mut data))?;
+    Ok(Body { data, metadata: Vec::new() })
+}
+
+/// Memory that is first taken where the length of the file is not known.
+const FIRST_BYTES: usize = 1 << 20;
+
+/// Zeroed memory as the system gives it, which costs no pass over it.
+fn zeroed<T: Pod>(elements: usize) -> io::Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(elements).map_err(|()| out_of_memory())
+}
+
+fn out_of_memory() -> io::Error {
+    io::ErrorKind::OutOfMemory.into()
+}
 
 /// An n-dimensional array of `T` as a RawArray file holds it: elements with the first index fastest.
 ///

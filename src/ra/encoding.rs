@@ -3,9 +3,8 @@
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use super::element::{ElementKind, ElementType};
+use super::element::{ElementKind, ElementType, Flags};
 use super::error::{DecodeError, DecodeErrorKind, ReadError};
-use super::flags::Flags;
 use super::header::{Header, count};
 
 /// How a data section was stored.

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use super::element::{ElementType, UnknownElement};
-use super::flags::{Flags, UnknownFlags};
+use super::element::{ElementType, Flags, UnknownElement, UnknownFlags};
 use super::slice::SliceError;
 
 /// A file that is not a RawArray, or not a whole or consistent one.

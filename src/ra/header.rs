@@ -1,11 +1,9 @@
-//! The header: the only place that knows where its fields are.
+//! The header: the only place that knows where its fields are; and the byte order of elements.
 
 use std::io::Read;
 
-use super::element::{Element, ElementType};
+use super::element::{Element, ElementType, Flags};
 use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
-use super::flags::Flags;
-use super::swap::reverse_each;
 
 /// The first eight bytes of every file.
 pub const MAGIC: [u8; 8] = *b"rawarray";
@@ -403,7 +401,27 @@ pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> std::io::R
 
 /// A length in memory as the format counts.
 pub(super) fn count(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
+    len as u64
+}
+
+/// Reverses each `width` bytes of `bytes`; a part shorter than `width` at the end stays.
+pub(crate) fn reverse_each(bytes: &mut [u8], width: usize) {
+    match width {
+        0 | 1 => {}
+        // Fixed widths compile to vector shuffles, the general loop does not.
+        2 => reverse_fixed::<2>(bytes),
+        4 => reverse_fixed::<4>(bytes),
+        8 => reverse_fixed::<8>(bytes),
+        16 => reverse_fixed::<16>(bytes),
+        _ => bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse),
+    }
+}
+
+fn reverse_fixed<const N: usize>(bytes: &mut [u8]) {
+    let (elements, _) = bytes.as_chunks_mut::<N>();
+    for element in elements {
+        element.reverse();
+    }
 }
 
 #[cfg(test)]
@@ -585,6 +603,17 @@ mod tests {
                     assert!(header.is_encoded() || header.stored_len() == header.data_len());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn reverses_within_elements_only() {
+        for width in 1..=20 {
+            let element: Vec<u8> = (0..width).collect();
+            let mut bytes = element.repeat(3);
+            reverse_each(&mut bytes, usize::from(width));
+            let reversed: Vec<u8> = (0..width).rev().collect();
+            assert_eq!(bytes, reversed.repeat(3));
         }
     }
 }

@@ -21,31 +21,24 @@
 
 mod any;
 mod array;
-mod decode;
 mod element;
 mod encoding;
 mod error;
-mod flags;
 mod header;
 mod reverse;
 mod slice;
-mod slice_text;
-mod swap;
 #[cfg(test)]
 mod tests;
 
 pub use any::{AnyArray, OpaqueArray};
-pub use array::{RawArray, read_slice, view};
-pub use decode::{Decoded, decode};
-pub use element::{Element, ElementKind, ElementType, UnknownElement};
+pub use array::{Decoded, RawArray, decode, read_slice, view};
+pub use element::{Element, ElementKind, ElementType, Flags, UnknownElement, UnknownFlags};
 pub use encoding::Encoding;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
-pub use flags::{Flags, UnknownFlags};
 pub use header::{FIXED_LEN, Header, MAGIC, MAX_NDIMS};
 pub use reverse::Reversal;
-pub use slice::{SliceError, SlicePlan, checked_slice};
-pub use slice_text::{parse_slice, split_slice};
+pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
 
 pub(crate) use encoding::{Decoder, Probe};
+pub(crate) use header::reverse_each;
 pub(crate) use slice::{Picked, resolve as resolve_slice};
-pub(crate) use swap::reverse_each;

@@ -5,6 +5,11 @@
 //! made of long runs in the one order and in the other: each run is read by one call and written by one.
 //! Within a tile elements are moved in blocks that fit into the first cache.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "axes are counted by the header, bytes by the buffers made for them"
+)]
+
 use std::io;
 use std::ops::Range;
 
@@ -95,7 +100,8 @@ impl Reversal {
         }
         let shape = Box::whole(&self.dims)?;
         let elbyte = size(self.elbyte)?;
-        let (from, to) = (dense(&shape.lens, elbyte), dense_reversed(&shape.lens, elbyte));
+        let [from, to] = [Direction::Forward, Direction::Reversed]
+            .map(|direction| dense(&shape.lens, elbyte, direction));
         copy(source, &from, target, &to, &shape.lens, elbyte);
         Ok(())
     }
@@ -158,23 +164,19 @@ fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> u64 {
 fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
     let mut tile = vec![1; dims.len()];
     let (mut low, mut high) = (0, dims.len().saturating_sub(1));
-    while low <= high {
-        let bytes = product(&tile).saturating_mul(elbyte);
-        if bytes.saturating_mul(2) > largest {
+    while low < dims.len() && low <= high {
+        if product(&tile).saturating_mul(elbyte).saturating_mul(2) > largest {
             break;
         }
-        let forward = product(tile.get(..=low).unwrap_or_default());
-        let reversed = product(tile.get(high..).unwrap_or_default());
-        let axis = if forward <= reversed { low } else { high };
-        let (Some(len), Some(extent)) = (tile.get_mut(axis), dims.get(axis)) else { break };
-        *len = len.saturating_mul(2).min(*extent);
-        let is_full = len == extent;
-        if is_full && axis == low {
-            low = low.saturating_add(1);
-        } else if is_full && high == 0 {
-            break;
-        } else if is_full {
-            high = high.saturating_sub(1);
+        let axis = if product(&tile[..=low]) <= product(&tile[high..]) { low } else { high };
+        tile[axis] = (tile[axis] * 2).min(dims[axis]);
+        if tile[axis] < dims[axis] {
+            continue;
+        }
+        if axis == low {
+            low += 1;
+        } else {
+            high -= 1;
         }
     }
     tile
@@ -268,29 +270,23 @@ impl Runs {
         let mut in_file = count(elbyte);
         let mut is_run = true;
         for axis in direction.axes(dims.len()) {
-            let (Some(len), Some(extent), Some(begin)) =
-                (shape.lens.get(axis), dims.get(axis), shape.starts.get(axis))
-            else {
-                continue;
-            };
-            if let Some(stride) = runs.strides.get_mut(axis) {
-                *stride = runs.buffer_len;
-            }
+            let (len, extent) = (shape.lens[axis], dims[axis]);
+            runs.strides[axis] = runs.buffer_len;
             let too_long = || io::Error::from(io::ErrorKind::OutOfMemory);
             if is_run {
-                runs.run_len = runs.run_len.checked_mul(*len).ok_or_else(too_long)?;
+                runs.run_len = runs.run_len.checked_mul(len).ok_or_else(too_long)?;
                 runs.buffer_len = runs.run_len;
             } else {
-                runs.steps.push((*len, in_file, runs.buffer_len));
-                runs.buffer_len = runs.buffer_len.checked_mul(*len).ok_or_else(too_long)?;
+                runs.steps.push((len, in_file, runs.buffer_len));
+                runs.buffer_len = runs.buffer_len.checked_mul(len).ok_or_else(too_long)?;
             }
-            if is_run && count(*len) < *extent {
+            if is_run && count(len) < extent {
                 is_run = false;
                 let lines = runs.run_len.div_ceil(CACHE_LINE).saturating_add(1);
                 runs.buffer_len = lines.saturating_mul(CACHE_LINE);
             }
-            runs.start = runs.start.saturating_add(begin.saturating_mul(in_file));
-            in_file = in_file.saturating_mul(*extent);
+            runs.start = runs.start.saturating_add(shape.starts[axis].saturating_mul(in_file));
+            in_file = in_file.saturating_mul(extent);
         }
         Ok(runs)
     }
@@ -306,8 +302,7 @@ impl Runs {
         let (mut in_file, mut in_buffer) = (self.start, 0_usize);
         loop {
             let end = in_buffer.saturating_add(self.run_len);
-            let run = buffer.get_mut(in_buffer..end).ok_or(io::ErrorKind::UnexpectedEof)?;
-            work(run, in_file)?;
+            work(&mut buffer[in_buffer..end], in_file)?;
             let mut is_done = true;
             for (turned, (len, far, near)) in odometer.iter_mut().zip(&self.steps) {
                 *turned = turned.saturating_add(1);
@@ -328,22 +323,13 @@ impl Runs {
     }
 }
 
-/// Bytes from one element to the next along each axis when the first lies closest.
-fn dense(lens: &[usize], elbyte: usize) -> Vec<usize> {
-    let mut stride = elbyte;
-    let step = |len: &usize| {
-        let this = stride;
-        stride = stride.saturating_mul(*len);
-        this
-    };
-    lens.iter().map(step).collect()
-}
-
-/// The same when the last lies closest.
-fn dense_reversed(lens: &[usize], elbyte: usize) -> Vec<usize> {
-    let reversed: Vec<_> = lens.iter().rev().copied().collect();
-    let mut strides = dense(&reversed, elbyte);
-    strides.reverse();
+/// Bytes from one element to the next along each axis.
+fn dense(lens: &[usize], elbyte: usize, direction: Direction) -> Vec<usize> {
+    let (mut strides, mut stride) = (vec![0; lens.len()], elbyte);
+    for axis in direction.axes(lens.len()) {
+        strides[axis] = stride;
+        stride = stride.saturating_mul(lens[axis]);
+    }
     strides
 }
 
@@ -383,7 +369,7 @@ fn copy_blocks<const W: usize>(
     let block = cut(&wide, count(W), MAX_BLOCK);
     let grid = Grid { dims: &wide, tile: &block };
     // The longest line of a block is copied in one loop; of two, the one that is written together.
-    let inner = (0..lens.len()).max_by_key(|axis| block.get(*axis)).unwrap_or(0);
+    let inner = (0..lens.len()).max_by_key(|axis| block[*axis]).unwrap_or(0);
     let stride = |strides: &[usize]| strides.get(inner).copied().unwrap_or(W);
     let (from_step, to_step) = (stride(from), stride(to));
     let mut odometer = vec![0_usize; lens.len()];
@@ -399,10 +385,7 @@ fn copy_blocks<const W: usize>(
         let line = shape.lens.get(inner).copied().unwrap_or(1);
         odometer.fill(0);
         loop {
-            let (there, here) = (source.get(read..), target.get_mut(written..));
-            if let (Some(there), Some(here)) = (there, here) {
-                copy_line::<W>(there, from_step, here, to_step, line);
-            }
+            copy_line::<W>(&source[read..], from_step, &mut target[written..], to_step, line);
             let mut is_done = true;
             let axes = shape.lens.iter().zip(from.iter().zip(to)).enumerate();
             for ((axis, (len, (from, to))), turned) in axes.zip(&mut odometer) {
@@ -430,10 +413,7 @@ fn copy_blocks<const W: usize>(
 /// Copies `len` elements that are so many bytes apart here and there.
 fn copy_line<const W: usize>(source: &[u8], from: usize, target: &mut [u8], to: usize, len: usize) {
     if from == W && to == W {
-        let bytes = len.saturating_mul(W);
-        if let (Some(source), Some(target)) = (source.get(..bytes), target.get_mut(..bytes)) {
-            target.copy_from_slice(source);
-        }
+        target[..len * W].copy_from_slice(&source[..len * W]);
     } else if to == W {
         let (elements, _) = target.as_chunks_mut::<W>();
         for (here, there) in elements.iter_mut().zip(source.chunks(from.max(1))).take(len) {

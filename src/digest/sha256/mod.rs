@@ -102,8 +102,7 @@ impl Sha256 {
 
     /// Takes `bytes` into account, and gives the whole blocks among them that are still to be compressed.
     fn begin<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [Block] {
-        let more = u64::try_from(bytes.len()).ok();
-        let length = more.and_then(|more| self.length.checked_add(more));
+        let length = self.length.checked_add(bytes.len() as u64);
         self.length = length.expect("nobody has a message of 2^64 bytes");
         if self.filled > 0 {
             let (_, room) = self.partial.split_at_mut(self.filled);
@@ -188,12 +187,10 @@ impl Units {
 
 /// Compresses all blocks of several messages.
 fn compress_all(units: Units, mut streams: Vec<Stream<'_>>) {
-    loop {
-        streams.retain(|stream| !stream.blocks.is_empty());
-        if streams.is_empty() {
-            return;
-        }
+    streams.retain(|stream| !stream.blocks.is_empty());
+    while !streams.is_empty() {
         compress_some(units, &mut streams);
+        streams.retain(|stream| !stream.blocks.is_empty());
     }
 }
 
@@ -286,15 +283,14 @@ pub(crate) fn time_at_once(sizes: &[u64], width: usize) -> u64 {
 /// The same of so many messages of one size.
 fn time_of_each(count: usize, size: u64) -> u64 {
     let has = |most| at_once().contains(&most);
-    let wide = |count| u64::try_from(count).unwrap_or(u64::MAX);
     if count >= WORTH_LANES && has(LANES) {
         // Sixteen last as long as five and a third of them.
-        return (size / 3).saturating_mul(wide(LANES));
+        return (size / 3).saturating_mul(LANES as u64);
     }
     let (twos, ones) = if has(2) { (count / 2, count % 2) } else { (0, count) };
     // Two last four thirds as long as one of them.
-    let of_twos = (size / 3).saturating_mul(4).saturating_mul(wide(twos));
-    of_twos.saturating_add(size.saturating_mul(wide(ones)))
+    let of_twos = (size / 3).saturating_mul(4).saturating_mul(twos as u64);
+    of_twos.saturating_add(size.saturating_mul(ones as u64))
 }
 
 #[cfg(test)]
