@@ -9,18 +9,12 @@ use super::tables::costs;
 
 const END: &str = "<!-- end of table -->";
 
-/// Replaces each table of the page that is known, and draws the plot beside it.
-///
-/// # Panics
-///
-/// When a table has no place in the page.
+/// Replaces the tables that have a place in the page, and draws the plot next to it.
 pub(crate) fn update(page: &Path, tables: &[(String, String)], results: &Path) {
     let mut text = fs::read_to_string(page).unwrap();
     for (name, table) in tables {
         let begin = format!("<!-- table: {name} -->");
-        let (before, rest) = text
-            .split_once(&begin)
-            .unwrap_or_else(|| panic!("{} has no `{begin}`", page.display()));
+        let Some((before, rest)) = text.split_once(&begin) else { continue };
         let (_, after) = rest.split_once(END).expect("the table ends");
         text = format!("{before}{begin}\n{}\n{END}{after}", table.trim_end());
     }

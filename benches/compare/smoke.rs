@@ -35,6 +35,9 @@ pub(crate) fn run() {
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/performance.md"), &page).unwrap();
     page::update(&page, &tables, &options.results);
     let text = fs::read_to_string(&page).unwrap();
-    assert!(tables.iter().all(|(_, table)| text.contains(table.trim_end())));
+    for (name, table) in &tables {
+        let has_place = text.contains(&format!("<!-- table: {name} -->"));
+        assert_eq!(text.contains(table.trim_end()), has_place, "{name}");
+    }
     assert!(fs::read_to_string(at("scaling.svg")).unwrap().ends_with("</svg>\n"));
 }
