@@ -43,8 +43,8 @@ impl Directory {
     }
 
     /// Every member; sizes are found when a file is opened.
-    fn walk(&self, jobs: usize) -> Result<Vec<Member>> {
-        let walked = fs::walk(&self.root, false, jobs)?;
+    fn walk(&self) -> Result<Vec<Member>> {
+        let walked = fs::walk(&self.root, false)?;
         Ok(walked
             .into_iter()
             .map(|walked| Member {
@@ -80,7 +80,7 @@ impl Directory {
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        let mut members = self.walk(1)?;
+        let mut members = self.walk()?;
         for member in members.iter_mut().filter(|member| member.kind == MemberKind::File) {
             if MemberPath::new(&*member.name).is_ok() {
                 member.size = self.open_file(&member.name)?.len()?;
@@ -96,7 +96,7 @@ impl Directory {
         visit: &Visit<'_, T>,
         keep: &Keep<'_, T, K>,
     ) -> Result<Scan<K>> {
-        let members = self.walk(jobs)?;
+        let members = self.walk()?;
         self.watch.expect_files(members.len());
         look_at_each(jobs, members, STEP, Vec::new, |buffer: &mut Vec<u8>, member, findings| {
             let (member, result) = self.show(member, buffer, visit, findings)?;

@@ -125,7 +125,7 @@ impl File {
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let at = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
+            let at = offset.saturating_add(filled as u64);
             match positional::read(&self.inner, rest, at) {
                 Ok(0) => break,
                 Ok(count) => {
@@ -198,10 +198,36 @@ impl File {
         &self.inner
     }
 
+    /// Maps the file into memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may change or shorten the file while the map lives: its bytes would change under
+    /// shared references, and touching pages beyond a shortened end stops the process.
+    #[expect(
+        unsafe_code,
+        reason = "a memory map is only as stable as its file; callers promise that"
+    )]
+    pub(crate) unsafe fn map(&self) -> Result<Map> {
+        // SAFETY: the caller promises what `Mmap::map` asks for, that the file does not change.
+        let map = unsafe { memmap2::Mmap::map(&self.inner) };
+        map.map(Map).map_err(Error::io("map", &self.path))
+    }
+
     /// A second handle of the same open file.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
         Ok(Self { inner, path: self.path.clone(), watch: Progress::default() })
+    }
+}
+
+/// A file as bytes in memory.
+#[derive(Debug)]
+pub(crate) struct Map(memmap2::Mmap);
+
+impl Map {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -350,7 +376,7 @@ mod positional {
                 return Err(io::ErrorKind::WriteZero.into());
             }
             buffer = buffer.get(count..).unwrap_or_default();
-            offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+            offset = offset.saturating_add(count as u64);
         }
         Ok(())
     }
@@ -358,21 +384,19 @@ mod positional {
 
 /// Whether a file holds these bytes and no others.
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
-    const BLOCK: usize = 64 * 1024;
-    let file = File::open(path)?;
-    if file.len()? != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
-        return Ok(false);
-    }
-    let mut buffer = vec![0; BLOCK];
-    let mut at = 0;
-    for expected in bytes.chunks(BLOCK) {
-        let found = buffer.get_mut(..expected.len()).unwrap_or_default();
-        if file.read_at(found, at)? != expected.len() || found != expected {
-            return Ok(false);
+    is_file_of(path, |reader| {
+        let mut rest = bytes;
+        loop {
+            let found = reader.fill_buf()?;
+            let Some(after) = rest.strip_prefix(found) else { return Ok(false) };
+            let count = found.len();
+            if count == 0 {
+                return Ok(rest.is_empty());
+            }
+            rest = after;
+            reader.consume(count);
         }
-        at = at.saturating_add(u64::try_from(expected.len()).unwrap_or(u64::MAX));
-    }
-    Ok(true)
+    })
 }
 
 /// Whether a file is there and holds what `is_it` sees in it.
@@ -404,7 +428,7 @@ pub(crate) fn read_once(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 fn read_all(file: &fs::File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+    if bytes.len() as u64 > limit {
         return Err(Error::io("read", path)(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!("it is longer than {limit} bytes"),

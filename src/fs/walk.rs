@@ -1,13 +1,10 @@
-//! Everything below a directory.
+//! Everything below a directory, and its files opened one after another.
 
 use std::path::{Path, PathBuf};
 
+use super::File;
 use crate::error::{Error, Result};
-use crate::parallel;
 use crate::path::{InvalidPath, MemberPath};
-
-/// Directories that one job takes at a time: fewer are not worth another thread.
-const STEP: usize = 4;
 
 /// What a directory entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,55 +40,11 @@ pub(crate) struct Walked {
 /// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
 ///
 /// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
-pub(crate) fn walk(root: &Path, follow: bool, jobs: usize) -> Result<Vec<Walked>> {
-    if follow {
-        return collect(root, walkdir::WalkDir::new(root).follow_links(true));
-    }
-    let mut found = Vec::new();
-    let mut level = vec![PathBuf::new()];
-    while !level.is_empty() {
-        let list = |(): &mut (), range: std::ops::Range<usize>| {
-            let directories = level.get(range).unwrap_or_default();
-            directories.iter().map(|directory| list(root, directory)).collect::<Result<Vec<_>>>()
-        };
-        let lists = parallel::map_ranges(jobs, level.len(), STEP, || (), list)?;
-        level = Vec::new();
-        for mut list in lists.into_iter().flatten() {
-            found.append(&mut list.entries);
-            level.append(&mut list.directories);
-        }
-    }
-    // What lies in each directory is in order already, which the sort makes use of.
-    found.sort_by(|a, b| name_of(a).cmp(name_of(b)));
-    Ok(found)
+pub(crate) fn walk(root: &Path, follow: bool) -> Result<Vec<Walked>> {
+    collect(root, walkdir::WalkDir::new(root).follow_links(follow))
 }
 
-/// What lies in one directory.
-struct List {
-    entries: Vec<Walked>,
-    /// The directories among it, by their paths below the root.
-    directories: Vec<PathBuf>,
-}
-
-fn list(root: &Path, directory: &Path) -> Result<List> {
-    let path = root.join(directory);
-    let mut list = List { entries: Vec::new(), directories: Vec::new() };
-    for entry in std::fs::read_dir(&path).map_err(Error::io("read", &path))? {
-        let entry = entry.map_err(Error::io("read", &path))?;
-        let below = directory.join(entry.file_name());
-        let kind =
-            entry.file_type().map_err(|error| Error::io("read", root.join(&below))(error))?;
-        list.entries.push(Walked { path: member_path(&below), kind: Kind::of(kind) });
-        if kind.is_dir() {
-            list.directories.push(below);
-        }
-    }
-    list.entries.sort_unstable_by(|a, b| name_of(a).cmp(name_of(b)));
-    list.directories.sort_unstable();
-    Ok(list)
-}
-
-/// What lies in `root` itself, likewise.
+/// Everything in `root` itself, likewise.
 pub(crate) fn entries(root: &Path) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).max_depth(1))
 }
@@ -127,9 +80,94 @@ pub(super) fn member_path(below: &Path) -> Result<MemberPath, InvalidPath> {
     MemberPath::from_bytes(below.as_os_str().as_encoded_bytes())
 }
 
+/// Opens files below a directory for reading.
+#[derive(Debug)]
+pub(crate) struct Below {
+    root: PathBuf,
+    #[cfg(unix)]
+    handles: Option<handles::Handles>,
+}
+
+impl Below {
+    /// With `follow` links are followed; without, none below `root` is.
+    #[cfg_attr(
+        not(unix),
+        expect(unused_variables, reason = "without handles of directories a path is followed")
+    )]
+    pub(crate) fn new(root: &Path, follow: bool) -> Self {
+        Self {
+            root: root.to_owned(),
+            #[cfg(unix)]
+            handles: (!follow).then(handles::Handles::default),
+        }
+    }
+
+    /// Opens a file for reading.
+    pub(crate) fn open(&mut self, path: &MemberPath) -> Result<File> {
+        let whole = self.root.join(path.as_str());
+        #[cfg(unix)]
+        if let Some(handles) = &mut self.handles {
+            return File::ordinary(handles.open(&self.root, path), whole);
+        }
+        File::open(whole)
+    }
+}
+
+/// By handles of directories: a name in the directory that was used last is found sooner than a whole
+/// path, and who puts a link in the place of a directory leads no read elsewhere.
+#[cfg(unix)]
+mod handles {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
+
+    use rustix::fs::{Mode, OFlags, open, openat};
+    use rustix::io::retry_on_intr;
+
+    use super::super::file::WITHOUT_WAITING;
+    use crate::path::MemberPath;
+
+    #[derive(Debug, Default)]
+    pub(super) struct Handles {
+        root: Option<OwnedFd>,
+        /// The directory below the root that was used last.
+        last: Option<(String, OwnedFd)>,
+    }
+
+    impl Handles {
+        pub(super) fn open(&mut self, root: &Path, path: &MemberPath) -> io::Result<std::fs::File> {
+            let flags = WITHOUT_WAITING | OFlags::NOFOLLOW;
+            let directory = self.directory(root, path.parent())?;
+            let name = path.file_name();
+            Ok(retry_on_intr(|| openat(directory, name, flags, Mode::empty()))?.into())
+        }
+
+        fn directory(&mut self, root: &Path, parent: Option<&str>) -> io::Result<&OwnedFd> {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let root = match &mut self.root {
+                Some(root) => root,
+                none => none.insert(retry_on_intr(|| open(root, flags, Mode::empty()))?),
+            };
+            let Some(parent) = parent else { return Ok(root) };
+            let is_last = self.last.as_ref().is_some_and(|(last, _)| last == parent);
+            if !is_last {
+                let flags = flags | OFlags::NOFOLLOW;
+                let mut directory: Option<OwnedFd> = None;
+                for part in parent.split('/') {
+                    let above = directory.as_ref().unwrap_or(root);
+                    directory = Some(retry_on_intr(|| openat(above, part, flags, Mode::empty()))?);
+                }
+                self.last = directory.map(|directory| (parent.to_owned(), directory));
+            }
+            Ok(self.last.as_ref().map_or(root, |(_, directory)| directory))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Read as _;
 
     use super::*;
 
@@ -142,13 +180,62 @@ mod tests {
             fs::write(directory.path().join(name), "").unwrap();
         }
         let sorted = ["Z", "a", "a-", "a-/x", "a.x", "a/b", "a/c", "a/c.x", "a/c/d", "a/c/d/e"];
-        for (follow, jobs) in [(false, 1), (false, 3), (true, 1)] {
-            let names: Vec<_> = walk(directory.path(), follow, jobs)
+        for follow in [false, true] {
+            let names: Vec<_> = walk(directory.path(), follow)
                 .unwrap()
                 .into_iter()
                 .map(|walked| walked.path.unwrap().as_str().to_owned())
                 .collect();
             assert_eq!(names, sorted);
+        }
+    }
+
+    #[test]
+    fn files_of_several_directories_are_opened_in_any_order() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        for name in ["x", "a/x", "a/b/x", "a/b/y"] {
+            fs::write(root.path().join(name), name).unwrap();
+        }
+        for follow in [false, true] {
+            let mut below = Below::new(root.path(), follow);
+            for name in ["x", "a/b/x", "a/b/y", "a/x", "x", "a/b/x"] {
+                let mut text = String::new();
+                let mut file = below.open(&MemberPath::new(name).unwrap()).unwrap();
+                file.read_to_string(&mut text).unwrap();
+                assert_eq!(text, name);
+                assert_eq!(file.path(), root.path().join(name));
+            }
+            assert!(below.open(&MemberPath::new("a/z").unwrap()).unwrap_err().is_not_found());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_is_followed_unless_it_is_asked_for() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/x"), "x").unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("b")).unwrap();
+        std::os::unix::fs::symlink("a/x", root.path().join("l")).unwrap();
+        for name in ["b/x", "l"] {
+            let path = MemberPath::new(name).unwrap();
+            assert!(Below::new(root.path(), false).open(&path).is_err(), "{name}");
+            assert!(Below::new(root.path(), true).open(&path).is_ok(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_took_the_place_of_a_file_is_an_error_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let pipe = root.path().join("x");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let path = MemberPath::new("x").unwrap();
+        let opened = [true, false].map(|follow| Below::new(root.path(), follow).open(&path));
+        for refused in opened.into_iter().chain([File::open(&pipe)]) {
+            let error = std::io::Error::from(refused.unwrap_err()).to_string();
+            assert!(error.contains("cannot open"), "{error}");
         }
     }
 }

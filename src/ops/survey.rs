@@ -121,10 +121,9 @@ pub(super) fn names(
     excluded: &Patterns,
     own: &[String],
     follow: bool,
-    jobs: usize,
 ) -> Result<Names> {
     let mut findings = Vec::new();
-    let walked = fs::walk(root, follow, jobs)?;
+    let walked = fs::walk(root, follow)?;
     let mut entries = Vec::with_capacity(walked.len());
     for walked in walked {
         let path = match walked.path {
@@ -177,7 +176,7 @@ pub(super) fn names(
 /// Looks at everything below `root`.
 pub(super) fn survey_all(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
-    survey(root, names(root, &Patterns::default(), &[], false, jobs)?, false, jobs, 0, progress)
+    survey(root, names(root, &Patterns::default(), &[], false)?, false, jobs, 0, progress)
 }
 
 /// Looks at all of it, and keeps `keep` bytes of small files.

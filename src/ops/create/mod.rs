@@ -158,7 +158,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let members = Members { placement: &placement, options, container };
     let follow = options.dereference;
     options.progress.stage("reading", 0, 0);
-    let mut names = survey::names(source, &options.exclude, &own, follow, jobs)?;
+    let mut names = survey::names(source, &options.exclude, &own, follow)?;
     members.mark_implied(&mut names.entries);
     let mut writer =
         ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
