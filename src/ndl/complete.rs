@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use super::form;
 use super::model::{Form, Group, Value};
 use super::node::{Kind, Map, Node};
 use super::source::{SourceMap, Step};
@@ -34,12 +33,12 @@ pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
             if wanted.form == Form::Flat { Some(root) } else { root.get(Step::Key(&group.path)) };
         match body {
             None => {
-                let entry = (group.path.clone(), Value::Map(form::group(group)));
+                let entry = (group.path.clone(), Value::Map(write::group(group)));
                 additions.push(addition(&text, &source, root, vec![entry])?);
             }
             Some(body) => {
                 let sections = Group { attributes: Vec::new(), ..group.clone() };
-                for (section, entries) in form::group(&sections) {
+                for (section, entries) in write::group(&sections) {
                     let Value::Map(entries) = entries else { continue };
                     additions.push(match body.get(Step::Key(&section)) {
                         Some(node) => addition(&text, &source, node, entries)?,

@@ -117,32 +117,31 @@ impl Selection {
     }
 }
 
-/// The words of the language that are a whole datatype.
-pub(super) const WORDS: [(&str, Datatype); 12] = [
-    ("string", Datatype::String),
-    ("int8", Datatype::Int8),
-    ("int16", Datatype::Int16),
-    ("int32", Datatype::Int32),
-    ("int64", Datatype::Int64),
-    ("uint8", Datatype::UInt8),
-    ("uint16", Datatype::UInt16),
-    ("uint32", Datatype::UInt32),
-    ("uint64", Datatype::UInt64),
-    ("float32", Datatype::Float32),
-    ("float64", Datatype::Float64),
-    ("objref", Datatype::ObjRef),
+/// The words that are a whole datatype, with the bytes of an element; the words of ours follow those of the language.
+pub(super) const WORDS: [(&str, Datatype, Option<u64>); 19] = [
+    ("string", Datatype::String, None),
+    ("int8", Datatype::Int8, Some(1)),
+    ("int16", Datatype::Int16, Some(2)),
+    ("int32", Datatype::Int32, Some(4)),
+    ("int64", Datatype::Int64, Some(8)),
+    ("uint8", Datatype::UInt8, Some(1)),
+    ("uint16", Datatype::UInt16, Some(2)),
+    ("uint32", Datatype::UInt32, Some(4)),
+    ("uint64", Datatype::UInt64, Some(8)),
+    ("float32", Datatype::Float32, Some(4)),
+    ("float64", Datatype::Float64, Some(8)),
+    ("objref", Datatype::ObjRef, None),
+    ("float16", Datatype::Float16, Some(2)),
+    ("bfloat16", Datatype::BFloat16, Some(2)),
+    ("float128", Datatype::Float128, Some(16)),
+    ("complex64", Datatype::Complex64, Some(8)),
+    ("complex128", Datatype::Complex128, Some(16)),
+    ("int128", Datatype::Int128, Some(16)),
+    ("uint128", Datatype::UInt128, Some(16)),
 ];
 
-/// The words of ours.
-pub(super) const EXTENSIONS: [(&str, Datatype); 7] = [
-    ("float16", Datatype::Float16),
-    ("bfloat16", Datatype::BFloat16),
-    ("float128", Datatype::Float128),
-    ("complex64", Datatype::Complex64),
-    ("complex128", Datatype::Complex128),
-    ("int128", Datatype::Int128),
-    ("uint128", Datatype::UInt128),
-];
+/// How many of the words are the language's.
+const OWN_WORDS: usize = 12;
 
 impl Integer {
     /// All of them; of two types of one size the unsigned comes first.
@@ -158,40 +157,25 @@ impl Integer {
     ];
 
     /// The word of the language.
+    #[expect(clippy::missing_panics_doc, reason = "each of them is in the table")]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Int8 => "int8",
-            Self::Int16 => "int16",
-            Self::Int32 => "int32",
-            Self::Int64 => "int64",
-            Self::UInt8 => "uint8",
-            Self::UInt16 => "uint16",
-            Self::UInt32 => "uint32",
-            Self::UInt64 => "uint64",
-        }
+        self.datatype().word().expect("an integer type is a word")
     }
 
     /// Bytes of an element.
+    #[expect(clippy::missing_panics_doc, reason = "each of them is in the table")]
     pub fn size(self) -> u64 {
-        match self {
-            Self::Int8 | Self::UInt8 => 1,
-            Self::Int16 | Self::UInt16 => 2,
-            Self::Int32 | Self::UInt32 => 4,
-            Self::Int64 | Self::UInt64 => 8,
-        }
+        self.datatype().packed_size().expect("an integer has a size")
     }
 
     /// The smallest and the largest number.
     pub fn range(self) -> (i128, i128) {
+        let bits = 8 * self.size();
         match self {
-            Self::Int8 => (i8::MIN.into(), i8::MAX.into()),
-            Self::Int16 => (i16::MIN.into(), i16::MAX.into()),
-            Self::Int32 => (i32::MIN.into(), i32::MAX.into()),
-            Self::Int64 => (i64::MIN.into(), i64::MAX.into()),
-            Self::UInt8 => (0, u8::MAX.into()),
-            Self::UInt16 => (0, u16::MAX.into()),
-            Self::UInt32 => (0, u32::MAX.into()),
-            Self::UInt64 => (0, u64::MAX.into()),
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => {
+                (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+            }
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => (0, (1 << bits) - 1),
         }
     }
 
@@ -230,7 +214,7 @@ impl Datatype {
     /// assert_eq!(datatype.to_flow(), "{opaque: {size: 2, tag: \"a, b\"}}");
     /// ```
     pub fn to_flow(&self) -> String {
-        super::write::to_flow(&super::form::datatype(self))
+        super::write::to_flow(&super::write::datatype(self))
     }
 
     /// The datatype that a word names, of the language or of its extension.
@@ -242,14 +226,12 @@ impl Datatype {
     /// assert_eq!(Datatype::from_word("double"), None);
     /// ```
     pub fn from_word(word: &str) -> Option<Self> {
-        let mut words = WORDS.iter().chain(&EXTENSIONS);
-        words.find(|(known, _)| *known == word).map(|(_, datatype)| datatype.clone())
+        WORDS.iter().find(|(known, ..)| *known == word).map(|(_, datatype, _)| datatype.clone())
     }
 
     /// The word that names the datatype, when one word does.
     pub fn word(&self) -> Option<&'static str> {
-        let mut words = WORDS.iter().chain(&EXTENSIONS);
-        words.find(|(_, datatype)| datatype == self).map(|(word, _)| *word)
+        WORDS.iter().find(|(_, datatype, _)| datatype == self).map(|(word, ..)| *word)
     }
 
     /// The integer type of this name, 16-byte integers and enums excluded.
@@ -262,7 +244,7 @@ impl Datatype {
         match self {
             Self::Compound(members) => members.iter().any(|(_, member)| member.is_extension()),
             Self::Vlen(base) | Self::Array { base, .. } => base.is_extension(),
-            _ => EXTENSIONS.iter().any(|(_, datatype)| datatype == self),
+            _ => WORDS.iter().skip(OWN_WORDS).any(|(_, datatype, _)| datatype == self),
         }
     }
 
@@ -282,12 +264,7 @@ impl Datatype {
     /// lists of any length, references) or the number does not fit 64 bits.
     pub fn packed_size(&self) -> Option<u64> {
         match self {
-            Self::String | Self::ObjRef | Self::RegRef { .. } | Self::Vlen(_) => None,
-            Self::Int8 | Self::UInt8 => Some(1),
-            Self::Int16 | Self::UInt16 | Self::Float16 | Self::BFloat16 => Some(2),
-            Self::Int32 | Self::UInt32 | Self::Float32 => Some(4),
-            Self::Int64 | Self::UInt64 | Self::Float64 | Self::Complex64 => Some(8),
-            Self::Float128 | Self::Complex128 | Self::Int128 | Self::UInt128 => Some(16),
+            Self::RegRef { .. } | Self::Vlen(_) => None,
             Self::Opaque { size, .. } => Some(*size),
             Self::Enum { .. } => self.resolved_base().map(Integer::size),
             Self::Compound(members) => members
@@ -296,6 +273,7 @@ impl Datatype {
             Self::Array { base, shape } => {
                 shape.iter().try_fold(base.packed_size()?, |size, extent| size.checked_mul(*extent))
             }
+            word => WORDS.iter().find(|(_, datatype, _)| datatype == word)?.2,
         }
     }
 
@@ -357,7 +335,7 @@ mod tests {
 
     #[test]
     fn every_word_names_its_datatype_and_shows_itself() {
-        for (word, datatype) in WORDS.iter().chain(&EXTENSIONS) {
+        for (word, datatype, _) in &WORDS {
             assert_eq!(Datatype::from_word(word).as_ref(), Some(datatype));
             assert_eq!(datatype.to_string(), *word);
         }

@@ -3,10 +3,71 @@
 
 use std::fmt;
 
-use super::explanation::Explanation;
+use serde::Serialize;
+
 use super::node::Range;
 use super::source::{Source, Span};
 use crate::path::escape;
+
+/// The meaning of a code and how to get rid of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The rule and its reason, as one line.
+    pub text: String,
+    /// The document that the rule comes from.
+    pub source: &'static str,
+    /// An example that breaks the rule.
+    pub wrong: Example,
+    /// The same example, corrected.
+    pub right: Example,
+}
+
+/// An example of an [`Explanation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Example {
+    /// A complete description, as it is in a file.
+    Document(&'static str),
+    /// An example that is not a document: a layout of files, a command, a few words.
+    Sketch(&'static str),
+}
+
+impl Example {
+    /// The text of the example.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Document(text) | Self::Sketch(text) => text,
+        }
+    }
+
+    /// Reads a fenced block: `yaml` for a document, `text` for everything else.
+    fn parse(block: &'static str) -> Option<Self> {
+        let inside = block.trim().strip_prefix("```")?.strip_suffix("```")?;
+        match inside.split_once('\n')? {
+            ("yaml", text) => Some(Self::Document(text)),
+            ("text", text) => Some(Self::Sketch(text)),
+            _ => None,
+        }
+    }
+}
+
+impl Explanation {
+    /// Reads the page of a code, which is part of the program.
+    ///
+    /// # Panics
+    ///
+    /// When the page lacks a part. A test reads every page.
+    pub(crate) fn parse(page: &'static str) -> Self {
+        let read = || {
+            let (text, rest) = page.split_once("\n\nSource: ")?;
+            let (source, rest) = rest.split_once("\n\nWrong:\n")?;
+            let (wrong, right) = rest.split_once("\n\nRight:\n")?;
+            let (wrong, right) = (Example::parse(wrong)?, Example::parse(right)?);
+            Some(Self { text: text.replace('\n', " "), source, wrong, right })
+        };
+        read().expect("the page of every code has a text, a source and two examples")
+    }
+}
 
 /// Most findings reported for one document: a file with more needs another kind of help, and a
 /// hostile one must not turn every byte into a report.
@@ -360,5 +421,135 @@ pub(super) fn quote(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("`{}…`", escape(text.get(..cut).unwrap_or_default())),
         None => format!("`{}`", escape(text)),
+    }
+}
+
+/// A number with its noun.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Most candidates that are looked at: help must not make reading a long document slow.
+pub(super) const MAX_CANDIDATES: usize = 1000;
+
+/// Longest word that is compared, in characters.
+const MAX_LENGTH: usize = 64;
+
+/// A hint that names the candidate nearest to `word`, when one is near enough.
+pub(super) fn hint<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(word, candidates).map(|near| format!("did you mean {}?", quote(near)))
+}
+
+/// The candidate nearest to `word`: equal but for case, or with few letters changed.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let folded: Vec<char> = word.to_lowercase().chars().take(MAX_LENGTH).collect();
+    let limit = (folded.len() / 3).max(1);
+    let near = candidates.into_iter().take(MAX_CANDIDATES).filter_map(|candidate| {
+        let other: Vec<char> = candidate.to_lowercase().chars().take(MAX_LENGTH).collect();
+        if other.len().abs_diff(folded.len()) > limit {
+            return None;
+        }
+        let distance = distance(&folded, &other);
+        (distance <= limit && distance < folded.len()).then_some((distance, candidate))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance, two letters in the wrong order counting as one change.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (i, &letter) in a.iter().enumerate() {
+        let mut next = Vec::with_capacity(row.len());
+        let mut left = i.saturating_add(1);
+        next.push(left);
+        for (j, &other) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
+            let changed = at(&row, j).saturating_add(usize::from(letter != other));
+            let removed = at(&row, j.saturating_add(1)).saturating_add(1);
+            let mut cost = changed.min(removed).min(left.saturating_add(1));
+            if let Some(previous) = j.checked_sub(1)
+                && last == Some(other)
+                && b.get(previous) == Some(&letter)
+            {
+                cost = cost.min(at(&before, previous).saturating_add(1));
+            }
+            next.push(cost);
+            left = cost;
+        }
+        before = std::mem::replace(&mut row, next);
+        last = Some(letter);
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Code, ParseOptions, parse, parse_with};
+    use super::*;
+
+    fn codes(text: &str, strict: bool) -> Vec<Code> {
+        let parsed = parse_with(text.as_bytes(), &ParseOptions { strict });
+        let unresolved = parsed.unresolved_diagnostics();
+        parsed.diagnostics.iter().chain(&unresolved).map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn wrong_examples_break_their_rule_alone_and_right_ones_none() {
+        for code in Code::ALL {
+            let Explanation { wrong, right, .. } = code.explanation();
+            if let Example::Document(text) = wrong {
+                let strict = *code == Code::Extension;
+                assert_eq!(codes(text, strict), [*code], "{code}\n{text}");
+            }
+            if let Example::Document(text) = right {
+                assert_eq!(codes(text, true), [], "{code}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_no_small_text_can_break_has_a_sketch() {
+        let sketched: Vec<_> = Code::ALL
+            .iter()
+            .filter(|code| matches!(code.explanation().wrong, Example::Sketch(_)))
+            .collect();
+        assert_eq!(sketched, [&Code::NotUtf8, &Code::TooLarge, &Code::TooManyFindings]);
+        // What the sketches say.
+        assert_eq!(parse(b"attributes: {site: Troms\xf8}").diagnostics[0].code, Code::NotUtf8);
+    }
+
+    #[test]
+    fn no_two_rules_are_explained_alike() {
+        let texts: std::collections::HashSet<_> =
+            Code::ALL.iter().map(|code| code.explanation().text).collect();
+        assert_eq!(texts.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let words = ["float32", "float64", "int8", "string"];
+        assert_eq!(nearest("flaot32", words), Some("float32"));
+        assert_eq!(nearest("Float64", words), Some("float64"));
+        assert_eq!(nearest("int", words), Some("int8"));
+        assert_eq!(nearest("strng", words), Some("string"));
+        assert_eq!(nearest("complex", words), None);
+        assert_eq!(nearest("", words), None);
+        assert_eq!(nearest("x", ["y"]), None);
+    }
+
+    #[test]
+    fn a_swap_is_one_change() {
+        let letters = |text: &str| text.chars().collect::<Vec<_>>();
+        assert_eq!(distance(&letters("shpae"), &letters("shape")), 1);
+        assert_eq!(distance(&letters(""), &letters("ab")), 2);
+        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 3);
     }
 }

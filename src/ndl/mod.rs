@@ -31,21 +31,14 @@
 mod complete;
 mod datatype;
 mod diagnostic;
-mod explanation;
-mod form;
-pub(crate) mod grouped;
-mod index;
 mod load;
 mod model;
 mod node;
 mod parse;
 mod plain;
-mod scalar;
-mod serde;
 mod source;
-mod suggest;
 mod validate;
-mod write;
+pub(crate) mod write;
 
 #[cfg(test)]
 pub(crate) mod strategies;
@@ -54,17 +47,16 @@ mod tests;
 
 pub(crate) use self::complete::complete;
 pub use self::datatype::{Datatype, Integer, Selection};
-pub use self::diagnostic::{Code, Diagnostic, MAX_DIAGNOSTICS, Severity};
-pub use self::explanation::{Example, Explanation};
-pub use self::index::{Entity, Index};
+pub(crate) use self::diagnostic::nearest;
+pub use self::diagnostic::{Code, Diagnostic, Example, Explanation, MAX_DIAGNOSTICS, Severity};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
-    Attribute, DimCoord, Document, Endian, Extent, Form, Group, Ndarray, Order, Storage, Value,
+    Attribute, DimCoord, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order,
+    Storage, Value,
 };
 pub use self::plain::PlainDescription;
 pub use self::source::{Position, SourceMap, Span, Step};
-pub(crate) use self::suggest::nearest;
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{Place, Sink};
@@ -115,7 +107,7 @@ impl Parsed {
             let mut finding = if absolute.is_some() {
                 paths = document
                     .dimcoords()
-                    .take(suggest::MAX_CANDIDATES)
+                    .take(diagnostic::MAX_CANDIDATES)
                     .map(|(group, coord)| diagnostic::join(&group.path, &coord.name))
                     .collect();
                 reference.diagnostic(paths.iter().map(String::as_str))
@@ -131,7 +123,7 @@ impl Parsed {
         let paths: Vec<String> = document
             .ndarrays()
             .map(|(group, ndarray)| diagnostic::join(&group.path, &ndarray.name))
-            .take(suggest::MAX_CANDIDATES)
+            .take(diagnostic::MAX_CANDIDATES)
             .collect();
         let targets = self.unresolved_targets.iter().take(MAX_DIAGNOSTICS);
         let targets = targets.map(|target| target.diagnostic(paths.iter().map(String::as_str)));
@@ -165,41 +157,6 @@ pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
         source: SourceMap { source, root: Some(root) },
         unresolved: unresolved.coords,
         unresolved_targets: unresolved.targets,
-    }
-}
-
-/// Reads a datatype alone: the text is a datatype (`float32`), or a mapping whose one key is `type`.
-///
-/// # Errors
-///
-/// All that is wrong with the text.
-pub fn parse_datatype(text: &[u8]) -> Result<Datatype, Vec<Diagnostic>> {
-    fragment(text, "type", |reader, node, place| reader.datatype(node, place))
-}
-
-/// Reads a shape alone: the text is a list, or a mapping whose one key is `shape`.
-///
-/// # Errors
-///
-/// All that is wrong with the text.
-pub fn parse_shape(text: &[u8]) -> Result<Vec<Extent>, Vec<Diagnostic>> {
-    fragment(text, "shape", |reader, node, place| reader.shape(node, place))
-}
-
-fn fragment<T>(
-    text: &[u8],
-    key: &'static str,
-    part: impl for<'n> FnOnce(&mut Reader<'n, '_, '_>, &'n Node, Place<'_>) -> Option<T>,
-) -> Result<T, Vec<Diagnostic>> {
-    let (source, root, diagnostics) = read(text);
-    let Some(root) = root else { return Err(diagnostics) };
-    let mut sink = Sink::resume(&source, diagnostics);
-    let mut reader = Reader::new(&mut sink, false);
-    let node = reader.fragment(&root, key);
-    let answer = part(&mut reader, node, Place::default());
-    match (answer, sink.finish()) {
-        (Some(answer), diagnostics) if diagnostics.is_empty() => Ok(answer),
-        (_, diagnostics) => Err(diagnostics),
     }
 }
 

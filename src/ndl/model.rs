@@ -1,6 +1,9 @@
 //! What a document says: groups with attributes, dimension coordinates and arrays, as plain data.
 
+use std::collections::HashMap;
+
 use super::datatype::Datatype;
+use super::write;
 
 /// A whole description.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,6 +156,8 @@ pub enum Order {
 }
 
 impl Order {
+    pub(super) const ALL: [Self; 3] = [Self::Column, Self::Row, Self::RowUnreversed];
+
     /// The word of the directive.
     pub fn word(self) -> &'static str {
         match self {
@@ -164,9 +169,7 @@ impl Order {
 
     /// The order that a word of the directive names.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Column, Self::Row, Self::RowUnreversed]
-            .into_iter()
-            .find(|order| order.word() == word)
+        Self::ALL.into_iter().find(|order| order.word() == word)
     }
 }
 
@@ -323,21 +326,21 @@ impl DimCoord {
 impl DimCoord {
     /// The entry of the document, as a value.
     pub(crate) fn to_value(&self) -> Value {
-        super::form::dimcoord(self)
+        write::dimcoord(self)
     }
 }
 
 impl Value {
     /// The value on one line, as YAML.
     pub(crate) fn to_line(&self) -> String {
-        super::write::to_flow(self)
+        write::to_flow(self)
     }
 }
 
 impl Ndarray {
     /// The entry of the document, as a value.
     pub(crate) fn to_value(&self) -> Value {
-        super::form::ndarray(self)
+        write::ndarray(self)
     }
 
     /// The order of dimensions.
@@ -411,13 +414,13 @@ impl Document {
 
     /// The whole document, as a value.
     pub(crate) fn to_value(&self) -> Value {
-        super::form::document(self)
+        write::document(self)
     }
 
     /// The canonical YAML of the document: the same document gives the same text, and reading that
     /// text gives the same document.
     pub fn to_yaml(&self) -> String {
-        super::write::to_yaml(&super::form::document(self))
+        write::to_yaml(&write::document(self))
     }
 }
 
@@ -437,6 +440,86 @@ pub(crate) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
         Some(("", _)) | None => Some("/"),
         Some((parent, _)) => Some(parent),
     })
+}
+
+/// A document's entities by path.
+#[derive(Debug, Clone)]
+pub struct Index<'d> {
+    groups: HashMap<&'d str, &'d Group>,
+    dimcoords: HashMap<(&'d str, &'d str), (&'d Group, &'d DimCoord)>,
+    ndarrays: HashMap<(&'d str, &'d str), (&'d Group, &'d Ndarray)>,
+}
+
+/// What a path can lead to.
+#[derive(Debug, Clone, Copy)]
+pub enum Entity<'d> {
+    /// A group.
+    Group(&'d Group),
+    /// A dimcoord and its group.
+    DimCoord(&'d Group, &'d DimCoord),
+    /// An ndarray and its group.
+    Ndarray(&'d Group, &'d Ndarray),
+}
+
+impl Document {
+    /// Makes an index of the document.
+    pub fn index(&self) -> Index<'_> {
+        Index {
+            groups: self.groups.iter().map(|group| (&*group.path, group)).collect(),
+            dimcoords: self
+                .dimcoords()
+                .map(|(group, coord)| ((&*group.path, &*coord.name), (group, coord)))
+                .collect(),
+            ndarrays: self
+                .ndarrays()
+                .map(|(group, ndarray)| ((&*group.path, &*ndarray.name), (group, ndarray)))
+                .collect(),
+        }
+    }
+}
+
+impl<'d> Index<'d> {
+    /// The group of a path.
+    pub fn group(&self, path: &str) -> Option<&'d Group> {
+        self.groups.get(path).copied()
+    }
+
+    /// The dimcoord of a name in a group.
+    pub fn dimcoord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d DimCoord)> {
+        self.dimcoords.get(&(group, name)).copied()
+    }
+
+    /// The ndarray of a name in a group.
+    pub fn ndarray(&self, group: &str, name: &str) -> Option<(&'d Group, &'d Ndarray)> {
+        self.ndarrays.get(&(group, name)).copied()
+    }
+
+    /// What a path from the root leads to.
+    pub fn entity(&self, path: &str) -> Option<Entity<'d>> {
+        if let Some(group) = self.group(path) {
+            return Some(Entity::Group(group));
+        }
+        self.array(path)
+    }
+
+    /// The ndarray or dimcoord of a path from the root.
+    pub(super) fn array(&self, path: &str) -> Option<Entity<'d>> {
+        let (group, name) = split_path(path)?;
+        let ndarray =
+            self.ndarray(group, name).map(|(group, ndarray)| Entity::Ndarray(group, ndarray));
+        ndarray.or_else(|| {
+            self.dimcoord(group, name).map(|(group, coord)| Entity::DimCoord(group, coord))
+        })
+    }
+
+    /// As [`Document::resolve_coord`].
+    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d DimCoord)> {
+        if name.starts_with('/') {
+            let (group, name) = split_path(name)?;
+            return self.dimcoord(group, name);
+        }
+        ancestors(group).find_map(|group| self.dimcoord(group, name))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The tree of a YAML document, every key and value with its place.
+//! The tree of a YAML document, every key and value with its place. A plain scalar means what the core schema of
+//! YAML 1.2 says and nothing else, so that `no`, dates and `12:30:00` are strings and `010` is ten.
 
+use super::diagnostic::quote;
 use super::model::Value;
-use super::scalar::{self, OutOfRange};
 use super::source::Step;
 
 /// A stretch of the text in bytes. 32 bits are enough for [`MAX_TEXT`](super::MAX_TEXT) and halve
@@ -168,10 +169,18 @@ impl Node {
         }
     }
 
+    /// The text of a scalar; of anything else none.
+    pub(super) fn word(&self) -> &str {
+        match &self.kind {
+            Kind::Scalar(scalar) => &scalar.text,
+            _ => "",
+        }
+    }
+
     /// Whether this is `null`, written or left out.
     pub(super) fn is_null(&self) -> bool {
         matches!(&self.kind, Kind::Scalar(scalar) if scalar.style == Style::Plain
-            && scalar::resolve(&scalar.text) == Ok(Some(Value::Null)))
+            && resolve(&scalar.text) == Ok(Some(Value::Null)))
     }
 
     /// What the node says; the place of a number that cannot be held otherwise.
@@ -194,7 +203,7 @@ impl Node {
         match &self.kind {
             Kind::Scalar(scalar) => match scalar.value() {
                 Ok(value) => value.describe(),
-                Err(OutOfRange) => format!("the number {}", super::diagnostic::quote(&scalar.text)),
+                Err(OutOfRange) => format!("the number {}", quote(&scalar.text)),
             },
             Kind::List(list) if list.is_empty() => "an empty list".to_owned(),
             Kind::List(_) => "a list".to_owned(),
@@ -225,7 +234,7 @@ impl Scalar {
         if self.style == Style::Text {
             return Ok(Value::String(self.text.clone().into_string()));
         }
-        let value = match scalar::resolve(&self.text)? {
+        let value = match resolve(&self.text)? {
             Some(value) => value,
             None => Value::String(self.text.clone().into_string()),
         };
@@ -249,9 +258,153 @@ impl Value {
             Self::UInt(number) => format!("the integer {number}"),
             Self::Float(number) => format!("the float {}", super::write::float(*number)),
             Self::String(text) if text.is_empty() => "an empty string".to_owned(),
-            Self::String(text) => format!("the string {}", super::diagnostic::quote(text)),
+            Self::String(text) => format!("the string {}", quote(text)),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) => "a mapping".to_owned(),
+        }
+    }
+}
+
+/// The place of an entry of a list.
+pub(super) fn child(node: &Node, at: usize) -> Range {
+    node.get(Step::Index(at)).map_or(node.at, |child| child.at)
+}
+
+/// A number that is written as the core schema has it, but that no 64-bit type holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OutOfRange;
+
+/// Reads a plain scalar; `None` means that it is a string.
+pub(super) fn resolve(text: &str) -> Result<Option<Value>, OutOfRange> {
+    let Some(first) = text.bytes().next() else { return Ok(Some(Value::Null)) };
+    match first {
+        b'0'..=b'9' | b'+' | b'-' | b'.' => number(text),
+        b'~' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' => Ok(word(text)),
+        _ => Ok(None),
+    }
+}
+
+fn word(text: &str) -> Option<Value> {
+    match text {
+        "~" | "null" | "Null" | "NULL" => Some(Value::Null),
+        "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Result<Option<Value>, OutOfRange> {
+    if let Some(digits) = text.strip_prefix("0o") {
+        return radix(digits, 8);
+    }
+    if let Some(digits) = text.strip_prefix("0x") {
+        return radix(digits, 16);
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let negative = text.starts_with('-');
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return Ok(Some(Value::Float(if negative { f64::NEG_INFINITY } else { f64::INFINITY })));
+    }
+    if matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Ok(Some(Value::Float(f64::NAN)));
+    }
+    if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        if let Ok(number) = text.parse::<i64>() {
+            return Ok(Some(Value::Int(number)));
+        }
+        return match text.parse::<u64>() {
+            Ok(number) => Ok(Some(Value::from(number))),
+            Err(_) => Err(OutOfRange),
+        };
+    }
+    if !is_float(unsigned) {
+        return Ok(None);
+    }
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(Some(Value::Float(number))),
+        _ => Err(OutOfRange),
+    }
+}
+
+fn radix(digits: &str, radix: u32) -> Result<Option<Value>, OutOfRange> {
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return Ok(None);
+    }
+    match u64::from_str_radix(digits, radix) {
+        Ok(number) => Ok(Some(Value::from(number))),
+        Err(_) => Err(OutOfRange),
+    }
+}
+
+/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+fn is_float(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => {
+            (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+        }
+        None => (text, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    digits(whole)
+        && digits(fraction)
+        && !(whole.is_empty() && fraction.is_empty())
+        && exponent.is_none_or(|exponent| !exponent.is_empty() && digits(exponent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_schema_decides() {
+        let int = |number| Ok(Some(Value::Int(number)));
+        let float = |number| Ok(Some(Value::Float(number)));
+        let cases = [
+            ("", Ok(Some(Value::Null))),
+            ("~", Ok(Some(Value::Null))),
+            ("NULL", Ok(Some(Value::Null))),
+            ("nULL", Ok(None)),
+            ("True", Ok(Some(Value::Bool(true)))),
+            ("no", Ok(None)),
+            ("OFF", Ok(None)),
+            ("y", Ok(None)),
+            ("2008-12-31", Ok(None)),
+            ("12:30:00", Ok(None)),
+            ("064119.981830Z", Ok(None)),
+            ("1_000", Ok(None)),
+            ("0b11", Ok(None)),
+            ("010", int(10)),
+            ("0o17", int(15)),
+            ("0o18", Ok(None)),
+            ("0x1F", int(31)),
+            ("0x", Ok(None)),
+            ("-0x1F", Ok(None)),
+            ("+5", int(5)),
+            ("-9223372036854775808", int(i64::MIN)),
+            ("18446744073709551615", Ok(Some(Value::UInt(u64::MAX)))),
+            ("18446744073709551616", Err(OutOfRange)),
+            ("-9223372036854775809", Err(OutOfRange)),
+            ("0x1ffffffffffffffff", Err(OutOfRange)),
+            ("1e3", float(1000.0)),
+            ("1e", Ok(None)),
+            ("1e999", Err(OutOfRange)),
+            (".5", float(0.5)),
+            ("5.", float(5.0)),
+            (".", Ok(None)),
+            ("..5", Ok(None)),
+            ("-", Ok(None)),
+            ("+", Ok(None)),
+            ("e3", Ok(None)),
+            (".e3", Ok(None)),
+            ("-.inf", float(f64::NEG_INFINITY)),
+            (".NaN", float(f64::NAN)),
+            ("-.nan", Ok(None)),
+            ("infinity", Ok(None)),
+            ("nan", Ok(None)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(resolve(text), expected, "{text:?}");
         }
     }
 }

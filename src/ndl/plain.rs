@@ -8,7 +8,7 @@ use super::datatype::Datatype;
 use super::model::{
     Attribute, DimCoord, Document, Extent, Form, Group, Ndarray, Order, Storage, Value,
 };
-use super::{scalar, write};
+use super::{node, write};
 
 /// The first line of a description of an array.
 const NDARRAYS: &str = "ndarrays:";
@@ -163,7 +163,7 @@ impl<'t> PlainDescription<'t> {
     /// The attribute of that name, when it is text and no number.
     pub(crate) fn text(&self, name: &str) -> Option<&'t str> {
         let (_, value) = pairs(self.attributes).find(|(other, _)| *other == name)?;
-        matches!(scalar::resolve(value), Ok(None)).then_some(value)
+        matches!(node::resolve(value), Ok(None)).then_some(value)
     }
 
     /// The same as the parser's model.
@@ -172,7 +172,7 @@ impl<'t> PlainDescription<'t> {
         let name = self.name.to_owned();
         let datatype = self.datatype.clone();
         let attributes = pairs(self.attributes).filter_map(|(name, value)| {
-            let value = scalar::resolve(value).ok()?.unwrap_or_else(|| Value::from(value));
+            let value = node::resolve(value).ok()?.unwrap_or_else(|| Value::from(value));
             Attribute::short(name, value)
         });
         let attributes = attributes.collect();
@@ -289,7 +289,7 @@ fn pairs(lines: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Whether a scalar is written as the writer writes it, and has a short form.
 fn is_written_so(value: &str) -> bool {
-    match scalar::resolve(value) {
+    match node::resolve(value) {
         Ok(None) => write::is_plain(value, false),
         Ok(Some(Value::Int(number))) => {
             let digits = value.strip_prefix('-').unwrap_or(value);

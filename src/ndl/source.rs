@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::node::{Kind, Node, Range};
+use super::node::{Node, Range};
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -148,18 +148,6 @@ impl SourceMap {
         &self.source.whole
     }
 
-    /// The whole document.
-    pub fn document_span(&self) -> Option<Span> {
-        self.root.as_ref().map(|root| self.source.span(root.at))
-    }
-
-    /// The place of the last key of `path`; `None` when it is not there or the last step is an index.
-    pub fn key_span(&self, path: &[Step<'_>]) -> Option<Span> {
-        let (Step::Key(last), parents) = path.split_last()? else { return None };
-        let Kind::Map(map) = &self.node(parents)?.kind else { return None };
-        map.entry(last).map(|(key, _)| self.source.span(key.at))
-    }
-
     /// The place of the value at `path`; the place of its key when the value is left empty.
     pub fn value_span(&self, path: &[Step<'_>]) -> Option<Span> {
         self.node(path).map(|node| self.source.span(node.at))
@@ -200,20 +188,6 @@ impl SourceMap {
             }
         }
         Some(self.source.span(nearest))
-    }
-
-    /// The place of an attribute's name, of a group (`name` is `None`) or of an entity.
-    pub fn attribute_span(&self, group: &str, name: Option<&str>, attribute: &str) -> Option<Span> {
-        let body = self.group(group)?;
-        let owner = match name {
-            None => body,
-            Some(name) => ["ndarrays", "dimcoords"]
-                .into_iter()
-                .find_map(|section| body.get(Step::Key(section))?.entry(name))
-                .map(|(_, node)| node)?,
-        };
-        let (key, _) = owner.get(Step::Key("attributes"))?.entry(attribute)?;
-        Some(self.source.span(key.at))
     }
 
     fn group(&self, path: &str) -> Option<&Node> {

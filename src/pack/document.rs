@@ -12,7 +12,7 @@ use super::coordinates::Resolved;
 use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
 use crate::manifest::goes_on_with;
-use crate::ndl::grouped::{self, Section};
+use crate::ndl::write::{self, Section};
 use crate::ndl::{self, Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
 use crate::parallel;
 use crate::path::MemberPath;
@@ -158,7 +158,7 @@ impl<'a> PackDocument<'a> {
                 return;
             }
             if first == 0 {
-                grouped::push_group(text, path, &group.attributes);
+                write::push_group(text, path, &group.attributes);
             }
             group.push(text, first..last);
         }
@@ -197,8 +197,7 @@ impl Contents {
         self.pack_document.as_ref().is_some_and(|(_, facts)| {
             let rest = facts.text().strip_prefix(HEAD);
             let document = facts.document();
-            rest.zip(document)
-                .is_some_and(|(rest, document)| grouped::is_written_so(document, rest))
+            rest.zip(document).is_some_and(|(rest, document)| write::is_written_so(document, rest))
         })
     }
 
@@ -306,19 +305,19 @@ impl Parts<'_> {
         for at in range {
             if at < coordinates {
                 if at == 0 {
-                    grouped::push_section(text, Section::DimCoords);
+                    write::push_section(text, Section::DimCoords);
                 }
                 match self.dimcoords.get(at) {
-                    Some(Part::Model(coord)) => grouped::push_dimcoord(text, coord),
+                    Some(Part::Model(coord)) => write::push_dimcoord(text, coord),
                     Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
                     None => {}
                 }
             } else {
                 if at == coordinates {
-                    grouped::push_section(text, Section::Ndarrays);
+                    write::push_section(text, Section::Ndarrays);
                 }
                 match self.ndarrays.get(at.saturating_sub(coordinates)) {
-                    Some(Part::Model(ndarray)) => grouped::push_ndarray(text, ndarray),
+                    Some(Part::Model(ndarray)) => write::push_ndarray(text, ndarray),
                     Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
                     None => {}
                 }

@@ -1,77 +1,58 @@
 //! Datatypes: a word, or a mapping with one key.
 
-use super::{Reader, child, one_of};
-use crate::ndl::datatype::{Datatype, EXTENSIONS, Integer, Selection, WORDS};
-use crate::ndl::diagnostic::{Code, Place, quote};
-use crate::ndl::node::{Key, Kind, Node};
-use crate::ndl::suggest;
+use super::{Reader, one_of};
+use crate::ndl::datatype::{Datatype, Integer, Selection, WORDS};
+use crate::ndl::diagnostic::{Code, hint, quote};
+use crate::ndl::node::{Key, Kind, Node, child};
 
-const FORMS: [&str; 6] = ["opaque", "enum", "regref", "compound", "vlen", "array"];
+/// The keys of datatypes that are more than a word, and how each is written.
+const FORMS: [(&str, &str); 6] = [
+    ("opaque", "it needs a size: `opaque: {size: 16}`"),
+    ("enum", "it needs members: `enum: {members: {off: 0, on: 1}}`"),
+    ("regref", "it needs a selection: `regref: {selection: block}`"),
+    ("compound", "it needs members: `compound: [{x: float32}, {y: float32}]`"),
+    ("vlen", "it needs a base: `vlen: {base: uint8}`"),
+    ("array", "it needs a base and a shape: `array: {base: float32, shape: [3, 3]}`"),
+];
 
-/// What other languages and libraries call the types.
-const ALIASES: [(&str, &str); 44] = [
-    ("bool", "an enum: `enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}`"),
-    ("boolean", "an enum: `enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}`"),
-    ("logical", "an enum: `enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}`"),
-    ("float", "`float32` or `float64`"),
-    ("real", "`float32` or `float64`"),
-    ("single", "`float32`"),
-    ("double", "`float64`"),
-    ("half", "`float16`"),
-    ("int", "`int32` or `int64`"),
-    ("integer", "`int32` or `int64`"),
-    ("uint", "`uint32` or `uint64`"),
-    ("unsigned", "`uint32` or `uint64`"),
-    ("short", "`int16`"),
-    ("ushort", "`uint16`"),
-    ("long", "`int64`"),
-    ("ulong", "`uint64`"),
-    ("byte", "`int8` or `uint8`"),
-    ("ubyte", "`uint8`"),
-    ("char", "`int8`, `uint8` or `string`"),
-    ("uchar", "`uint8`"),
-    ("str", "`string`"),
-    ("text", "`string`"),
-    ("i8", "`int8`"),
-    ("i16", "`int16`"),
-    ("i32", "`int32`"),
-    ("i64", "`int64`"),
-    ("i128", "`int128`"),
-    ("u8", "`uint8`"),
-    ("u16", "`uint16`"),
-    ("u32", "`uint32`"),
-    ("u64", "`uint64`"),
-    ("u128", "`uint128`"),
-    ("f16", "`float16`"),
-    ("f32", "`float32`"),
-    ("f64", "`float64`"),
+/// How other languages and libraries call the types.
+const ALIASES: [(&str, &str); 25] = [
+    (
+        "bool boolean logical",
+        "an enum: `enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}`",
+    ),
+    ("float real", "`float32` or `float64`"),
+    ("single f32 f4", "`float32`"),
+    ("double f64 f8", "`float64`"),
+    ("half f16", "`float16`"),
     ("bf16", "`bfloat16`"),
-    ("f4", "`float32`"),
-    ("f8", "`float64`"),
+    ("int integer", "`int32` or `int64`"),
+    ("uint unsigned", "`uint32` or `uint64`"),
+    ("byte", "`int8` or `uint8`"),
+    ("char", "`int8`, `uint8` or `string`"),
+    ("i8", "`int8`"),
+    ("short i16", "`int16`"),
+    ("i32", "`int32`"),
+    ("long i64", "`int64`"),
+    ("i128", "`int128`"),
+    ("ubyte uchar u8", "`uint8`"),
+    ("ushort u16", "`uint16`"),
+    ("u32", "`uint32`"),
+    ("ulong u64", "`uint64`"),
+    ("u128", "`uint128`"),
     ("complex", "`complex64` or `complex128`"),
     ("c64", "`complex64`"),
     ("c128", "`complex128`"),
-    ("datetime", "a string, or numbers with an attribute `units`"),
-    ("date", "a string, or numbers with an attribute `units`"),
-    ("time", "a string, or numbers with an attribute `units`"),
+    ("str text", "`string`"),
+    ("datetime date time", "a string, or numbers with an attribute `units`"),
 ];
 
 impl<'n> Reader<'n, '_, '_> {
     /// Reads a datatype and checks that its elements have a size that can be.
-    pub(in crate::ndl) fn datatype(
-        &mut self,
-        node: &'n Node,
-        place: Place<'_>,
-    ) -> Option<Datatype> {
-        let datatype = self.any_datatype(node, place)?;
+    pub(in crate::ndl) fn datatype(&mut self, node: &'n Node) -> Option<Datatype> {
+        let datatype = self.any_datatype(node)?;
         if datatype.is_fixed_size() && datatype.packed_size().is_none() {
-            self.sink
-                .error(
-                    Code::DatatypeSize,
-                    node.at,
-                    place,
-                    "the elements of the datatype are too large",
-                )
+            self.error(Code::DatatypeSize, node.at, "the elements of the datatype are too large")
                 .expected("fewer than 2^64 bytes");
             return None;
         }
@@ -79,12 +60,13 @@ impl<'n> Reader<'n, '_, '_> {
     }
 
     /// Calls itself for datatypes in datatypes, as deep as the text is nested.
-    fn any_datatype(&mut self, node: &'n Node, place: Place<'_>) -> Option<Datatype> {
+    fn any_datatype(&mut self, node: &'n Node) -> Option<Datatype> {
+        let forms = FORMS.map(|(form, _)| form);
         let map = match &node.kind {
-            Kind::Scalar(scalar) if !node.is_null() => return self.word(&scalar.text, node, place),
+            Kind::Scalar(scalar) if !node.is_null() => return self.word(&scalar.text, node),
             Kind::Map(map) => map,
             Kind::Scalar(_) | Kind::List(_) => {
-                let finding = self.wrong_kind(node, place, "the datatype", "a datatype");
+                let finding = self.wrong_kind(node, "the datatype", "a datatype");
                 if matches!(node.kind, Kind::List(_)) {
                     finding.hint("the members of a compound stand under the key `compound`");
                 }
@@ -93,46 +75,38 @@ impl<'n> Reader<'n, '_, '_> {
         };
         let mut entries = map.iter();
         let (Some((key, body)), None) = (entries.next(), entries.next()) else {
-            self.sink
-                .error(Code::DatatypeForm, node.at, place, "a datatype is a word or has one key")
-                .expected(one_of(&FORMS))
-                .found(node.describe());
+            let message = "a datatype is a word or has one key";
+            self.refuse(Code::DatatypeForm, node, message, one_of(&forms));
             return None;
         };
         match &*key.text {
-            "opaque" => self.opaque(body, place),
-            "enum" => self.enumeration(body, place),
-            "regref" => self.regref(body, place),
-            "compound" => self.compound(body, place),
+            "opaque" => self.opaque(body),
+            "enum" => self.enumeration(body),
+            "regref" => {
+                let [selection] = self.parts(body, "`regref`", "`selection`", ["selection"])?;
+                let hint = "add `selection: block` or `selection: element`";
+                let node = self.required(selection, "selection", body.at, "`regref`", hint)?;
+                let choices = [Selection::Block, Selection::Element];
+                let choices = choices.map(|selection| (selection.word(), selection));
+                let selection =
+                    self.choice(node, choices, &[], Code::Selection, "unknown selection")?;
+                Some(Datatype::RegRef { selection })
+            }
+            "compound" => self.compound(body),
             "vlen" => {
-                let map = self.map(body, place, "`vlen`", "`base`")?;
-                let [base] = self.fields(map, ["base"], place, "`vlen`");
-                Some(Datatype::Vlen(Box::new(self.base(base, body, place, "`vlen`")?)))
+                let [base] = self.parts(body, "`vlen`", "`base`", ["base"])?;
+                Some(Datatype::Vlen(Box::new(self.base(base, body, "`vlen`")?)))
             }
             "array" => {
-                let map = self.map(body, place, "`array`", "`base` and `shape`")?;
-                let [base, shape] = self.fields(map, ["base", "shape"], place, "`array`");
-                let base = self.base(base, body, place, "`array`");
-                let Some(shape) = shape else {
-                    self.missing(
-                        "shape",
-                        body.at,
-                        place,
-                        "`array`",
-                        "add its extents: `shape: [3, 3]`",
-                    );
-                    return None;
-                };
-                let node = shape;
-                let shape = self.fixed_shape(node, place, "the shape of an array datatype")?;
+                let [base, shape] =
+                    self.parts(body, "`array`", "`base` and `shape`", ["base", "shape"])?;
+                let base = self.base(base, body, "`array`");
+                let hint = "add its extents: `shape: [3, 3]`";
+                let node = self.required(shape, "shape", body.at, "`array`", hint)?;
+                let shape = self.fixed_shape(node, "the shape of an array datatype")?;
                 if let Some(axis) = shape.iter().position(|extent| *extent == 0) {
-                    self.sink
-                        .error(
-                            Code::Extent,
-                            child(node, axis),
-                            place,
-                            "the extent of an array datatype is not positive",
-                        )
+                    let message = "the extent of an array datatype is not positive";
+                    self.error(Code::Extent, child(node, axis), message)
                         .expected("an integer, at least 1: elements have a size")
                         .found("0");
                     return None;
@@ -140,279 +114,169 @@ impl<'n> Reader<'n, '_, '_> {
                 Some(Datatype::Array { base: Box::new(base?), shape })
             }
             other => {
-                self.sink
-                    .error(
-                        Code::UnknownDatatype,
-                        key.at,
-                        place,
-                        format!("unknown datatype {}", quote(other)),
-                    )
-                    .expected(one_of(&FORMS))
-                    .maybe_hint(suggest::hint(other, FORMS));
+                let message = format!("unknown datatype {}", quote(other));
+                self.error(Code::UnknownDatatype, key.at, message)
+                    .expected(one_of(&forms))
+                    .maybe_hint(hint(other, forms));
                 None
             }
         }
     }
 
-    fn base(
+    /// The values of the keys that the mapping of a form may have.
+    fn parts<const N: usize>(
         &mut self,
-        base: Option<&'n Node>,
-        body: &Node,
-        place: Place<'_>,
+        body: &'n Node,
         what: &str,
-    ) -> Option<Datatype> {
-        let Some(base) = base else {
-            self.missing(
-                "base",
-                body.at,
-                place,
-                what,
-                "add the type of its elements: `base: float32`",
-            );
-            return None;
-        };
-        self.any_datatype(base, place)
+        keys: &str,
+        known: [&'static str; N],
+    ) -> Option<[Option<&'n Node>; N]> {
+        let map = self.map(body, what, keys)?;
+        Some(self.fields(map, known, what))
     }
 
-    fn word(&mut self, word: &str, node: &Node, place: Place<'_>) -> Option<Datatype> {
+    fn base(&mut self, base: Option<&'n Node>, body: &Node, what: &str) -> Option<Datatype> {
+        let hint = "add the type of its elements: `base: float32`";
+        let base = self.required(base, "base", body.at, what, hint)?;
+        self.any_datatype(base)
+    }
+
+    fn word(&mut self, word: &str, node: &Node) -> Option<Datatype> {
         let Some(datatype) = Datatype::from_word(word) else {
-            self.unknown_word(word, node, place);
+            self.unknown_word(word, node);
             return None;
         };
-        if self.strict && datatype.is_extension() {
-            let hint = match (&datatype, datatype.packed_size()) {
-                (Datatype::Complex64, _) => {
-                    "write `compound: [{r: float32}, {i: float32}]`".to_owned()
-                }
-                (Datatype::Complex128, _) => {
-                    "write `compound: [{r: float64}, {i: float64}]`".to_owned()
-                }
-                (_, size) => {
-                    format!("write `opaque: {{size: {}, tag: {word}}}`", size.unwrap_or(0))
-                }
-            };
-            self.sink
-                .error(
-                    Code::Extension,
-                    node.at,
-                    place,
-                    format!("`{word}` is not a datatype of NDL 0.6.1"),
-                )
-                .hint(hint);
-            return None;
+        if !self.strict || !datatype.is_extension() {
+            return Some(datatype);
         }
-        Some(datatype)
+        let hint = match (&datatype, datatype.packed_size()) {
+            (Datatype::Complex64, _) => "write `compound: [{r: float32}, {i: float32}]`".to_owned(),
+            (Datatype::Complex128, _) => {
+                "write `compound: [{r: float64}, {i: float64}]`".to_owned()
+            }
+            (_, size) => format!("write `opaque: {{size: {}, tag: {word}}}`", size.unwrap_or(0)),
+        };
+        let message = format!("`{word}` is not a datatype of NDL 0.6.1");
+        self.error(Code::Extension, node.at, message).hint(hint);
+        None
     }
 
-    fn unknown_word(&mut self, word: &str, node: &Node, place: Place<'_>) {
-        let form = match word {
-            "opaque" => Some("it needs a size: `opaque: {size: 16}`"),
-            "enum" => Some("it needs members: `enum: {members: {off: 0, on: 1}}`"),
-            "regref" => Some("it needs a selection: `regref: {selection: block}`"),
-            "compound" => Some("it needs members: `compound: [{x: float32}, {y: float32}]`"),
-            "vlen" => Some("it needs a base: `vlen: {base: uint8}`"),
-            "array" => Some("it needs a base and a shape: `array: {base: float32, shape: [3, 3]}`"),
-            _ => None,
-        };
-        if let Some(form) = form {
+    fn unknown_word(&mut self, word: &str, node: &Node) {
+        if let Some((_, form)) = FORMS.iter().find(|(form, _)| *form == word) {
             let message = format!("the datatype `{word}` is incomplete");
-            self.sink.error(Code::DatatypeForm, node.at, place, message).hint(form);
+            self.error(Code::DatatypeForm, node.at, message).hint(*form);
             return;
         }
         let folded = word.to_lowercase();
-        let known = WORDS.iter().chain(&EXTENSIONS).map(|(word, _)| *word).chain(FORMS);
-        let hint = match ALIASES.iter().find(|(alias, _)| *alias == folded) {
+        let mut aliases = ALIASES.iter();
+        let alias = aliases.find(|(aliases, _)| aliases.split(' ').any(|alias| alias == folded));
+        let known = WORDS.iter().map(|(word, ..)| *word).chain(FORMS.map(|(form, _)| form));
+        let hint = match alias {
             Some((_, meant)) => Some(format!("NDL says {meant}")),
-            None => suggest::hint(word, known),
+            None => hint(word, known),
         };
-        self.sink
-            .error(
-                Code::UnknownDatatype,
-                node.at,
-                place,
-                format!("unknown datatype {}", quote(word)),
-            )
-            .maybe_hint(hint);
+        let message = format!("unknown datatype {}", quote(word));
+        self.error(Code::UnknownDatatype, node.at, message).maybe_hint(hint);
     }
 
-    fn opaque(&mut self, body: &'n Node, place: Place<'_>) -> Option<Datatype> {
-        let map = self.map(body, place, "`opaque`", "`size` and perhaps `tag`")?;
-        let [size, tag] = self.fields(map, ["size", "tag"], place, "`opaque`");
+    fn opaque(&mut self, body: &'n Node) -> Option<Datatype> {
+        let [size, tag] =
+            self.parts(body, "`opaque`", "`size` and perhaps `tag`", ["size", "tag"])?;
         let tag = match tag {
-            Some(tag) => Some(self.text(tag, place, "`tag`")?),
+            Some(tag) => Some(self.text(tag, "`tag`")?),
             None => None,
         };
-        let Some(size) = size else {
-            self.missing(
-                "size",
-                body.at,
-                place,
-                "`opaque`",
-                "add the bytes of an element: `size: 16`",
-            );
-            return None;
-        };
-        let number = self.value(size, place)?.as_integer();
-        let number = number.and_then(|number| u64::try_from(number).ok());
-        let Some(size) = number.filter(|number| *number > 0) else {
-            self.sink
-                .error(Code::OpaqueSize, size.at, place, "the size of opaque elements is malformed")
-                .expected("a number of bytes, at least 1")
-                .found(size.describe());
-            return None;
-        };
+        let hint = "add the bytes of an element: `size: 16`";
+        let size = self.required(size, "size", body.at, "`opaque`", hint)?;
+        let message = "the size of opaque elements is malformed";
+        let expected = "a number of bytes, at least 1";
+        let size = self.integer(size, 1, Code::OpaqueSize, message, expected)?;
         Some(Datatype::Opaque { size, tag })
     }
 
-    fn enumeration(&mut self, body: &'n Node, place: Place<'_>) -> Option<Datatype> {
-        let map = self.map(body, place, "`enum`", "`members` and perhaps `base`")?;
-        let [base, members] = self.fields(map, ["base", "members"], place, "`enum`");
+    fn enumeration(&mut self, body: &'n Node) -> Option<Datatype> {
+        let keys = ["base", "members"];
+        let [base, members] = self.parts(body, "`enum`", "`members` and perhaps `base`", keys)?;
         let base = match base {
-            Some(node) => Some(self.enum_base(node, place)?),
+            Some(node) => {
+                let choices = Integer::ALL.map(|integer| (integer.word(), integer));
+                let message = "the base of an enum is an integer type";
+                Some(self.choice(node, choices, &[], Code::EnumBase, message)?)
+            }
             None => None,
         };
-        let Some(node) = members else {
-            let hint = "add the names with their numbers: `members: {off: 0, on: 1}`";
-            self.missing("members", body.at, place, "`enum`", hint);
-            return None;
-        };
-        let map = self.map(node, place, "`members`", "a number for each name")?;
+        let hint = "add the names with their numbers: `members: {off: 0, on: 1}`";
+        let node = self.required(members, "members", body.at, "`enum`", hint)?;
+        let map = self.map(node, "`members`", "a number for each name")?;
         if map.len() == 0 {
-            self.sink
-                .error(Code::EnumMembers, node.at, place, "the enum has no members")
+            self.error(Code::EnumMembers, node.at, "the enum has no members")
                 .expected("a number for each name");
             return None;
         }
         let before = self.sink.len();
-        let mut members = Vec::with_capacity(map.len());
+        let (mut members, mut nodes) = (Vec::with_capacity(map.len()), Vec::new());
         for (key, node) in map.iter() {
-            self.member_name(key, place, "an enum");
-            let Some(number) = self.value(node, place)?.as_integer() else {
+            self.member_name(key, "an enum");
+            let Some(number) = self.value(node)?.as_integer() else {
                 let message = format!("the member {} is not an integer", quote(&key.text));
-                self.sink
-                    .error(Code::EnumMembers, node.at, place, message)
-                    .expected("an integer")
-                    .found(node.describe());
+                self.refuse(Code::EnumMembers, node, message, "an integer");
                 continue;
             };
-            if let Some(base) = base
-                && !base.holds(number)
-            {
+            if let Some(base) = base.filter(|base| !base.holds(number)) {
                 let (low, high) = base.range();
                 let message = format!("the member {} does not fit the base", quote(&key.text));
-                self.sink
-                    .error(Code::EnumRange, node.at, place, message)
+                self.error(Code::EnumRange, node.at, message)
                     .expected(format!("{low} to {high} for `{}`", base.word()))
                     .found(number.to_string());
             }
             members.push((key.text.clone().into_string(), number));
+            nodes.push(node);
         }
-        self.members_once(map.iter().map(|(_, node)| node), &members, place);
+        self.members_once(&members, &nodes);
         if self.sink.len() != before {
             return None;
         }
         let datatype = Datatype::Enum { base, members };
         if datatype.resolved_base().is_none() {
-            self.sink
-                .error(Code::EnumRange, node.at, place, "no integer type holds all members")
+            self.error(Code::EnumRange, node.at, "no integer type holds all members")
                 .hint("numbers below 0 and above 9223372036854775807 cannot be in one enum");
             return None;
         }
         Some(datatype)
     }
 
-    fn member_name(&mut self, key: &Key, place: Place<'_>, what: &str) -> bool {
+    fn member_name(&mut self, key: &Key, what: &str) -> bool {
         if key.text.is_empty() {
             let message = format!("the name of a member of {what} is empty");
-            self.sink.error(Code::Name, key.at, place, message);
+            self.error(Code::Name, key.at, message);
         }
         !key.text.is_empty()
     }
 
     /// Two names for one number cannot be told apart in a file.
-    fn members_once(
-        &mut self,
-        nodes: impl Iterator<Item = &'n Node>,
-        members: &[(String, i128)],
-        place: Place<'_>,
-    ) {
-        let mut sorted: Vec<_> = members.iter().zip(nodes).enumerate().collect();
-        if sorted.len() != members.len() {
-            return;
-        }
-        sorted.sort_by_key(|(at, ((_, number), _))| (*number, *at));
+    fn members_once(&mut self, members: &[(String, i128)], nodes: &[&Node]) {
+        let mut sorted: Vec<_> = members.iter().zip(nodes).collect();
+        sorted.sort_by_key(|((_, number), _)| *number);
         for pair in sorted.windows(2) {
-            let [(_, ((first, a), _)), (_, ((second, b), node))] = pair else { continue };
-            if a == b {
-                let message = format!("two members have the number {a}");
-                self.sink.error(Code::EnumTwice, node.at, place, message).found(format!(
-                    "{} and {}",
-                    quote(first),
-                    quote(second)
-                ));
+            if let [((first, a), _), ((second, b), node)] = pair
+                && a == b
+            {
+                self.error(Code::EnumTwice, node.at, format!("two members have the number {a}"))
+                    .found(format!("{} and {}", quote(first), quote(second)));
             }
         }
     }
 
-    fn enum_base(&mut self, node: &'n Node, place: Place<'_>) -> Option<Integer> {
-        let word = match &node.kind {
-            Kind::Scalar(scalar) => &*scalar.text,
-            _ => "",
-        };
-        let words = Integer::ALL.map(Integer::word);
-        let base = Integer::ALL.into_iter().find(|integer| integer.word() == word);
-        if base.is_none() {
-            self.sink
-                .error(Code::EnumBase, node.at, place, "the base of an enum is an integer type")
-                .expected("`int8` to `int64` or `uint8` to `uint64`")
-                .found(node.describe())
-                .maybe_hint(suggest::hint(word, words));
-        }
-        base
-    }
-
-    fn regref(&mut self, body: &'n Node, place: Place<'_>) -> Option<Datatype> {
-        let map = self.map(body, place, "`regref`", "`selection`")?;
-        let [selection] = self.fields(map, ["selection"], place, "`regref`");
-        let Some(node) = selection else {
-            self.missing(
-                "selection",
-                body.at,
-                place,
-                "`regref`",
-                "add `selection: block` or `selection: element`",
-            );
-            return None;
-        };
-        let word = match &node.kind {
-            Kind::Scalar(scalar) => &*scalar.text,
-            _ => "",
-        };
-        match word {
-            "block" => Some(Datatype::RegRef { selection: Selection::Block }),
-            "element" => Some(Datatype::RegRef { selection: Selection::Element }),
-            _ => {
-                self.sink
-                    .error(Code::Selection, node.at, place, "unknown selection")
-                    .expected("`block` or `element`")
-                    .found(node.describe())
-                    .maybe_hint(suggest::hint(word, ["block", "element"]));
-                None
-            }
-        }
-    }
-
-    fn compound(&mut self, body: &'n Node, place: Place<'_>) -> Option<Datatype> {
+    fn compound(&mut self, body: &'n Node) -> Option<Datatype> {
         let Kind::List(list) = &body.kind else {
-            self.sink
-                .error(Code::CompoundMember, body.at, place, "the members of a compound are a list")
-                .expected("a list, because their order counts")
-                .found(body.describe())
+            let message = "the members of a compound are a list";
+            let expected = "a list, because their order counts";
+            self.refuse(Code::CompoundMember, body, message, expected)
                 .hint("write `- name: type` for each member");
             return None;
         };
         if list.is_empty() {
-            self.sink.error(Code::CompoundMember, body.at, place, "the compound has no members");
+            self.error(Code::CompoundMember, body.at, "the compound has no members");
             return None;
         }
         let mut members = Vec::with_capacity(list.len());
@@ -424,39 +288,31 @@ impl<'n> Reader<'n, '_, '_> {
                 _ => None,
             };
             let Some((key, node)) = entry else {
-                self.sink
-                    .error(
-                        Code::CompoundMember,
-                        node.at,
-                        place,
-                        "a member is a mapping of one name to its type",
-                    )
-                    .expected("`name: type`")
-                    .found(node.describe())
+                let message = "a member is a mapping of one name to its type";
+                self.refuse(Code::CompoundMember, node, message, "`name: type`")
                     .hint("give each member its own `- `");
                 complete = false;
                 continue;
             };
-            complete &= self.member_name(key, place, "a compound");
+            complete &= self.member_name(key, "a compound");
             if !seen.insert(&*key.text) {
                 let message = format!("two members are called {}", quote(&key.text));
-                self.sink.error(Code::CompoundTwice, key.at, place, message);
+                self.error(Code::CompoundTwice, key.at, message);
                 complete = false;
             }
             // A member may be called `array`, and then its type is one of the forms as well.
-            let is_form = |(key, _): &(Key, Node)| FORMS.contains(&&*key.text);
-            if FORMS.contains(&&*key.text)
-                && matches!(&node.kind, Kind::Map(map) if !map.iter().all(is_form))
+            let is_form = |key: &Key| FORMS.iter().any(|(form, _)| *form == &*key.text);
+            if is_form(key)
+                && matches!(&node.kind, Kind::Map(map) if !map.iter().all(|(key, _)| is_form(key)))
             {
-                self.sink
-                    .error(Code::CompoundMember, key.at, place, "the member has no name")
+                self.error(Code::CompoundMember, key.at, "the member has no name")
                     .expected("`name: type`")
                     .found(format!("the type {}", quote(&key.text)))
                     .hint(format!("write `- name: {{{}: …}}`", key.text));
                 complete = false;
                 continue;
             }
-            match self.any_datatype(node, place) {
+            match self.any_datatype(node) {
                 Some(datatype) => members.push((key.text.clone().into_string(), datatype)),
                 None => complete = false,
             }

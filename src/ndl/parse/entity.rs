@@ -1,191 +1,151 @@
-//! Attributes, dimension coordinates and arrays.
+//! Attributes, dimension coordinates and arrays, and how a file holds them.
 
-use super::storage::{Owner, Stored};
-use super::{Reader, Site};
+use super::{Reader, Site, one_of};
 use crate::ndl::datatype::Datatype;
-use crate::ndl::diagnostic::{Code, Place, quote};
-use crate::ndl::model::{Attribute, DimCoord, Ndarray, Value};
+use crate::ndl::diagnostic::{Code, count, hint, quote};
+use crate::ndl::model::{Attribute, DimCoord, Endian, Ndarray, Order, Storage, Value};
 use crate::ndl::node::{Key, Kind, Node};
-use crate::ndl::validate::Expected;
+use crate::ndl::validate::{Expected, scalar};
+
+/// A kind of entity, by which findings call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Ndarray,
+    DimCoord,
+    Attribute,
+}
+
+impl Owner {
+    /// The noun with its articles.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Ndarray => ["an ndarray", "the ndarray"],
+            Self::DimCoord => ["a dimcoord", "the dimcoord"],
+            Self::Attribute => ["an attribute", "the attribute"],
+        }
+    }
+}
+
+/// The entity whose storage is read.
+#[derive(Debug, Clone, Copy)]
+struct Stored<'a> {
+    owner: Owner,
+    rank: Option<usize>,
+    datatype: Option<&'a Datatype>,
+}
 
 impl<'n> Reader<'n, '_, '_> {
-    pub(super) fn attributes(
-        &mut self,
-        node: Option<&'n Node>,
-        place: Place<'n>,
-    ) -> Vec<Attribute> {
-        let entries = self.entries(node, place, "`attributes`");
+    pub(super) fn attributes(&mut self, node: Option<&'n Node>) -> Vec<Attribute> {
+        let place = self.place;
+        let entries = self.entries(node, "`attributes`");
         let mut attributes = Vec::with_capacity(entries.len());
         for (key, node) in entries {
-            let place = place.attribute(&key.text);
+            self.place = place.attribute(&key.text);
             if key.text.is_empty() {
-                self.sink.error(Code::Name, key.at, place, "the name of an attribute is empty");
+                self.error(Code::Name, key.at, "the name of an attribute is empty");
                 continue;
             }
             attributes.extend(match node.kind {
-                Kind::Map(_) => self.long_attribute(key, node, place),
-                Kind::Scalar(_) | Kind::List(_) => self.short_attribute(key, node, place),
+                Kind::Map(_) => self.long_attribute(key, node),
+                Kind::Scalar(_) | Kind::List(_) => self.short_attribute(key, node),
             });
         }
+        self.place = place;
         attributes
     }
 
-    fn short_attribute(
-        &mut self,
-        key: &Key,
-        node: &'n Node,
-        place: Place<'_>,
-    ) -> Option<Attribute> {
-        let value = self.value(node, place)?;
-        match &value {
+    fn short_attribute(&mut self, key: &Key, node: &'n Node) -> Option<Attribute> {
+        let value = self.value(node)?;
+        let (code, message, hint) = match &value {
             Value::List(list) => {
-                let datatype =
-                    list.first().and_then(Datatype::of_scalar).unwrap_or(Datatype::String);
-                let hint = format!(
-                    "write the long form: `{{shape: [{}], type: {datatype}, value: […]}}`",
-                    list.len()
-                );
-                self.sink
-                    .error(
-                        Code::ShortList,
-                        node.at,
-                        place,
-                        "the short form of an attribute is a scalar",
-                    )
-                    .expected("an integer, a float or a text")
-                    .found("a list")
-                    .hint(hint);
-                None
+                let first = list.first().and_then(Datatype::of_scalar);
+                let (length, datatype) = (list.len(), first.unwrap_or(Datatype::String));
+                let message = "the short form of an attribute is a scalar";
+                let long = format!("`{{shape: [{length}], type: {datatype}, value: […]}}`");
+                (Code::ShortList, message, format!("write the long form: {long}"))
             }
             Value::Null | Value::Bool(_) => {
                 let hint = match &value {
                     Value::Bool(truth) => {
-                        format!(
-                            "write `\"{truth}\"` for the text, or `{}` for a number",
-                            i32::from(*truth)
-                        )
+                        let number = u8::from(*truth);
+                        format!("write `\"{truth}\"` for the text, or `{number}` for a number")
                     }
                     _ => "leave the attribute out, or write `\"\"` for an empty text".to_owned(),
                 };
-                self.sink
-                    .error(
-                        Code::ShortNotScalar,
-                        node.at,
-                        place,
-                        "the value of the attribute has no datatype",
-                    )
-                    .expected("an integer, a float or a text")
-                    .found(value.describe())
-                    .hint(hint);
-                None
+                (Code::ShortNotScalar, "the value of the attribute has no datatype", hint)
             }
-            _ => Attribute::short(&*key.text, value),
-        }
+            _ => return Attribute::short(&*key.text, value),
+        };
+        self.error(code, node.at, message)
+            .expected("an integer, a float or a text")
+            .found(value.describe())
+            .hint(hint);
+        None
     }
 
-    fn long_attribute(&mut self, key: &Key, node: &'n Node, place: Place<'n>) -> Option<Attribute> {
-        let map = self.map(node, place, "the attribute", "`shape`, `type` and `value`")?;
+    fn long_attribute(&mut self, key: &Key, node: &'n Node) -> Option<Attribute> {
+        let map = self.map(node, "the attribute", "`shape`, `type` and `value`")?;
         let what = "the long form of an attribute";
         let [shape, datatype, value, storage] =
-            self.fields(map, ["shape", "type", "value", "storage"], place, what);
+            self.fields(map, ["shape", "type", "value", "storage"], what);
         let hint =
             "the long form is `{shape: […], type: …, value: …}`; the short form is the bare value";
         for (name, field) in [("shape", shape), ("type", datatype), ("value", value)] {
-            if field.is_none() {
-                self.missing(name, key.at, place, "the attribute", hint);
-            }
+            self.required(field, name, key.at, "the attribute", hint);
         }
-        let shape = shape.map(|node| self.fixed_shape(node, place, "the shape of an attribute"));
-        let datatype = datatype.map(|node| self.datatype(node, place));
-        let stored = Stored {
-            owner: Owner::Attribute,
-            rank: shape.as_ref().and_then(|shape| shape.as_ref().map(Vec::len)),
-            datatype: datatype.as_ref().and_then(Option::as_ref),
-        };
-        let storage = storage.and_then(|node| self.storage(node, stored, place));
+        let shape = shape.and_then(|node| self.fixed_shape(node, "the shape of an attribute"));
+        let datatype = datatype.and_then(|node| self.datatype(node));
+        let rank = shape.as_ref().map(Vec::len);
+        let stored = Stored { owner: Owner::Attribute, rank, datatype: datatype.as_ref() };
+        let storage = storage.and_then(|node| self.storage(node, stored));
         let value_node = value?;
-        let value = self.value(value_node, place)?;
-        let (shape, datatype) = (shape??, datatype??);
+        let value = self.value(value_node)?;
+        let (shape, datatype) = (shape?, datatype?);
         let extents = shape.iter().copied().map(Some).collect();
-        self.check_value(&value, value_node, Expected { extents, datatype: &datatype }, place);
+        self.check_value(&value, value_node, Expected { extents, datatype: &datatype });
         let name = key.text.clone().into_string();
         Some(Attribute { name, shape, datatype, value, storage, short: false })
     }
 
-    pub(super) fn dimcoord(
-        &mut self,
-        key: &'n Key,
-        node: &'n Node,
-        group: &'n str,
-    ) -> Option<DimCoord> {
-        let place = Place::group(group).entity(&key.text);
-        let named = self.name(key, "a dimcoord", place);
-        let map = self.map(node, place, "the dimcoord", "`size` and `type`")?;
-        let known = ["size", "type", "value", "attributes", "storage"];
-        let [size, datatype, value, attributes, storage] =
-            self.fields(map, known, place, "a dimcoord");
-        if size.is_none() {
-            let hint =
-                "add the number of its elements: `size: 100`, or `size: null` when it can grow";
-            self.missing("size", key.at, place, "the dimcoord", hint);
-        }
-        let size = size.map(|node| self.size(node, place));
-        let datatype = self.required_type(key, datatype, place, "the dimcoord");
+    pub(super) fn dimcoord(&mut self, key: &'n Key, node: &'n Node) -> Option<DimCoord> {
+        let hint = "add the number of its elements: `size: 100`, or `size: null` when it can grow";
+        let (named, [size, datatype, value, attributes, stored_as]) =
+            self.entity(key, node, Owner::DimCoord, "size", hint)?;
+        // Without a number the size can grow.
+        let size = size.and_then(|node| {
+            if node.is_null() {
+                return Some(None);
+            }
+            let message = "malformed size of a dimcoord";
+            let expected = "an integer of at least 1, or `null`";
+            self.integer(node, 1, Code::CoordSize, message, expected).map(Some)
+        });
+        let datatype = self.element_type(key, datatype, Owner::DimCoord);
         let stored = Stored { owner: Owner::DimCoord, rank: Some(1), datatype: datatype.as_ref() };
-        let stored = storage.and_then(|node| Some((node, self.storage(node, stored, place)?)));
-        let attributes = self.attributes(attributes, place);
-        let size = size??;
-        if let Some((node, storage)) = &stored {
-            self.check_storage_size(size, storage.size, node, place);
+        let storage = stored_as.and_then(|node| self.storage(node, stored));
+        let attributes = self.attributes(attributes);
+        let size = size?;
+        let stored_size = storage.as_ref().and_then(|storage| storage.size);
+        if let (Some(node), Some(size), Some(stored)) = (stored_as, size, stored_size)
+            && stored > size
+        {
+            let at = node.entry("size").map_or(node.at, |(_, node)| node.at);
+            self.error(Code::StorageBound, at, "`storage.size` is larger than `size`")
+                .expected(format!("at most {size}"))
+                .found(stored.to_string());
         }
-        let storage = stored.map(|(_, storage)| storage);
         let (datatype, true) = (datatype?, named) else { return None };
         let value = match value {
             None => None,
             Some(node) => {
-                let value = self.value(node, place)?;
-                let extent = storage.as_ref().and_then(|storage| storage.size).or(size);
-                let expected = Expected { extents: vec![extent], datatype: &datatype };
-                self.check_value(&value, node, expected, place);
+                let value = self.value(node)?;
+                let extents = vec![stored_size.or(size)];
+                self.check_value(&value, node, Expected { extents, datatype: &datatype });
                 Some(value)
             }
         };
         let name = key.text.clone().into_string();
         Some(DimCoord { name, size, datatype, value, attributes, storage })
-    }
-
-    /// `Some(None)` is a size that can grow.
-    #[expect(clippy::option_option, reason = "malformed, unlimited and fixed are three answers")]
-    fn size(&mut self, node: &'n Node, place: Place<'_>) -> Option<Option<u64>> {
-        if node.is_null() {
-            return Some(None);
-        }
-        let size = self.value(node, place)?.as_integer().and_then(|size| u64::try_from(size).ok());
-        if let Some(size @ 1..) = size {
-            return Some(Some(size));
-        }
-        self.sink
-            .error(Code::CoordSize, node.at, place, "malformed size of a dimcoord")
-            .expected("an integer of at least 1, or `null`")
-            .found(node.describe());
-        None
-    }
-
-    fn check_storage_size(
-        &mut self,
-        size: Option<u64>,
-        stored: Option<u64>,
-        node: &Node,
-        place: Place<'_>,
-    ) {
-        let (Some(size), Some(stored)) = (size, stored) else { return };
-        if stored > size {
-            let at = node.entry("size").map_or(node.at, |(_, node)| node.at);
-            self.sink
-                .error(Code::StorageBound, at, place, "`storage.size` is larger than `size`")
-                .expected(format!("at most {size}"))
-                .found(stored.to_string());
-        }
     }
 
     pub(super) fn ndarray(
@@ -194,29 +154,19 @@ impl<'n> Reader<'n, '_, '_> {
         node: &'n Node,
         group: &'n str,
     ) -> Option<(Ndarray, Site<'n>)> {
-        let place = Place::group(group).entity(&key.text);
-        let named = self.name(key, "an ndarray", place);
-        let map = self.map(node, place, "the ndarray", "`shape` and `type`")?;
-        let known = ["shape", "type", "value", "attributes", "storage"];
-        let [shape_node, datatype, value, attributes, storage] =
-            self.fields(map, known, place, "an ndarray");
-        if shape_node.is_none() {
-            let hint = "add its extents: `shape: [10, 20]`, or `shape: []` for a scalar";
-            self.missing("shape", key.at, place, "the ndarray", hint);
-        }
-        let shape = shape_node.and_then(|node| self.shape(node, place));
-        let datatype = self.required_type(key, datatype, place, "the ndarray");
-        let stored = Stored {
-            owner: Owner::Ndarray,
-            rank: shape.as_ref().map(Vec::len),
-            datatype: datatype.as_ref(),
-        };
-        let stored = storage.and_then(|node| self.storage(node, stored, place));
-        let attributes = self.attributes(attributes, place);
+        let hint = "add its extents: `shape: [10, 20]`, or `shape: []` for a scalar";
+        let (named, [shape_node, datatype, value, attributes, storage]) =
+            self.entity(key, node, Owner::Ndarray, "shape", hint)?;
+        let shape = shape_node.and_then(|node| self.shape(node));
+        let datatype = self.element_type(key, datatype, Owner::Ndarray);
+        let rank = shape.as_ref().map(Vec::len);
+        let stored = Stored { owner: Owner::Ndarray, rank, datatype: datatype.as_ref() };
+        let stored = storage.and_then(|node| self.storage(node, stored));
+        let attributes = self.attributes(attributes);
         let site = Site { group, key, shape: shape_node?, value, storage };
         let value = match value {
             None => Some(None),
-            Some(node) => self.value(node, place).map(Some),
+            Some(node) => self.value(node).map(Some),
         };
         let shape = shape?;
         let (Some(datatype), Some(value), true) = (datatype, value, named) else {
@@ -227,23 +177,39 @@ impl<'n> Reader<'n, '_, '_> {
         Some((Ndarray { name, shape, datatype, value, attributes, storage: stored }, site))
     }
 
-    fn required_type(
+    /// Whether the name can be one, and the fields: extents, type, value, attributes and storage.
+    fn entity(
+        &mut self,
+        key: &Key,
+        node: &'n Node,
+        owner: Owner,
+        extents: &'static str,
+        hint: &str,
+    ) -> Option<(bool, [Option<&'n Node>; 5])> {
+        let [an, the] = owner.words();
+        let named = self.name(key, an);
+        let map = self.map(node, the, &format!("`{extents}` and `type`"))?;
+        let known = [extents, "type", "value", "attributes", "storage"];
+        let fields = self.fields(map, known, an);
+        let [first, ..] = fields;
+        self.required(first, extents, key.at, the, hint);
+        Some((named, fields))
+    }
+
+    fn element_type(
         &mut self,
         key: &Key,
         node: Option<&'n Node>,
-        place: Place<'_>,
-        what: &str,
+        owner: Owner,
     ) -> Option<Datatype> {
-        let Some(node) = node else {
-            let hint = "add the type of its elements, such as `type: float64`";
-            self.missing("type", key.at, place, what, hint);
-            return None;
-        };
-        self.datatype(node, place)
+        let ([_, the], hint) =
+            (owner.words(), "add the type of its elements, such as `type: float64`");
+        let node = self.required(node, "type", key.at, the, hint)?;
+        self.datatype(node)
     }
 
     /// Names are parts of paths.
-    fn name(&mut self, key: &Key, what: &str, place: Place<'_>) -> bool {
+    fn name(&mut self, key: &Key, what: &str) -> bool {
         let fault = match &*key.text {
             "" => "is empty",
             "." | ".." => "is `.` or `..`",
@@ -251,15 +217,163 @@ impl<'n> Reader<'n, '_, '_> {
             _ => return true,
         };
         let hint = key.text.rsplit_once('/').map(|(group, name)| {
-            format!(
-                "{} belongs into the group {}",
-                quote(name),
-                quote(&format!("/{}", group.trim_matches('/')))
-            )
+            let group = quote(&format!("/{}", group.trim_matches('/')));
+            format!("{} belongs into the group {group}", quote(name))
         });
-        self.sink
-            .error(Code::Name, key.at, place, format!("the name of {what} {fault}"))
-            .maybe_hint(hint);
+        self.error(Code::Name, key.at, format!("the name of {what} {fault}")).maybe_hint(hint);
         false
+    }
+}
+
+const STORAGE_KEYS: [&str; 8] =
+    ["shape", "size", "chunk", "filter", "endian", "charset", "fillvalue", "order"];
+
+/// `storage`: how a file holds an entity.
+impl<'n> Reader<'n, '_, '_> {
+    /// Reads what it can: a key that is wrong is reported and left out.
+    fn storage(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Storage> {
+        if node.is_null() {
+            return None;
+        }
+        let map = self.map(node, "`storage`", "keys such as `endian` or `filter`")?;
+        let mut storage = Storage::default();
+        for (key, node) in map.iter() {
+            match &*key.text {
+                "shape" => {
+                    self.storage_place(key, stored.owner, Owner::Ndarray);
+                    storage.shape = self.ranked(node, stored, "`storage.shape`");
+                }
+                "size" => {
+                    self.storage_place(key, stored.owner, Owner::DimCoord);
+                    let (message, expected) =
+                        ("malformed `storage.size`", "an integer, at least 0");
+                    storage.size = self.integer(node, 0, Code::Extent, message, expected);
+                }
+                "chunk" => storage.chunk = self.chunk(node, stored),
+                "filter" => storage.filter = self.filter(node).unwrap_or_default(),
+                "endian" => {
+                    let choices =
+                        [Endian::Little, Endian::Big].map(|endian| (endian.word(), endian));
+                    let aliases = [("le", "little"), ("<", "little"), ("be", "big"), (">", "big")];
+                    let message = "unknown byte order";
+                    storage.endian = self.choice(node, choices, &aliases, Code::Endian, message);
+                }
+                "charset" => storage.charset = self.text(node, "`charset`"),
+                "fillvalue" => storage.fillvalue = self.fill_value(node, stored),
+                "order" => storage.order = self.order(key, node, stored.owner).unwrap_or_default(),
+                other => {
+                    let message = format!("unknown storage key {}", quote(other));
+                    self.sink
+                        .warning(Code::StorageKey, key.at, self.place, message)
+                        .expected(one_of(&STORAGE_KEYS))
+                        .maybe_hint(hint(other, STORAGE_KEYS));
+                    if let Some(value) = self.value(node) {
+                        storage.other.push((other.to_owned(), value));
+                    }
+                }
+            }
+        }
+        Some(storage)
+    }
+
+    /// Warns of a key that only another kind of entity has.
+    fn storage_place(&mut self, key: &Key, owner: Owner, right: Owner) {
+        if owner == right {
+            return;
+        }
+        let [an, _] = owner.words();
+        let hint = match owner {
+            _ if &*key.text == "order" => None,
+            Owner::Ndarray => Some("the extents of an ndarray in the file are its `shape`"),
+            Owner::DimCoord => Some("the extent of a dimcoord in the file is its `size`"),
+            Owner::Attribute => None,
+        };
+        let message = format!("`{}` means nothing in the storage of {an}", key.text);
+        self.sink
+            .warning(Code::StoragePlace, key.at, self.place, message)
+            .maybe_hint(hint.map(str::to_owned));
+    }
+
+    fn ranked(&mut self, node: &'n Node, stored: Stored<'_>, what: &str) -> Option<Vec<u64>> {
+        let numbers = self.numbers(node, what)?;
+        if let Some(rank) = stored.rank
+            && numbers.len() != rank
+        {
+            self.error(Code::StorageRank, node.at, format!("{what} has the wrong length"))
+                .expected(count(rank, "extent"))
+                .found(count(numbers.len(), "extent"));
+            return None;
+        }
+        Some(numbers)
+    }
+
+    fn chunk(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Vec<u64>> {
+        let before = self.sink.len();
+        let chunk = self.ranked(node, stored, "`storage.chunk`");
+        // The zeros of a list of the wrong length are reported, too.
+        let Kind::List(list) = &node.kind else { return None };
+        for node in list {
+            if node.value().is_ok_and(|value| value.as_integer() == Some(0)) {
+                self.error(Code::Extent, node.at, "the extent of a chunk is not positive")
+                    .expected("an integer, at least 1")
+                    .found("0");
+            }
+        }
+        chunk.filter(|_| self.sink.len() == before)
+    }
+
+    fn filter(&mut self, node: &'n Node) -> Option<Vec<Value>> {
+        let Kind::List(list) = &node.kind else {
+            let is_one = matches!(node.kind, Kind::Scalar(_)) && !node.is_null();
+            let list = quote(&format!("[{}]", node.word()));
+            self.refuse(Code::Filter, node, "`filter` is a list", "a list of filters")
+                .maybe_hint(is_one.then(|| format!("a single filter is a list, too: {list}")));
+            return None;
+        };
+        let mut filters = Vec::with_capacity(list.len());
+        for node in list {
+            let value = self.value(node)?;
+            if matches!(value, Value::String(_) | Value::Map(_)) {
+                filters.push(value);
+            } else {
+                let expected = "the name of a filter, or a mapping with its parameters";
+                self.refuse(Code::Filter, node, "malformed filter", expected);
+            }
+        }
+        Some(filters)
+    }
+
+    fn order(&mut self, key: &Key, node: &'n Node, owner: Owner) -> Option<Order> {
+        /// Words of others for the two orders that they have.
+        const ALIASES: [(&str, &str); 8] = [
+            ("c", "row"),
+            ("row-major", "row"),
+            ("rowmajor", "row"),
+            ("f", "column"),
+            ("fortran", "column"),
+            ("column-major", "column"),
+            ("col", "column"),
+            ("colmajor", "column"),
+        ];
+        if self.strict {
+            let message = "`storage.order` is not a key of NDL 0.6.1";
+            self.error(Code::Extension, key.at, message);
+            return None;
+        }
+        let choices = Order::ALL.map(|order| (order.word(), order));
+        let message = "unknown order of dimensions";
+        let order = self.choice(node, choices, &ALIASES, Code::Order, message)?;
+        self.storage_place(key, owner, Owner::Ndarray);
+        Some(order)
+    }
+
+    fn fill_value(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Value> {
+        let value = self.value(node)?;
+        if let Some(Err(fault)) = stored.datatype.map(|datatype| scalar(&value, datatype)) {
+            let message = "the fill value does not fit the datatype";
+            self.refuse(Code::FillValue, node, message, fault.expected).maybe_hint(fault.hint);
+            return None;
+        }
+        Some(value)
     }
 }

@@ -3,24 +3,22 @@
 
 mod datatype;
 mod entity;
-mod shape;
-mod storage;
 
-pub(super) use self::storage::{child, count};
-use super::diagnostic::{Code, Place, Sink, quote};
+use super::diagnostic::{Code, Diagnostic, Place, Sink, hint, quote};
 use super::model::{Document, Extent, Form, Group, Value};
 use super::node::{Key, Kind, Map, Node, Range};
-use super::suggest;
 use super::validate::Target;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
 
-/// Reads a tree; what it finds on the way that only the whole document can judge is kept beside.
+/// Reads a tree; what only the whole document can judge is kept for later.
 #[derive(Debug)]
 pub(super) struct Reader<'n, 'k, 's> {
     pub(super) sink: &'k mut Sink<'s>,
     /// Whether words of ours are refused.
-    pub(super) strict: bool,
+    strict: bool,
+    /// What is being read, which findings name.
+    pub(super) place: Place<'n>,
     /// For each ndarray of the document, in its order.
     pub(super) sites: Vec<Site<'n>>,
     /// Shapes of ndarrays that could not be read otherwise.
@@ -47,24 +45,154 @@ impl<'n> Site<'n> {
     }
 }
 
+/// Helpers of everything that is read.
 impl<'n, 'k, 's> Reader<'n, 'k, 's> {
     pub(super) fn new(sink: &'k mut Sink<'s>, strict: bool) -> Self {
-        let (sites, stray) = (Vec::new(), Vec::new());
-        Self { sink, strict, sites, stray, targets: Vec::new(), broken: Vec::new() }
+        let (sites, stray, targets, broken) = <_>::default();
+        Self { sink, strict, place: Place::default(), sites, stray, targets, broken }
     }
 
+    /// Reports an error; the answer takes expected, found and hint.
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        at: Range,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.sink.error(code, at, self.place, message)
+    }
+
+    /// Reports a value that is not what is expected.
+    pub(super) fn refuse(
+        &mut self,
+        code: Code,
+        node: &Node,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.error(code, node.at, message).expected(expected).found(node.describe())
+    }
+
+    fn wrong_kind(&mut self, node: &Node, what: &str, expected: &str) -> &mut Diagnostic {
+        self.refuse(Code::WrongKind, node, format!("{what} is of the wrong kind"), expected)
+    }
+
+    /// The entries of a mapping from names to entities; left empty it has none.
+    fn entries(&mut self, node: Option<&'n Node>, what: &str) -> std::slice::Iter<'n, (Key, Node)> {
+        let map = node
+            .filter(|node| !node.is_null())
+            .and_then(|node| self.map(node, what, "a name for each entity"));
+        map.map(Map::iter).unwrap_or_default()
+    }
+
+    fn map(&mut self, node: &'n Node, what: &str, keys: &str) -> Option<&'n Map> {
+        if let Kind::Map(map) = &node.kind {
+            return Some(map);
+        }
+        self.wrong_kind(node, what, &format!("a mapping with {keys}"));
+        None
+    }
+
+    /// The values of the keys a mapping may have; reports the others.
+    fn fields<const N: usize>(
+        &mut self,
+        map: &'n Map,
+        known: [&'static str; N],
+        what: &str,
+    ) -> [Option<&'n Node>; N] {
+        for (key, _) in map.iter().filter(|(key, _)| !known.contains(&&*key.text)) {
+            let message = format!("unknown key {} in {what}", quote(&key.text));
+            let finding = self.error(Code::UnknownKey, key.at, message);
+            finding.expected(one_of(&known)).maybe_hint(hint(&key.text, known));
+        }
+        known.map(|key| map.entry(key).map(|(_, node)| node))
+    }
+
+    /// The value of a key that what begins at `at` has to have.
+    fn required(
+        &mut self,
+        node: Option<&'n Node>,
+        key: &str,
+        at: Range,
+        what: &str,
+        hint: &str,
+    ) -> Option<&'n Node> {
+        if node.is_none() {
+            let message = format!("{what} has no `{key}`");
+            self.error(Code::MissingKey, at, message).expected(format!("`{key}`")).hint(hint);
+        }
+        node
+    }
+
+    /// What a node says; reports a number that cannot be held.
+    fn value(&mut self, node: &Node) -> Option<Value> {
+        let too_large = |at| {
+            self.error(Code::NumberRange, at, "the number is too large")
+                .expected("an integer of 64 bits, or a float within the range of `float64`")
+                .hint("quote it when it is a text");
+        };
+        node.value().map_err(too_large).ok()
+    }
+
+    /// An integer of at least `least`.
+    fn integer(
+        &mut self,
+        node: &Node,
+        least: u64,
+        code: Code,
+        message: &str,
+        expected: &str,
+    ) -> Option<u64> {
+        let number = self.value(node)?.as_integer().and_then(|number| u64::try_from(number).ok());
+        let number = number.filter(|number| *number >= least);
+        if number.is_none() {
+            self.refuse(code, node, message, expected);
+        }
+        number
+    }
+
+    /// The text of a string.
+    fn text(&mut self, node: &'n Node, what: &str) -> Option<String> {
+        if let Value::String(text) = self.value(node)? {
+            return Some(text);
+        }
+        self.wrong_kind(node, what, "a text").hint("quotes make it one");
+        None
+    }
+
+    /// One of a few words; `aliases` are words of others for them.
+    fn choice<T: Copy, const N: usize>(
+        &mut self,
+        node: &'n Node,
+        choices: [(&'static str, T); N],
+        aliases: &[(&str, &str)],
+        code: Code,
+        message: &str,
+    ) -> Option<T> {
+        let word = node.word();
+        if let Some((_, choice)) = choices.iter().find(|(known, _)| *known == word) {
+            return Some(*choice);
+        }
+        let (words, folded) = (choices.map(|(word, _)| word), word.to_lowercase());
+        let hint = match aliases.iter().find(|(alias, _)| *alias == folded) {
+            Some((_, meant)) => Some(format!("did you mean `{meant}`?")),
+            None => hint(word, words),
+        };
+        self.refuse(code, node, message, one_of(&words)).maybe_hint(hint);
+        None
+    }
+}
+
+/// The frame of a document: groups and sections.
+impl<'n> Reader<'n, '_, '_> {
     /// Reads the document; `None` when it is no mapping.
     pub(super) fn document(&mut self, root: &'n Node) -> Option<Document> {
         let Kind::Map(map) = &root.kind else {
-            let message = "a document is a mapping";
-            let finding = self.sink.error(Code::WrongKind, root.at, Place::default(), message);
-            finding.expected(
-                "`attributes`, `dimcoords`, `ndarrays`, or groups such as `/` and `/a/b`",
-            );
+            let expected =
+                "`attributes`, `dimcoords`, `ndarrays`, or groups such as `/` and `/a/b`";
+            let finding = self.refuse(Code::WrongKind, root, "a document is a mapping", expected);
             if root.is_null() {
                 finding.found("an empty document").hint("a document without content is `{}`");
-            } else {
-                finding.found(root.describe());
             }
             return None;
         };
@@ -77,37 +205,26 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
             if !key.text.starts_with('/') {
                 self.not_a_group(key, body, first);
             } else if self.group_path(key) {
+                self.place = Place::group(&key.text);
                 groups.extend(self.group(&key.text, body));
+                self.place = Place::default();
             }
         }
         Some(Document { form: Form::Grouped, groups })
     }
 
-    /// The node of a part that stands alone: the value of the one key, or the whole text.
-    pub(super) fn fragment(&mut self, root: &'n Node, key: &'static str) -> &'n Node {
-        let (Kind::Map(map), Some((_, node))) = (&root.kind, root.entry(key)) else { return root };
-        self.fields(map, [key], Place::default(), "the text");
-        node
-    }
-
     fn flat(&mut self, map: &'n Map) -> Document {
-        for (key, body) in map.iter() {
-            if SECTIONS.contains(&&*key.text) {
-                continue;
-            }
-            let named = quote(&key.text);
+        let is_section = |(key, _): &&(Key, Node)| SECTIONS.contains(&&*key.text);
+        for (key, body) in map.iter().filter(|entry| !is_section(entry)) {
             let hint = if SECTIONS.iter().any(|section| body.entry(section).is_some()) {
-                Some(format!(
-                    "a group has a path that begins with `/`: {}",
-                    quote(&format!("/{}", key.text))
-                ))
+                let path = quote(&format!("/{}", key.text));
+                Some(format!("a group has a path that begins with `/`: {path}"))
             } else if matches!(&*key.text, "type" | "shape" | "value") {
                 Some("an array stands under `ndarrays` and its name".to_owned())
             } else {
-                suggest::hint(&key.text, SECTIONS)
+                hint(&key.text, SECTIONS)
             };
-            self.sink
-                .error(Code::UnknownKey, key.at, Place::default(), format!("unknown key {named}"))
+            self.error(Code::UnknownKey, key.at, format!("unknown key {}", quote(&key.text)))
                 .expected("`attributes`, `dimcoords` or `ndarrays`, or groups such as `/a`")
                 .maybe_hint(hint);
         }
@@ -119,19 +236,14 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
         let named = quote(&key.text);
         if SECTIONS.contains(&&*key.text) {
             let line = self.sink.line(first.at);
-            let message = format!("{named} stands beside groups");
-            self.sink
-                .error(Code::MixedForms, key.at, Place::default(), message)
+            self.error(Code::MixedForms, key.at, format!("{named} stands beside groups"))
                 .expected("either groups or the content of the root group")
                 .hint(format!("move it under `/`; the first group is on line {line}"));
             return;
         }
-        let hint = match &body.kind {
-            Kind::Map(_) => Some(format!("write {}", quote(&format!("/{}", key.text)))),
-            _ => None,
-        };
-        self.sink
-            .error(Code::GroupPath, key.at, Place::default(), format!("{named} is no group path"))
+        let is_map = matches!(body.kind, Kind::Map(_));
+        let hint = is_map.then(|| format!("write {}", quote(&format!("/{}", key.text))));
+        self.error(Code::GroupPath, key.at, format!("{named} is no group path"))
             .expected("a path that begins with `/`")
             .maybe_hint(hint);
     }
@@ -151,13 +263,7 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
         };
         let parts: Vec<&str> =
             path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-        self.sink
-            .error(
-                Code::GroupPath,
-                key.at,
-                Place::default(),
-                format!("the path {} {fault}", quote(path)),
-            )
+        self.error(Code::GroupPath, key.at, format!("the path {} {fault}", quote(path)))
             .hint(format!("write {}", quote(&format!("/{}", parts.join("/")))));
         false
     }
@@ -166,143 +272,146 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
         if body.is_null() {
             return Some(Group::new(path));
         }
-        let place = Place::group(path);
-        let map = self.map(body, place, "a group", "`attributes`, `dimcoords` and `ndarrays`")?;
+        let map = self.map(body, "a group", "`attributes`, `dimcoords` and `ndarrays`")?;
         // Reports the other keys; `sections` looks for these again.
-        self.fields(map, SECTIONS, place, "a group");
+        self.fields(map, SECTIONS, "a group");
         Some(self.sections(map, path))
     }
 
     fn sections(&mut self, map: &'n Map, path: &'n str) -> Group {
         let place = Place::group(path);
+        self.place = place;
         let [attributes, dimcoords, ndarrays] =
             SECTIONS.map(|section| map.entry(section).map(|(_, node)| node));
-        let attributes = self.attributes(attributes, place);
+        let attributes = self.attributes(attributes);
         let mut group = Group { path: path.to_owned(), attributes, ..Group::default() };
-        for (key, node) in self.entries(dimcoords, place, "`dimcoords`") {
-            match self.dimcoord(key, node, path) {
+        for (key, node) in self.entries(dimcoords, "`dimcoords`") {
+            self.place = place.entity(&key.text);
+            match self.dimcoord(key, node) {
                 Some(dimcoord) => group.dimcoords.push(dimcoord),
                 None => self.broken.push((path, &key.text)),
             }
+            self.place = place;
         }
-        for (key, node) in self.entries(ndarrays, place, "`ndarrays`") {
+        for (key, node) in self.entries(ndarrays, "`ndarrays`") {
+            self.place = place.entity(&key.text);
             if let Some((ndarray, site)) = self.ndarray(key, node, path) {
                 group.ndarrays.push(ndarray);
                 self.sites.push(site);
             }
-        }
-        self.names_once(dimcoords, ndarrays, place);
-        group
-    }
-
-    /// A path means one thing: an array and a coordinate cannot share it.
-    fn names_once(
-        &mut self,
-        dimcoords: Option<&'n Node>,
-        ndarrays: Option<&'n Node>,
-        place: Place<'_>,
-    ) {
-        let (Some(dimcoords), Some(Node { kind: Kind::Map(ndarrays), .. })) = (dimcoords, ndarrays)
-        else {
-            return;
-        };
-        for (key, _) in ndarrays.iter() {
-            if let Some((first, _)) = dimcoords.entry(&key.text) {
+            // A path means one thing: an array and a coordinate cannot share it.
+            if let Some((first, _)) = dimcoords.and_then(|coords| coords.entry(&key.text)) {
                 let line = self.sink.line(first.at);
                 let message = format!("{} is a dimcoord and an ndarray", quote(&key.text));
-                self.sink
-                    .error(Code::NameTwice, key.at, place.entity(&key.text), message)
+                self.error(Code::NameTwice, key.at, message)
                     .expected("one entity for each path")
                     .hint(format!("the dimcoord is on line {line}"));
             }
+            self.place = place;
         }
+        self.place = Place::default();
+        group
+    }
+}
+
+/// Shapes and other lists of extents.
+impl<'n> Reader<'n, '_, '_> {
+    /// The shape of an ndarray: integers, `null` and names of dimcoords.
+    pub(super) fn shape(&mut self, node: &'n Node) -> Option<Vec<Extent>> {
+        let list = self.extents(node, "the shape")?;
+        let shape: Vec<_> = list.iter().map(|node| self.extent(node)).collect();
+        let shape = shape.into_iter().collect::<Option<Vec<_>>>()?;
+        let fixed = shape.iter().filter_map(|extent| match extent {
+            Extent::Fixed(size) => Some(*size),
+            Extent::Unlimited | Extent::Coord(_) => None,
+        });
+        self.check_count(fixed, node)?;
+        Some(shape)
     }
 
-    /// The entries of a mapping from names to entities; left empty it has none.
-    fn entries(
-        &mut self,
-        node: Option<&'n Node>,
-        place: Place<'_>,
-        what: &str,
-    ) -> std::slice::Iter<'n, (Key, Node)> {
-        let map = node
-            .filter(|node| !node.is_null())
-            .and_then(|node| self.map(node, place, what, "a name for each entity"));
-        map.map(Map::iter).unwrap_or_default()
+    /// A shape of integers alone.
+    fn fixed_shape(&mut self, node: &'n Node, what: &str) -> Option<Vec<u64>> {
+        let shape = self.numbers(node, what)?;
+        self.check_count(shape.iter().copied(), node)?;
+        Some(shape)
     }
 
-    fn map(&mut self, node: &'n Node, place: Place<'_>, what: &str, keys: &str) -> Option<&'n Map> {
-        if let Kind::Map(map) = &node.kind {
-            return Some(map);
+    /// A list of extents that are integers.
+    fn numbers(&mut self, node: &'n Node, what: &str) -> Option<Vec<u64>> {
+        let list = self.extents(node, what)?;
+        let number = |node| match self.extent(node)? {
+            Extent::Fixed(size) => Some(size),
+            Extent::Unlimited | Extent::Coord(_) => {
+                let message = format!("{what} holds integers only");
+                self.refuse(Code::ExtentKind, node, message, "an integer, at least 0");
+                None
+            }
+        };
+        let numbers: Vec<_> = list.iter().map(number).collect();
+        numbers.into_iter().collect()
+    }
+
+    fn extents(&mut self, node: &'n Node, what: &str) -> Option<&'n [Node]> {
+        if let Kind::List(list) = &node.kind {
+            return Some(list);
         }
-        self.wrong_kind(node, place, what, &format!("a mapping with {keys}"));
+        let hint = match node.value() {
+            Ok(Value::Int(_) | Value::UInt(_) | Value::String(_)) => {
+                let text = node.describe();
+                let text = text.rsplit(' ').next().unwrap_or_default().replace('`', "");
+                format!("a shape of one dimension is a list, too: `[{text}]`")
+            }
+            _ => "the shape of a scalar is `[]`".to_owned(),
+        };
+        self.wrong_kind(node, what, "a list of extents").hint(hint);
         None
     }
 
-    fn wrong_kind(
-        &mut self,
-        node: &Node,
-        place: Place<'_>,
-        what: &str,
-        expected: &str,
-    ) -> &mut super::Diagnostic {
-        self.sink
-            .error(Code::WrongKind, node.at, place, format!("{what} is of the wrong kind"))
-            .expected(expected)
-            .found(node.describe())
-    }
-
-    /// The values of the keys a mapping may have; reports the others.
-    fn fields<const N: usize>(
-        &mut self,
-        map: &'n Map,
-        known: [&'static str; N],
-        place: Place<'_>,
-        what: &str,
-    ) -> [Option<&'n Node>; N] {
-        let mut nodes = [None; N];
-        for (key, node) in map.iter() {
-            let slot = known.iter().zip(&mut nodes).find(|(name, _)| ***name == *key.text);
-            if let Some((_, slot)) = slot {
-                *slot = Some(node);
-                continue;
+    fn extent(&mut self, node: &'n Node) -> Option<Extent> {
+        let value = self.value(node)?;
+        match (value.as_integer().map(u64::try_from), value) {
+            (Some(Ok(size)), _) => Some(Extent::Fixed(size)),
+            (_, Value::Null) => Some(Extent::Unlimited),
+            (_, Value::String(name)) => self.coord(name, node),
+            _ => {
+                let expected = "an integer of at least 0, `null` or the name of a dimcoord";
+                self.refuse(Code::Extent, node, "malformed extent", expected);
+                None
             }
-            let message = format!("unknown key {} in {what}", quote(&key.text));
-            self.sink
-                .error(Code::UnknownKey, key.at, place, message)
-                .expected(one_of(&known))
-                .maybe_hint(suggest::hint(&key.text, known));
         }
-        nodes
     }
 
-    /// Reports a key that is missing from what begins at `at`.
-    fn missing(&mut self, key: &str, at: Range, place: Place<'_>, what: &str, hint: &str) {
-        self.sink
-            .error(Code::MissingKey, at, place, format!("{what} has no `{key}`"))
-            .expected(format!("`{key}`"))
-            .hint(hint);
+    fn coord(&mut self, name: String, node: &'n Node) -> Option<Extent> {
+        let is_absolute = name.starts_with('/');
+        let is_relative_path = !is_absolute && name.contains('/');
+        let mut parts = name.split('/').skip(usize::from(is_absolute));
+        let fault = if name.is_empty() {
+            "the name of a dimcoord is empty"
+        } else if is_relative_path {
+            "a path to a dimcoord begins with `/`"
+        } else if parts.any(|part| matches!(part, "" | "." | "..")) {
+            "the path to a dimcoord has an empty, `.` or `..` part"
+        } else {
+            return Some(Extent::Coord(name));
+        };
+        let hint = is_relative_path.then(|| format!("write {}", quote(&format!("/{name}"))));
+        let expected = "a name, or a path from the root such as `/a/b`";
+        self.refuse(Code::CoordPath, node, fault, expected).maybe_hint(hint);
+        None
     }
 
-    /// What a node says; reports a number that cannot be held.
-    pub(super) fn value(&mut self, node: &Node, place: Place<'_>) -> Option<Value> {
-        node.value().map_err(|at| self.number_range(at, place)).ok()
-    }
-
-    fn number_range(&mut self, at: Range, place: Place<'_>) {
-        self.sink
-            .error(Code::NumberRange, at, place, "the number is too large")
-            .expected("an integer of 64 bits, or a float within the range of `float64`")
-            .hint("quote it when it is a text");
-    }
-
-    /// The text of a string.
-    fn text(&mut self, node: &'n Node, place: Place<'_>, what: &str) -> Option<String> {
-        let value = self.value(node, place)?;
-        if let Value::String(text) = value {
-            return Some(text);
+    fn check_count(
+        &mut self,
+        mut extents: impl Iterator<Item = u64> + Clone,
+        node: &Node,
+    ) -> Option<()> {
+        if extents.clone().any(|extent| extent == 0)
+            || extents.try_fold(1_u64, u64::checked_mul).is_some()
+        {
+            return Some(());
         }
-        self.wrong_kind(node, place, what, "a text").hint("quotes make it one");
+        self.error(Code::ShapeSize, node.at, "the shape has too many elements")
+            .expected("fewer than 2^64");
         None
     }
 }

@@ -1,0 +1,573 @@
+//! Rules over the whole document: how long dimcoords are, whether values fit, and where references lead.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::datatype::{Datatype, Integer};
+use super::diagnostic::{Code, Diagnostic, Place, Severity, count, hint, quote};
+use super::model::{Document, Entity, Extent, Group, Index, Ndarray, Value, ancestors, split_path};
+use super::node::{Kind, Node, child};
+use super::parse::{Reader, Site};
+use super::source::Span;
+
+/// The references that the document itself cannot satisfy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Unresolved {
+    pub(super) coords: Vec<CoordReference>,
+    pub(super) targets: Vec<TargetReference>,
+}
+
+/// An extent that names a dimcoord which the document does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoordReference {
+    /// The path of the group of the ndarray.
+    pub group: String,
+    /// The ndarray.
+    pub ndarray: String,
+    /// Which extent, from 0.
+    pub axis: usize,
+    /// The name or path as written.
+    pub name: String,
+    /// The place of the extent.
+    pub span: Span,
+}
+
+impl CoordReference {
+    /// The finding, for whoever could not satisfy the reference either; `known` are the names and
+    /// paths that could have been meant.
+    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        let message = format!("there is no dimcoord {}", quote(&self.name));
+        let mut finding = Diagnostic::new(Code::UnresolvedCoord, self.span, message);
+        finding.entity = Place::group(&self.group).entity(&self.ndarray).text();
+        let expected = match self.name.strip_prefix('/') {
+            Some(_) => "a dimcoord of this path".to_owned(),
+            None if self.group == "/" => "a dimcoord in the group `/`".to_owned(),
+            None => format!("a dimcoord in the group {} or one above it", quote(&self.group)),
+        };
+        finding.expected(expected).maybe_hint(hint(&self.name, known));
+        finding
+    }
+}
+
+/// The path of an object (a group, dimcoord or ndarray) that the document does not hold, in a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetReference {
+    /// What holds the value, as in [`Diagnostic::entity`].
+    pub entity: String,
+    /// The path as written.
+    pub target: String,
+    /// The place of the path.
+    pub span: Span,
+}
+
+impl TargetReference {
+    /// The finding, for whoever could not satisfy the reference either; `known` are the paths that
+    /// could have been meant.
+    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        let message = format!("there is no object {}", quote(&self.target));
+        let mut finding = Diagnostic::new(Code::UnresolvedTarget, self.span, message);
+        finding.entity = Some(self.entity.clone());
+        finding
+            .expected("the path of a group, dimcoord or ndarray")
+            .maybe_hint(hint(&self.target, known));
+        finding
+    }
+}
+
+/// A reference in a value, to be followed when the whole document is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'n> {
+    place: Place<'n>,
+    path: &'n Node,
+    /// The whole of a region.
+    region: Option<&'n Node>,
+}
+
+/// Checks what the reader kept for later.
+pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unresolved {
+    let mut unresolved = Unresolved::default();
+    let index = document.index();
+    let broken: HashSet<(&str, &str)> = reader.broken.iter().copied().collect();
+    let sites = std::mem::take(&mut reader.sites);
+    for ((group, ndarray), site) in document.ndarrays().zip(sites) {
+        reader.place = site.place();
+        let storage = ndarray.storage.as_ref();
+        let stored_shape = storage.and_then(|storage| storage.shape.as_deref());
+        let chunk = storage.and_then(|storage| storage.chunk.as_deref());
+        let mut extents = Vec::with_capacity(ndarray.shape.len());
+        for (axis, extent) in ndarray.shape.iter().enumerate() {
+            // Only what cannot grow bounds its chunks.
+            let (known, fixed) = match extent {
+                Extent::Fixed(size) => (Some(*size), Some(*size)),
+                Extent::Unlimited => (None, None),
+                Extent::Coord(name) => {
+                    reader.follow(site, axis, name, &index, &broken, &mut unresolved);
+                    let coord = index.resolve_coord(&group.path, name);
+                    coord.map_or((None, None), |(_, coord)| (coord.known_size(), coord.size))
+                }
+            };
+            let message = "the extent in the file is larger than the declared one";
+            reader.check_bound(site, "shape", stored_shape, axis, known, message);
+            // A chunk has at least one element, even of an array that has none.
+            let fixed = fixed.map(|bound| bound.max(1));
+            let message = "the chunk is larger than the array";
+            if let Some(finding) = reader.check_bound(site, "chunk", chunk, axis, fixed, message) {
+                finding.severity = Severity::Warning;
+            }
+            extents.push(known);
+        }
+        if let (Some(value), Some(node)) = (&ndarray.value, site.value) {
+            // What is given is what the file holds.
+            if let Some(shape) = stored_shape {
+                extents = shape.iter().copied().map(Some).collect();
+            }
+            reader.check_value(value, node, Expected { extents, datatype: &ndarray.datatype });
+        }
+    }
+    // What is wrong with an ndarray otherwise does not hide its references.
+    for (site, shape) in std::mem::take(&mut reader.stray) {
+        for (axis, extent) in shape.iter().enumerate() {
+            if let Extent::Coord(name) = extent {
+                reader.follow(site, axis, name, &index, &broken, &mut unresolved);
+            }
+        }
+    }
+    reader.references(document, &index, &broken, &mut unresolved);
+    unresolved
+}
+
+fn is_broken(broken: &HashSet<(&str, &str)>, group: &str, name: &str) -> bool {
+    if broken.is_empty() {
+        return false;
+    }
+    match split_path(name) {
+        Some(absolute) => broken.contains(&absolute),
+        None => ancestors(group).any(|group| broken.contains(&(group, name))),
+    }
+}
+
+/// Extents and references.
+impl<'n> Reader<'n, '_, '_> {
+    /// Keeps the name of a dimcoord that leads nowhere.
+    fn follow(
+        &self,
+        site: Site<'n>,
+        axis: usize,
+        name: &str,
+        index: &Index<'_>,
+        broken: &HashSet<(&str, &str)>,
+        unresolved: &mut Unresolved,
+    ) {
+        if index.resolve_coord(site.group, name).is_some() || is_broken(broken, site.group, name) {
+            return;
+        }
+        unresolved.coords.push(CoordReference {
+            group: site.group.to_owned(),
+            ndarray: site.key.text.clone().into_string(),
+            axis,
+            name: name.to_owned(),
+            span: self.sink.span(child(site.shape, axis)),
+        });
+    }
+
+    /// Reports an extent of a list in the storage that is larger than its bound.
+    fn check_bound(
+        &mut self,
+        site: Site<'n>,
+        key: &str,
+        stored: Option<&[u64]>,
+        axis: usize,
+        bound: Option<u64>,
+        message: &str,
+    ) -> Option<&mut Diagnostic> {
+        let (stored, bound) = (*stored?.get(axis)?, bound?);
+        if stored <= bound {
+            return None;
+        }
+        let node = site.storage.and_then(|node| node.entry(key));
+        let at = node.map_or(site.key.at, |(_, node)| child(node, axis));
+        let finding = self.error(Code::StorageBound, at, message);
+        Some(finding.expected(format!("at most {bound}")).found(stored.to_string()))
+    }
+
+    /// Follows the references in values.
+    fn references(
+        &mut self,
+        document: &Document,
+        index: &Index<'_>,
+        broken: &HashSet<(&str, &str)>,
+        unresolved: &mut Unresolved,
+    ) {
+        let targets = std::mem::take(&mut self.targets);
+        if targets.is_empty() {
+            return;
+        }
+        // Groups need not be listed to hold other groups.
+        let listed: BTreeSet<&str> = document.groups.iter().map(|group| &*group.path).collect();
+        let is_group = |path: &str| {
+            let below = format!("{path}/");
+            let next = listed.range(&*below..).next();
+            path == "/" || next.is_some_and(|group| group.starts_with(&below))
+        };
+        for Target { place, path: node, region } in targets {
+            self.place = place;
+            let path = node.word();
+            if !path.starts_with('/') {
+                let expected = "the path of an ndarray, such as `/a/b`";
+                self.refuse(Code::ValueType, node, "malformed target of a region", expected);
+                continue;
+            }
+            // Only arrays have regions: the group that may share the path is not meant.
+            let array = region.and_then(|_| index.array(path));
+            match (array.or_else(|| index.entity(path)), region) {
+                (Some(Entity::Ndarray(group, ndarray)), Some(region)) => {
+                    self.region(&lengths(group, ndarray, index), region);
+                }
+                (Some(Entity::DimCoord(_, coord)), Some(region)) => {
+                    self.region(&[coord.known_size()], region);
+                }
+                (entity, Some(_)) if entity.is_some() || is_group(path) => {
+                    let expected = "the path of an ndarray or dimcoord";
+                    self.refuse(Code::ValueType, node, "a group has no regions", expected);
+                }
+                (entity, _) => {
+                    let is_there = entity.is_some() || is_group(path);
+                    if !is_there && !is_broken(broken, "/", path) {
+                        unresolved.targets.push(TargetReference {
+                            entity: place.text().unwrap_or_default(),
+                            target: path.to_owned(),
+                            span: self.sink.span(node.at),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Both corners of a block lie in the target, as far as its extents are known.
+    fn region(&mut self, extents: &[Option<u64>], region: &'n Node) {
+        for corner in ["start", "opposite"] {
+            let Some((_, node)) = region.entry(corner) else { continue };
+            let Kind::List(list) = &node.kind else {
+                let expected = "a list with an index for each dimension";
+                self.refuse(Code::ValueType, node, format!("`{corner}` is no list"), expected);
+                continue;
+            };
+            if list.len() != extents.len() {
+                let message = format!("`{corner}` has the wrong length");
+                self.error(Code::RegionBounds, node.at, message)
+                    .expected(count(extents.len(), "index").replace("indexs", "indices"))
+                    .found(list.len().to_string());
+                continue;
+            }
+            for (index, length) in list.iter().zip(extents) {
+                let number = index.value().ok().and_then(|value| value.as_integer());
+                let end = length.map_or(i128::from(u64::MAX), i128::from);
+                if number.is_none_or(|number| !(0..end).contains(&number)) {
+                    let expected = match length {
+                        Some(length) => format!("an index from 0 to less than {length}"),
+                        None => "an index of at least 0".to_owned(),
+                    };
+                    let message = "the region lies outside its target";
+                    self.refuse(Code::RegionBounds, index, message, expected);
+                }
+            }
+        }
+    }
+}
+
+/// The extents of an array as far as the document says.
+fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u64>> {
+    let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
+    let length = |(axis, extent): (usize, &Extent)| match extent {
+        Extent::Fixed(size) => Some(*size),
+        Extent::Unlimited => stored.and_then(|shape| shape.get(axis).copied()),
+        Extent::Coord(name) => {
+            index.resolve_coord(&group.path, name).and_then(|(_, coord)| coord.known_size())
+        }
+    };
+    ndarray.shape.iter().enumerate().map(length).collect()
+}
+
+/// Most findings about one value: a list of a million wrong elements is one mistake.
+const MAX_FINDINGS: usize = 5;
+
+/// The shape and the type that a value has to fit.
+#[derive(Debug, Clone)]
+pub(super) struct Expected<'a> {
+    /// The extents; an unknown one is taken from the first list, so that all are equally long.
+    pub(super) extents: Vec<Option<u64>>,
+    pub(super) datatype: &'a Datatype,
+}
+
+/// Why an element does not fit its datatype.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    code: Code,
+    pub(super) expected: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Fault {
+    fn new(code: Code, expected: impl Into<String>) -> Self {
+        Self { code, expected: expected.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// Values.
+impl<'n> Reader<'n, '_, '_> {
+    /// Checks a value; the references in it are kept for later.
+    pub(super) fn check_value(&mut self, value: &Value, node: &'n Node, expected: Expected<'_>) {
+        let limit = self.sink.len().saturating_add(MAX_FINDINGS);
+        let mut expected = expected;
+        self.check_level(value, node, 0, &mut expected, limit);
+    }
+
+    fn check_level(
+        &mut self,
+        value: &Value,
+        node: &'n Node,
+        axis: usize,
+        expected: &mut Expected<'_>,
+        limit: usize,
+    ) {
+        if self.sink.len() >= limit {
+            return;
+        }
+        let rank = expected.extents.len();
+        let Some(extent) = expected.extents.get_mut(axis) else {
+            self.check_element(value, node, rank, expected.datatype);
+            return;
+        };
+        let (Value::List(values), Kind::List(nodes)) = (value, &node.kind) else {
+            let wanted = extent.map_or("a list".to_owned(), |extent| format!("a list of {extent}"));
+            let message = match axis {
+                0 => "the value is no list, but the shape has dimensions".to_owned(),
+                _ => {
+                    let dimensions = count(rank, "dimension");
+                    format!("the value is nested {axis} deep, but the shape has {dimensions}")
+                }
+            };
+            self.refuse(Code::ValueShape, node, message, wanted)
+                .maybe_hint((axis == 0).then(|| "the shape of a scalar is `[]`".to_owned()));
+            return;
+        };
+        let (length, dimension) = (values.len() as u64, axis + 1);
+        let wanted = *extent.get_or_insert(length);
+        if wanted != length {
+            let message = format!("the list has the wrong length for dimension {dimension}");
+            self.error(Code::ValueShape, node.at, message)
+                .expected(wanted.to_string())
+                .found(length.to_string());
+            return;
+        }
+        for (value, node) in values.iter().zip(nodes) {
+            self.check_level(value, node, dimension, expected, limit);
+        }
+    }
+
+    fn check_element(&mut self, value: &Value, node: &'n Node, rank: usize, datatype: &Datatype) {
+        if matches!(value, Value::List(_)) && is_one(datatype) {
+            let message =
+                format!("the value is nested deeper than the shape has dimensions, {rank}");
+            self.refuse(Code::ValueShape, node, message, format!("an element of `{datatype}`"));
+            return;
+        }
+        if let Err(fault) = scalar(value, datatype) {
+            let message = match fault.code {
+                Code::ValueRange => format!("the number does not fit `{datatype}`"),
+                Code::EnumValue => "the value is no member of the enum".to_owned(),
+                _ => format!("the value does not fit `{datatype}`"),
+            };
+            self.refuse(fault.code, node, message, fault.expected).maybe_hint(fault.hint);
+            return;
+        }
+        let target = match datatype {
+            Datatype::ObjRef => Some((node, None)),
+            Datatype::RegRef { .. } => node.entry("target").map(|(_, path)| (path, Some(node))),
+            _ => None,
+        };
+        let place = self.place;
+        self.targets.extend(target.map(|(path, region)| Target { place, path, region }));
+    }
+}
+/// Whether an element is written as one scalar.
+fn is_one(datatype: &Datatype) -> bool {
+    !matches!(
+        datatype,
+        Datatype::Opaque { .. }
+            | Datatype::Compound(_)
+            | Datatype::Vlen(_)
+            | Datatype::Array { .. }
+            | Datatype::RegRef { .. }
+            | Datatype::Complex64
+            | Datatype::Complex128
+    )
+}
+
+/// Checks whether a value can be one element.
+///
+/// The language has no syntax for the values of `opaque`, `compound`, `vlen`, `array` and `regref`
+/// (nor have we for complex numbers), so everything is taken for them.
+pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Fault> {
+    if !is_one(datatype) {
+        return Ok(());
+    }
+    if let Some(integer) = datatype.integer() {
+        let (low, high) = integer.range();
+        return in_range(value, low, high, integer == Integer::UInt8);
+    }
+    match datatype {
+        Datatype::String => match value {
+            Value::String(_) => Ok(()),
+            _ => Err(Fault::new(Code::ValueType, "a text").hint("quotes make it a text")),
+        },
+        Datatype::ObjRef => match value {
+            Value::String(path) if path.starts_with('/') => Ok(()),
+            _ => Err(Fault::new(Code::ValueType, "the path of an object, such as `/a/b`")),
+        },
+        Datatype::Int128 => in_range(value, i128::MIN, i128::MAX, false),
+        Datatype::UInt128 => in_range(value, 0, i128::MAX, false),
+        Datatype::Float16 => float(value, HALF_LIMIT),
+        Datatype::BFloat16 => float(value, BFLOAT_LIMIT),
+        Datatype::Float32 => float(value, SINGLE_LIMIT),
+        Datatype::Float64 | Datatype::Float128 => float(value, f64::INFINITY),
+        Datatype::Enum { members, .. } => member(value, members),
+        _ => Ok(()),
+    }
+}
+
+fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Fault> {
+    let bounds = || match (low, high) {
+        (i128::MIN, _) => "an integer".to_owned(),
+        (0, i128::MAX) => "an integer of at least 0".to_owned(),
+        _ => format!("an integer from {low} to {high}"),
+    };
+    match value.as_integer() {
+        Some(number) if (low..=high).contains(&number) => Ok(()),
+        Some(_) => Err(Fault::new(Code::ValueRange, bounds())),
+        None => {
+            let fault = Fault::new(Code::ValueType, bounds());
+            Err(match value {
+                Value::Bool(_) if truth => {
+                    fault.hint("write 0 and 1, or make the datatype an enum")
+                }
+                Value::Float(number) if number.fract() == 0.0 => {
+                    fault.hint(format!("write `{number:.0}`, without a point or exponent"))
+                }
+                Value::String(text) if text.parse::<i128>().is_ok() => {
+                    fault.hint("quotes make it a text: leave them out")
+                }
+                _ => fault,
+            })
+        }
+    }
+}
+
+/// The first number that rounds to infinity: half a step above the largest of the type.
+const HALF_LIMIT: f64 = 65_520.0;
+const BFLOAT_LIMIT: f64 = power_of_two(128) - power_of_two(119);
+const SINGLE_LIMIT: f64 = power_of_two(128) - power_of_two(103);
+
+/// 2 to the power of a number that is not negative and small.
+const fn power_of_two(exponent: u64) -> f64 {
+    f64::from_bits((1023 + exponent) << 52)
+}
+
+fn float(value: &Value, limit: f64) -> Result<(), Fault> {
+    let fits = |number: f64| {
+        if number.is_finite() && number.abs() >= limit {
+            return Err(Fault::new(Code::ValueRange, "a number that does not round to infinity"));
+        }
+        Ok(())
+    };
+    match value {
+        Value::Float(number) => fits(*number),
+        Value::Int(_) | Value::UInt(_) => {
+            // Integers of 64 bits are finite in every type but binary16.
+            let over = value.as_integer().is_some_and(|number| number.unsigned_abs() >= 65_520);
+            fits(if over { 65_520.0 } else { 0.0 })
+        }
+        other => {
+            let fault = Fault::new(Code::ValueType, "a number");
+            Err(match other {
+                Value::Null => fault.hint("write `.nan` for a missing value"),
+                Value::String(text) => match text.to_lowercase().as_str() {
+                    "nan" => fault.hint("YAML writes `.nan`"),
+                    "inf" | "infinity" | "+inf" => fault.hint("YAML writes `.inf`"),
+                    "-inf" | "-infinity" => fault.hint("YAML writes `-.inf`"),
+                    text if text.parse::<f64>().is_ok() => {
+                        fault.hint("quotes make it a text: leave them out")
+                    }
+                    _ => fault,
+                },
+                _ => fault,
+            })
+        }
+    }
+}
+
+/// A member by its name or by its number. Names that YAML reads as booleans or null are names here.
+fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Fault> {
+    let named = |name: &str| members.iter().any(|(member, _)| member.eq_ignore_ascii_case(name));
+    let found = match value {
+        Value::Int(_) | Value::UInt(_) => {
+            let number = value.as_integer();
+            members.iter().any(|(_, member)| Some(*member) == number)
+        }
+        Value::String(name) => members.iter().any(|(member, _)| member == name),
+        Value::Bool(truth) => named(if *truth { "true" } else { "false" }),
+        Value::Null => named("null"),
+        Value::Float(_) | Value::List(_) | Value::Map(_) => false,
+    };
+    if found {
+        return Ok(());
+    }
+    let mut shown: Vec<String> = members.iter().take(5).map(|(name, _)| quote(name)).collect();
+    if members.len() > shown.len() {
+        shown.push("…".to_owned());
+    }
+    let fault =
+        Fault::new(Code::EnumValue, format!("a member or its number: {}", shown.join(", ")));
+    let known = members.iter().map(|(member, _)| &**member);
+    Err(Fault { hint: value.as_str().and_then(|name| hint(name, known)), ..fault })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_the_edge_of_their_types() {
+        let fits = |value: f64, datatype| scalar(&Value::Float(value), &datatype).is_ok();
+        assert!(fits(f64::from(f32::MAX), Datatype::Float32));
+        assert!(fits(3.402_823_5e38, Datatype::Float32));
+        assert!(!fits(3.402_823_6e38, Datatype::Float32));
+        assert!(fits(f64::NEG_INFINITY, Datatype::Float32));
+        assert!(fits(65_519.9, Datatype::Float16));
+        assert!(!fits(65_520.0, Datatype::Float16));
+        assert!(fits(half::bf16::MAX.to_f64(), Datatype::BFloat16));
+        assert!(!fits(3.4e38, Datatype::BFloat16));
+        assert!(fits(f64::MAX, Datatype::Float64));
+        let whole = |value: i128, datatype| {
+            let value = u64::try_from(value)
+                .map_or(Value::Int(i64::try_from(value).unwrap_or(0)), Value::from);
+            scalar(&value, &datatype).is_ok()
+        };
+        for integer in Integer::ALL {
+            let (low, high) = integer.range();
+            assert!(whole(low, integer.datatype()) && whole(high, integer.datatype()));
+            if integer.size() < 8 {
+                assert!(
+                    !whole(low - 1, integer.datatype()) && !whole(high + 1, integer.datatype())
+                );
+            }
+        }
+        assert!(whole(65_519, Datatype::Float16) && !whole(-65_520, Datatype::Float16));
+        assert!(whole(u64::MAX.into(), Datatype::Float32));
+        assert!(!whole(-1, Datatype::UInt128));
+    }
+}
