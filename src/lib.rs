@@ -3,7 +3,6 @@
 mod allowance;
 mod archive;
 mod bisect;
-mod by_name;
 mod digest;
 mod error;
 mod file_kind;
@@ -11,8 +10,6 @@ mod finding;
 mod fs;
 pub mod interchange;
 pub mod manifest;
-mod manifest_bisect;
-mod manifest_lookup;
 pub mod ndl;
 mod ops;
 mod pack;

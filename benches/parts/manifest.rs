@@ -1,11 +1,11 @@
-//! Lists of digests: all of one, and one line of it.
+//! Lists of digests.
 
 use std::fmt::Write;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use ra_pack::Algorithm;
 use ra_pack::manifest::{Manifest, NameEncoding};
-use ra_pack::{Algorithm, MemberPath};
 
 use super::{SIZES, TOGETHER};
 
@@ -29,16 +29,4 @@ fn parse_a_list_of(bencher: Bencher<'_, '_>, files: usize) {
     assert!(list.entries().len() == files && faults.is_empty());
     assert!(list.get(&name(files - 1)).is_some());
     bencher.counter(BytesCount::of_slice(&text)).counter(ItemsCount::new(files)).bench(parse);
-}
-
-#[divan::bench(args = SIZES, max_time = 2)]
-fn find_the_last_line_of(bencher: Bencher<'_, '_>, files: usize) {
-    let text = manifest(files);
-    let path = MemberPath::new(name(files - 1)).unwrap();
-    let look_up = || {
-        let text = divan::black_box(&text);
-        Manifest::look_up(Algorithm::Sha256, NameEncoding::Gnu, text, &path)
-    };
-    assert!(look_up().is_ok_and(|found| found.is_some()));
-    bencher.counter(BytesCount::of_slice(&text)).bench(look_up);
 }

@@ -1,4 +1,4 @@
-//! A plain directory, read through the same door as the archives.
+//! A plain directory, read by the same functions as the archives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

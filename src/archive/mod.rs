@@ -394,30 +394,29 @@ impl Archive {
     /// A name that is there twice is an error: nobody can say which is meant. So is whatever else
     /// [`Archive::scan`] would say against that member; what is wrong with others is not looked for.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Member>> {
-        self.find_before(name, &[])
-    }
-
-    /// The same by someone who is likely to ask for `others` next, which costs less than to ask anew.
-    ///
-    /// In a large zip that is in the order of its names and ends with one of the others, little is read: that
-    /// another record far away has the same name, or that what looks like records is something else, is not noticed
-    /// then. Whoever cannot tell by the content asks as [`Archive::find`].
-    pub(crate) fn find_before(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
         let found = match self {
             Self::Directory(directory) => directory.find(name),
-            Self::Zip(zip) => zip.find(name, others),
+            Self::Zip(zip) => zip.find(name),
             Self::Tar(tarball) => tarball.find(name),
-        }?;
-        match (&found, MemberPath::new(name)) {
-            (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
-            _ => Ok(found),
+        };
+        self.check_found(name, found?)
+    }
+
+    /// As [`Archive::find`], but little is read of a large zip that is in the order of its names. That another record
+    /// far away has the same name, or that what looks like records is something else, is not noticed then. Callers that
+    /// cannot tell by the content use [`Archive::find`]. All names are looked at for one that is not in its place if
+    /// `must_be_sure`.
+    pub(crate) fn find_by_order(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
+        match self {
+            Self::Zip(zip) => self.check_found(name, zip.find_by_order(name, must_be_sure)?),
+            Self::Directory(_) | Self::Tar(_) => self.find(name),
         }
     }
 
-    /// Has all of a directory looked at from here on, for someone who asks for many members.
-    pub(crate) fn expect_many(&self) {
-        if let Self::Zip(zip) = self {
-            zip.expect_many();
+    fn check_found(&self, name: &str, found: Option<Member>) -> Result<Option<Member>> {
+        match (&found, MemberPath::new(name)) {
+            (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
+            _ => Ok(found),
         }
     }
 
@@ -491,21 +490,6 @@ impl Archive {
             Self::Directory(_) => None,
             Self::Zip(zip) => Some(zip.file()),
             Self::Tar(tarball) => Some(tarball.file()),
-        }
-    }
-
-    /// Shows a long text to `take`, on several threads: in parts that begin with a line, each in blocks to a
-    /// `state` of its own; gives the states in the order of the parts. `None` when that is not possible,
-    /// not worth it, or something is wrong with the content, as [`Archive::read`] will say.
-    pub(crate) fn by_lines<T: Send>(
-        &self,
-        member: &Member,
-        state: impl Fn() -> T + Sync,
-        take: impl Fn(&mut T, &[u8]) + Sync,
-    ) -> Option<Vec<T>> {
-        match self {
-            Self::Zip(zip) => zip.by_lines(member, state, take),
-            Self::Directory(_) | Self::Tar(_) => None,
         }
     }
 

@@ -12,8 +12,7 @@ use crate::digest::{Algorithm, DigestTable};
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::fs;
-use crate::manifest::NameEncoding;
-use crate::manifest_lookup::show_sorted;
+use crate::manifest::{NameEncoding, each_as_written};
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Placement};
 
 /// The name of the manifest beside the archive, or of the one in it, and the digests by the numbers of the
@@ -102,7 +101,7 @@ fn sorted(
     let mut numbers = numbers.iter().peekable();
     let mut digests = DigestTable::new(algorithm, members.len());
     let mut is_complete = true;
-    let is_sorted = show_sorted(algorithm, names, text, |path, digest| {
+    let is_sorted = each_as_written(algorithm, names, text, |path, digest| {
         let mut is_there = false;
         while let Some(number) = numbers.next_if(|number| listed_as(number) <= path.as_str()) {
             if listed_as(number) == path.as_str() {
@@ -111,6 +110,7 @@ fn sorted(
             }
         }
         is_complete &= is_there;
+        true
     })?;
     Ok(is_sorted.then_some(Sorted { digests, is_complete }))
 }

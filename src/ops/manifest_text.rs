@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use super::bag::TagRules;
 use super::manifests::{self, NamedManifest};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::manifest::{Manifest, ManifestFault, NameEncoding};
-use crate::manifest_lookup::ManifestIndex;
+use crate::manifest::{Manifest, ManifestIndex, NameEncoding};
 use crate::pack::{self, BAG_DECLARATION, Layout};
-use crate::path::MemberPath;
 
 /// Which manifest a single file is held against when there are several: the one that every reader of
 /// packs knows, then the strongest.
@@ -88,13 +86,8 @@ impl<'t> ManifestText<'t> {
         NamedManifest { name: self.name, manifest }
     }
 
-    /// Looks for one file, and reads no other line.
-    pub(super) fn look_up(&self, path: &MemberPath) -> Result<Option<Digest>, ManifestFault> {
-        Manifest::look_up(self.algorithm, self.names, &self.text, path)
-    }
-
-    /// An index of all its lines, where one is of use.
-    pub(super) fn index(&self) -> Option<ManifestIndex> {
+    /// An index of all its lines.
+    pub(super) fn index(&self) -> ManifestIndex {
         ManifestIndex::new(self.algorithm, self.names, &self.text)
     }
 }

@@ -23,17 +23,6 @@ pub(crate) fn jobs(asked: Option<usize>) -> usize {
     asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MOST))
 }
 
-/// How many jobs a work of this length is worth when each is worth it from a `share` on: one for each core at
-/// most.
-pub(crate) fn jobs_for(length: u64, share: u64) -> usize {
-    /// More threads take longer to begin than they save in works of some milliseconds.
-    const MOST: usize = 8;
-    let shares = length.checked_div(share).unwrap_or(0);
-    let shares = usize::try_from(shares).unwrap_or(usize::MAX);
-    // To ask the system takes longer than a short work.
-    if shares <= 1 { 1 } else { default_jobs().min(shares).min(MOST) }
-}
-
 /// Into how many parts to cut a work for so many jobs: more than one for each, since another thread may begin
 /// late, or be interrupted.
 pub(crate) fn parts_for(jobs: usize) -> u64 {

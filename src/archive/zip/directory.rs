@@ -1,12 +1,9 @@
 //! The directory of a zip: what it says of each member.
 
 use std::borrow::Cow;
-use std::ops::Range;
-
-use memchr::memmem;
 
 use super::super::{Location, Member, MemberKind};
-use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
+use super::record::{CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
 use super::{kind, method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -92,7 +89,7 @@ pub(super) fn headers(
         let position = directory.len().saturating_sub(fields.0.len());
         let header = CentralHeader::read(&mut fields).ok_or_else(|| {
             fields = Fields(&[]);
-            Box::new(no_record(offset.saturating_add(wide(position))))
+            Box::new(no_record(offset.saturating_add(position as u64)))
         });
         Some(header)
     })
@@ -102,12 +99,6 @@ pub(super) fn no_record(at: u64) -> Finding {
     Finding::new(Code::BadDirectory, "expected a record of the directory").at_byte(at)
 }
 
-pub(super) fn wide(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
-}
-
-pub(super) const CENTRAL_SIGNATURE: [u8; 4] = CENTRAL.to_le_bytes();
-
 /// The longest record: name, extra field and comment of 65,535 bytes each.
 pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;
 
@@ -115,99 +106,43 @@ pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;
 /// than the calls.
 const BLOCK: usize = 64 * 1024;
 
-/// Shows every record of a directory to `visit`, in outline, until it says that it has seen enough. The
-/// `len` bytes from `offset` on are read in blocks, and none is kept.
+/// Shows every record of a directory to `visit`, in outline. The `len` bytes from `offset` on are read in blocks, and
+/// none is kept.
 pub(super) fn walk(
     file: &File,
     offset: u64,
     len: u64,
-    visit: impl FnMut(&Outline<'_>) -> bool,
+    mut visit: impl FnMut(&Outline<'_>),
 ) -> Result<()> {
     let end = offset.saturating_add(len);
-    walk_part(file, &mut Vec::new(), offset..end, end, visit).map(|_| ())
-}
-
-/// As [`walk`] from the record at the start of `part` to the last that begins in it, by way of `block`, in a
-/// directory that goes on to `end`. Gives where the first record lies that was not shown.
-pub(super) fn walk_part(
-    file: &File,
-    block: &mut Vec<u8>,
-    part: Range<u64>,
-    end: u64,
-    mut visit: impl FnMut(&Outline<'_>) -> bool,
-) -> Result<u64> {
-    /// What is read at once of the record that begins before `until` and ends behind it.
-    const OVERHANG: u64 = 1024;
-    let until = part.end;
-    let needed = usize::try_from(end.saturating_sub(part.start)).unwrap_or(BLOCK).min(BLOCK);
-    block.resize(block.len().max(needed), 0);
-    // What of the block is read and not yet visited, and what of the directory is not yet read.
+    let mut block = vec![0; usize::try_from(len).unwrap_or(BLOCK).min(BLOCK)];
+    // The part of the block that is read and not yet shown, and the part of the directory that is not yet read.
     let mut ready = 0..0;
-    let mut unread = part.start;
+    let mut unread = offset;
     loop {
         let mut rest = block.get(ready.clone()).unwrap_or_default();
-        let behind = usize::try_from(unread.saturating_sub(until)).unwrap_or(usize::MAX);
-        while rest.len() > behind
-            && let Some((outline, after)) = Outline::read(rest)
-        {
+        while let Some((outline, after)) = Outline::read(rest) {
             rest = after;
-            if !visit(&outline) {
-                return Ok(unread.saturating_sub(wide(rest.len())));
-            }
+            visit(&outline);
         }
         let kept = rest.len();
-        let at = unread.saturating_sub(wide(kept));
-        if at >= until {
-            return Ok(at);
+        if kept == 0 && unread >= end {
+            return Ok(());
         }
-        // What is no record here may be the beginning of one.
+        // Bytes that are not a record may be the beginning of one.
         if unread >= end || kept >= LONGEST {
-            return Err(Error::damaged(file.path(), no_record(at)));
+            return Err(Error::damaged(file.path(), no_record(unread.saturating_sub(kept as u64))));
         }
         if kept >= block.len() / 2 {
             block.resize(block.len().saturating_mul(2).min(2 * LONGEST), 0);
         }
         block.copy_within(ready.end.saturating_sub(kept)..ready.end, 0);
         let room = block.len().saturating_sub(kept);
-        let soon = until.saturating_add(OVERHANG).min(end);
-        let left = if unread < soon { soon } else { end }.saturating_sub(unread);
-        let more = usize::try_from(left).unwrap_or(room).min(room);
+        let more = usize::try_from(end.saturating_sub(unread)).unwrap_or(room).min(room);
         ready = 0..kept.saturating_add(more);
         file.read_exact_at(block.get_mut(kept..ready.end).unwrap_or_default(), unread)?;
-        unread = unread.saturating_add(wide(more));
+        unread = unread.saturating_add(more as u64);
     }
-}
-
-/// Where records of a directory are likely to begin that cut it into `parts` of about the same length. These
-/// are guesses: a name may hold what looks like a record.
-pub(super) fn likely_starts(file: &File, offset: u64, len: u64, parts: u64) -> Vec<u64> {
-    /// Nearly all records are shorter than half of it.
-    const WINDOW: u64 = 4 * 1024;
-    let end = offset.saturating_add(len);
-    let mut starts = Vec::new();
-    for part in 1..parts {
-        let from = offset.saturating_add((len / parts).saturating_mul(part));
-        let length = usize::try_from(end.saturating_sub(from).min(WINDOW)).unwrap_or(0);
-        let mut window = vec![0; length];
-        if file.read_exact_at(&mut window, from).is_err() {
-            continue;
-        }
-        let start = likely_start(&window, false);
-        starts.extend(start.map(|at| from.saturating_add(wide(at))));
-    }
-    starts
-}
-
-/// Where a record is likely to begin in some bytes of a directory: where another follows it, or the end of the
-/// directory, if that is what the bytes end with.
-pub(super) fn likely_start(bytes: &[u8], is_end: bool) -> Option<usize> {
-    let is_record = |at: &usize| {
-        let record = bytes.get(*at..).and_then(Outline::read);
-        record.is_some_and(|(_, after)| {
-            after.starts_with(&CENTRAL_SIGNATURE) || (is_end && after.is_empty())
-        })
-    };
-    memmem::find_iter(bytes, &CENTRAL_SIGNATURE).find(is_record)
 }
 
 /// A name as it is meant: archives that are made from `.` may name everything below `./`.
@@ -291,36 +226,18 @@ mod tests {
             std::fs::write(&path, [vec![b'P'; before], directory.clone()].concat()).unwrap();
             let file = File::open(path.to_path_buf()).unwrap();
             let mut seen = Vec::new();
-            let result = walk(&file, wide(before), wide(len), |outline| {
+            let result = walk(&file, before as u64, len as u64, |outline| {
                 seen.push((outline.local, outline.name.len()));
-                true
             });
             let mut expected = Vec::new();
             let mut fault = None;
-            for header in headers(&directory, wide(before)) {
+            for header in headers(&directory, before as u64) {
                 match header {
                     Ok(header) => expected.push((header.local, header.name.len())),
                     Err(finding) => fault = Some(finding),
                 }
             }
             prop_assert_eq!(&seen, &expected);
-            // In parts, the beginnings of which are guessed, every record is seen once.
-            let (mut in_parts, mut block) = (Vec::new(), Vec::new());
-            let end = wide(before + len);
-            let mut start = wide(before);
-            let guesses = likely_starts(&file, wide(before), wide(len), 4);
-            for until in guesses.into_iter().chain([end]) {
-                let visit = |outline: &Outline<'_>| {
-                    in_parts.push((outline.local, outline.name.len()));
-                    true
-                };
-                match walk_part(&file, &mut block, start..until, end, visit) {
-                    Ok(next) => prop_assert_eq!(next, until),
-                    Err(_) => prop_assert!(fault.is_some()),
-                }
-                start = until;
-            }
-            prop_assert_eq!(in_parts, expected);
             match (result, fault) {
                 (Ok(()), None) => {}
                 (Err(Error::Damaged { finding, .. }), Some(fault)) => prop_assert_eq!(finding, fault),

@@ -1,27 +1,21 @@
 //! Zip files: read by their directory, checked byte by byte, written by position.
 
 mod agree;
-#[cfg(test)]
-mod by_hand;
 mod directory;
-mod door;
 pub(super) mod end;
 mod extra;
-mod index;
-mod lines;
-mod ordered;
+mod lookup;
 pub(super) mod read_back;
 mod record;
 mod scan;
-mod search;
 pub(super) mod write;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use self::directory::Entry;
-use self::door::Door;
 use self::end::EndOfArchive;
+use self::lookup::NameLookup;
 use self::record::{
     FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, METHOD_DEFLATE, METHOD_STORED,
     METHOD_ZSTD,
@@ -40,7 +34,7 @@ pub(crate) struct ZipArchive {
     end: EndOfArchive,
     /// As it stands, when somebody needed all of it.
     directory: OnceLock<Vec<u8>>,
-    door: Door,
+    lookup: NameLookup,
 }
 
 impl ZipArchive {
@@ -53,8 +47,8 @@ impl ZipArchive {
             return Err(Error::damaged(file.path(), rival));
         }
         let file = Arc::new(file);
-        let door = Door::new(&file);
-        Ok(Self { file, len, end, directory: OnceLock::new(), door })
+        let lookup = NameLookup::new(&file);
+        Ok(Self { file, len, end, directory: OnceLock::new(), lookup })
     }
 
     /// The directory as it stands.
@@ -103,32 +97,27 @@ impl ZipArchive {
         let EndOfArchive { directory_offset, directory_len, .. } = self.end;
         directory::walk(&self.file, directory_offset, directory_len, |outline| {
             take(&directory::text_name(outline.name));
-            true
         })
     }
 
-    pub(super) fn find(&self, name: &str, others: &[&str]) -> Result<Option<Member>> {
-        door::find(self, name, others)
+    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
+        lookup::find(self, name)
     }
 
-    pub(super) fn expect_many(&self) {
-        self.door.expect_many();
-    }
-
-    pub(super) fn by_lines<T: Send>(
-        &self,
-        member: &Member,
-        state: impl Fn() -> T + Sync,
-        take: impl Fn(&mut T, &[u8]) + Sync,
-    ) -> Option<Vec<T>> {
-        lines::by_lines(self, member, state, take)
+    /// The same with few looks into a large directory that is in the order of its names, which are believed about a
+    /// member that is there. About one that is not, all records are asked too if `must_be_sure`.
+    pub(super) fn find_by_order(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
+        match lookup::find_by_order(self, name)? {
+            Some(found) if found.is_some() || !must_be_sure => Ok(found),
+            _ => self.find(name),
+        }
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
         let Location::Packed { data, crc } = member.location else {
             return Err(Error::Unsupported("the member is no file of a zip".to_owned()));
         };
-        let packed = match door::small(self, data, member.packed_size)? {
+        let packed = match lookup::small(self, data, member.packed_size)? {
             Some(bytes) => Packed::Owned { bytes, at: 0 },
             None => Packed::Stretch(Stretch::new(Arc::clone(&self.file), data, member.packed_size)),
         };

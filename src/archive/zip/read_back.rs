@@ -120,7 +120,7 @@ pub(in crate::archive) fn content(
     file.read_exact_at(&mut header, record.at)?;
     let [.., a, b, c, d] = header;
     let (name_len, extra_len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-    let name_at = record.at.saturating_add(directory::wide(LOCAL_LEN));
+    let name_at = record.at.saturating_add(LOCAL_LEN as u64);
     let mut found = vec![0; usize::from(name_len)];
     file.read_exact_at(&mut found, name_at)?;
     if found != name.as_bytes() {

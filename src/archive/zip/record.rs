@@ -356,11 +356,6 @@ impl<'a> Outline<'a> {
         Some((Self { bytes: record, name, packed_size, local }, rest))
     }
 
-    /// The whole record, read.
-    pub(super) fn header(&self) -> Option<CentralHeader<'a>> {
-        CentralHeader::read(&mut Fields(self.bytes))
-    }
-
     /// The byte that the member reaches at least: how long the extra field of its own header is, only
     /// that header says.
     #[inline]
@@ -722,7 +717,6 @@ mod tests {
                     (outline.name, outline.packed_size, outline.local),
                     (whole.name, whole.facts.packed_size, whole.local)
                 );
-                prop_assert!(outline.header().is_some());
             }
         }
 

@@ -177,14 +177,13 @@ fn read_places(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Result<Vec<Plac
     let mut record = 0_u64;
     let walked = directory::walk(&zip.file, directory_offset, directory_len, |outline| {
         places.push(Place { record, local: outline.local });
-        record = record.saturating_add(u64::try_from(outline.bytes.len()).unwrap_or(u64::MAX));
-        true
+        record = record.saturating_add(outline.bytes.len() as u64);
     });
     match walked {
         Err(Error::Damaged { finding, .. }) => findings.push(*finding),
         other => other?,
     }
-    let counted = u64::try_from(places.len()).unwrap_or(u64::MAX);
+    let counted = places.len() as u64;
     if counted != zip.end.entries {
         findings.push(other_count(zip, places.len()));
     }
@@ -245,7 +244,7 @@ impl Span<'_> {
             return Ok(None);
         };
         let Some(has_zip64) = check_local(entry, bytes, findings) else { return Ok(None) };
-        let data = entry.local.saturating_add(directory::wide(header_len));
+        let data = entry.local.saturating_add(header_len as u64);
         let Some(after) =
             data.checked_add(entry.facts.packed_size).and_then(|end| self.end.checked_sub(end))
         else {
@@ -424,7 +423,7 @@ impl Span<'_> {
         ));
         let signature = DESCRIPTOR.to_le_bytes();
         let mut left = facts.packed_size;
-        while left >= directory::wide(signature.len()) {
+        while left >= signature.len() as u64 {
             let at = data.saturating_add(facts.packed_size).saturating_sub(left);
             let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
             let Some(bytes) = window.get(at, length)? else { break };
@@ -435,13 +434,13 @@ impl Span<'_> {
                         "the stored content holds what ends it for a program that reads from a pipe",
                     )
                     .in_member(&*self.entry.member.name)
-                    .at_byte(at.saturating_add(directory::wide(found)))
+                    .at_byte(at.saturating_add(found as u64))
                     .hint("make the archive anew; programs would read different things"),
                 );
                 break;
             }
             // One may begin in the last bytes.
-            left = left.saturating_sub(directory::wide(length - signature.len() + 1));
+            left = left.saturating_sub((length - signature.len() + 1) as u64);
         }
         Ok(())
     }

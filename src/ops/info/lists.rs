@@ -14,9 +14,8 @@ use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::fs;
-use crate::manifest::{goes_on_with, lines_exactly_of};
+use crate::manifest::{each_as_written, goes_on_with};
 use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
-use crate::path;
 
 /// The manifests of a pack, and the files that they have to list.
 pub(super) struct Lists<'a> {
@@ -103,21 +102,14 @@ impl Lists<'_> {
     ) -> Option<u64> {
         let rules = rules(self.pack).ok().filter(|rules| rules.are_usual())?;
         let payload = self.names().filter(|name| is_payload(self.placement, name));
-        let mut sorted = Vec::new();
-        if !payload.clone().is_sorted_by(|one, other| one < other) {
-            sorted.extend(payload.clone());
-            sorted.sort_unstable();
-        }
-        let is_once = sorted.is_sorted_by(|one, other| one < other);
-        if !is_once || !payload.clone().all(path::is_sound) {
-            return None;
-        }
-        let count = |text: &mut dyn BufRead| {
-            if sorted.is_empty() {
-                lines_exactly_of(text, algorithm, rules.names, payload)
-            } else {
-                lines_exactly_of(text, algorithm, rules.names, sorted.iter().copied())
-            }
+        let mut payload: Vec<_> = payload.collect();
+        payload.sort_unstable();
+        let count = |text: &mut dyn BufRead| -> io::Result<Option<u64>> {
+            let mut left = payload.iter();
+            let is_it = each_as_written(algorithm, rules.names, text, |path, _| {
+                left.next().is_some_and(|name| *name == path.as_str())
+            })?;
+            Ok((is_it && left.next().is_none()).then_some(payload.len() as u64))
         };
         let mut text = self.pack.text_of_tag(name).ok()??;
         let Some(outside) = outside else { return count(&mut text).ok()? };

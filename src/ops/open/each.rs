@@ -58,9 +58,12 @@ impl Pack {
         open: impl Fn(PackedArray<'p>) -> Result<PackedArray<'p>> + Sync,
         visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
     ) -> Result<Vec<R>> {
-        // Whoever reads many has an index from the first one on, so that which are read first makes no difference.
-        if names.len() > MOST {
-            self.expect_many()?;
+        // Many are found by an index from the first one on, so that which are read first makes no difference.
+        if let Some(name) = names.first().filter(|_| names.len() > MOST) {
+            self.archive.find(name.as_ref())?;
+            if let Some(manifest) = self.manifest()? {
+                manifest.index(self)?;
+            }
         }
         let jobs = parallel::default_jobs();
         let step = (names.len() / jobs.saturating_mul(8).max(1)).clamp(1, MOST);

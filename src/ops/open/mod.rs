@@ -72,10 +72,6 @@ pub struct Pack {
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
 }
 
-/// What is asked for after the first file of a pack: the manifest that most packs have, and what says
-/// that it is a bag.
-const ASKED_NEXT: [&str; 2] = ["manifest-sha256.txt", BAG_DECLARATION];
-
 /// What a container says of one member.
 #[derive(Debug, Clone)]
 pub struct MemberInfo {
@@ -390,7 +386,7 @@ impl Pack {
     fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
         let plain = Placement::plain();
         let name = place(&plain);
-        if let Some(member) = self.archive.find_before(&name, &ASKED_NEXT)? {
+        if let Some(member) = self.archive.find_by_order(&name, true)? {
             return Ok(Some(member));
         }
         let placement = self.placement()?;
@@ -447,15 +443,6 @@ impl Pack {
     /// Whether there is anything that could vouch for members.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
-    }
-
-    /// Looks through directory and manifest from here on, instead of at places in them.
-    fn expect_many(&self) -> Result<()> {
-        self.archive.expect_many();
-        if let Some(manifest) = self.manifest()? {
-            manifest.expect_many();
-        }
-        Ok(())
     }
 
     /// The manifest, found once.
@@ -568,8 +555,8 @@ impl Pack {
                 self.must_be_alone(member)?;
                 let name = self.listed_name(member);
                 if let Some(manifest) = manifest {
-                    let whole = manifest.look_up_in_all(self, &MemberPath::new(name)?)?;
-                    whole.map_err(|fault| {
+                    let listing = manifest.index(self)?.look_up(&MemberPath::new(name)?);
+                    listing.map_err(|fault| {
                         self.damaged(manifests::fault_finding(&manifest.name, &fault))
                     })?;
                 }
@@ -615,11 +602,11 @@ impl RootFiles for Pack {
     fn layout(&self) -> Result<Layout> {
         match self.placement.get() {
             Some(placement) => Ok(placement.layout),
-            // It was found without a look at all names, at the root, where a bag may lie too.
-            None if self.archive.find_before(BAG_DECLARATION, &ASKED_NEXT)?.is_some() => {
-                Ok(Layout::BagIt)
-            }
-            None => Ok(Layout::Plain),
+            // It was found without a look at all names, at the root, where a bag may be too.
+            None => match self.archive.find_by_order(BAG_DECLARATION, false)? {
+                Some(_) => Ok(Layout::BagIt),
+                None => Ok(Layout::Plain),
+            },
         }
     }
 

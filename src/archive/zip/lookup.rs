@@ -1,0 +1,624 @@
+//! One member of a zip, found by its name and checked by the rules of a pass over the whole zip: all records of the
+//! directory are looked at, and of the file only that member's own header.
+//!
+//! The directory is read once and kept with an index. A large directory that is in the order of its names, as
+//! `create` writes it, is first searched by bisection, which reads little of it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use memchr::memmem;
+
+use super::super::names::{file_and_directory, twice};
+use super::super::window::{SMALL, Window};
+use super::super::{Location, Member, MemberKind};
+use super::ZipArchive;
+use super::agree::check_central;
+use super::directory::{Entry, no_record, text_name};
+use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader, Fields, Outline};
+use super::scan::{Span, other_count};
+use crate::bisect::{Probe, narrow};
+use crate::error::Result;
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+
+/// How often a record is searched by bisection before the index costs less.
+const SEARCHES: usize = 32;
+/// Directories from this size on, which is about a thousand records, are bisected. An index of a smaller one costs
+/// as little.
+const LARGE: u64 = 64 * 1024;
+/// Bytes read at a place to find a record: the end of one, all of the next, and the beginning of a third.
+const PEEK: usize = 1024;
+/// Bytes read of the directory in the end, several records before and after that of the member.
+const STRETCH: usize = 8 * 1024;
+/// How near the record has to be for that.
+const NEAR: u64 = 2 * 1024;
+
+/// For how many threads at once neighbours are read together.
+const WINDOWS: usize = 8;
+
+thread_local! {
+    /// Tells threads apart.
+    static NUMBER: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
+
+/// Finds the members of a zip by their names.
+#[derive(Debug)]
+pub(super) struct NameLookup {
+    searches: AtomicUsize,
+    index: OnceLock<Index>,
+    /// The parts of the file that were read last, by one thread or another.
+    windows: [Mutex<Window>; WINDOWS],
+}
+
+/// What the directory says of a name that is there.
+#[derive(Debug)]
+struct Found {
+    record: Vec<u8>,
+    /// The furthest byte that a member before it reaches, by what the directory says.
+    reach: u64,
+    /// Where the next member begins, or the directory.
+    next: u64,
+    /// Whether a member is in one of that name, as in a directory.
+    is_above: bool,
+}
+
+impl NameLookup {
+    pub(super) fn new(file: &Arc<File>) -> Self {
+        Self {
+            searches: AtomicUsize::new(0),
+            index: OnceLock::new(),
+            windows: std::array::from_fn(|_| Mutex::new(Window::new(Arc::clone(file)))),
+        }
+    }
+
+    fn index(&self, zip: &ZipArchive) -> Result<&Index> {
+        match self.index.get() {
+            Some(index) => Ok(index),
+            None => Index::new(zip).map(|index| self.index.get_or_init(|| index)),
+        }
+    }
+
+    /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
+    /// reads by itself.
+    fn with_window<R>(&self, zip: &ZipArchive, use_it: impl FnOnce(&mut Window) -> R) -> R {
+        let window = NUMBER.with(|number| self.windows.get(number % WINDOWS));
+        match window.map(Mutex::try_lock) {
+            Some(Ok(mut window)) => use_it(&mut window),
+            _ => use_it(&mut Window::new(Arc::clone(&zip.file))),
+        }
+    }
+}
+
+/// Finds the member called `name`. Whatever forbids trusting it is an error.
+pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
+    let index = zip.lookup.index(zip)?;
+    let found = index.find(zip, name)?;
+    found.map(|found| check(zip, name, &found)).transpose()
+}
+
+/// The same by bisection in a large directory that is in the order of its names. The outer `None` says that it is
+/// not such a directory, or that a record that was looked at is invalid or out of order.
+///
+/// Records that are not looked at may have the same name, or hold what looks like other records. Callers check the
+/// content with a digest.
+#[expect(clippy::option_option, reason = "not known is another answer than not there")]
+pub(super) fn find_by_order(zip: &ZipArchive, name: &str) -> Result<Option<Option<Member>>> {
+    let lookup = &zip.lookup;
+    if lookup.index.get().is_some()
+        || zip.end.directory_len < LARGE
+        || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
+    {
+        return Ok(None);
+    }
+    let Some(found) = bisect(zip, name) else { return Ok(None) };
+    Ok(Some(found.map(|found| check(zip, name, &found)).transpose()?))
+}
+
+/// Checks a member that was found by the rules.
+fn check(zip: &ZipArchive, name: &str, found: &Found) -> Result<Member> {
+    let header = CentralHeader::read(&mut Fields(&found.record))
+        .ok_or_else(|| zip.damaged(no_record(zip.end.directory_offset)))?;
+    let entry = Entry::new(&header);
+    if entry.member.kind == MemberKind::File && found.is_above {
+        return Err(zip.damaged(file_and_directory(name)));
+    }
+    let mut findings = Vec::new();
+    check_central(&header, &entry, &mut findings);
+    if found.reach > entry.local {
+        findings.push(
+            Finding::new(Code::Overlap, "another member reaches into this one")
+                .in_member(name)
+                .at_byte(entry.local)
+                .hint("make the archive anew; the member was not read"),
+        );
+    }
+    let directory = zip.end.directory_offset;
+    let end = found.next.min(directory);
+    let data = zip.lookup.with_window(zip, |window| {
+        window.aim(entry.local, end, directory);
+        Span { entry: &entry, end, directory }.check(window, &mut findings)
+    })?;
+    // Bytes that belong to nothing and follow the member are a fault of the zip, but not of the member.
+    if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
+        return Err(zip.damaged(finding));
+    }
+    let mut member = entry.member;
+    if let Some(data) = data {
+        member.location = Location::Packed { data, crc: entry.facts.crc };
+    }
+    Ok(member)
+}
+
+/// The packed bytes of a small member, which are often there already.
+pub(super) fn small(zip: &ZipArchive, data: u64, length: u64) -> Result<Option<Vec<u8>>> {
+    let Some(length) = usize::try_from(length).ok().filter(|_| length <= SMALL) else {
+        return Ok(None);
+    };
+    zip.lookup.with_window(zip, |window| {
+        window.aim_back(data, length);
+        Ok(window.get(data, length)?.map(<[u8]>::to_vec))
+    })
+}
+
+/// All records of a directory.
+#[derive(Debug)]
+struct Index {
+    /// Where the records begin in the directory, in the order of their names.
+    by_name: Vec<usize>,
+    /// The members' places in the order of the file.
+    places: Vec<Place>,
+}
+
+/// A member's place in the file.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    local: u64,
+    /// The furthest byte that this one and those before it reach, by what the directory says.
+    reach: u64,
+}
+
+impl Index {
+    fn new(zip: &ZipArchive) -> Result<Self> {
+        let directory = zip.directory()?;
+        let (mut by_name, mut places) = (Vec::new(), Vec::new());
+        let mut rest = directory;
+        while !rest.is_empty() {
+            let at = directory.len() - rest.len();
+            let (record, after) = Outline::read(rest).ok_or_else(|| {
+                zip.damaged(no_record(zip.end.directory_offset.saturating_add(at as u64)))
+            })?;
+            by_name.push(at);
+            places.push(Place { local: record.local, reach: record.least_end() });
+            rest = after;
+        }
+        if by_name.len() as u64 != zip.end.entries {
+            return Err(zip.damaged(other_count(zip, by_name.len())));
+        }
+        by_name.sort_by(|one, other| name_at(directory, *one).cmp(&name_at(directory, *other)));
+        places.sort_by_key(|place| place.local);
+        let mut reach = 0;
+        for place in &mut places {
+            reach = place.reach.max(reach);
+            place.reach = reach;
+        }
+        Ok(Self { by_name, places })
+    }
+
+    /// The member called `name`. A name that two members have is an error.
+    fn find(&self, zip: &ZipArchive, name: &str) -> Result<Option<Found>> {
+        let directory = zip.directory()?;
+        let (_, from) = self.by_name.split_at(self.first_from(directory, name));
+        let is_it = |at: &&usize| name_at(directory, **at) == name;
+        let mut same = from.iter().take_while(is_it);
+        let Some((record, _)) = same.next().and_then(|at| Outline::read(directory.get(*at..)?))
+        else {
+            return Ok(None);
+        };
+        if same.next().is_some() {
+            return Err(zip.damaged(twice(name)));
+        }
+        let below = format!("{name}/");
+        let first_below = self.by_name.get(self.first_from(directory, &below));
+        let first = self.places.partition_point(|place| place.local < record.local);
+        let before = first.checked_sub(1).and_then(|last| self.places.get(last));
+        // The next one may begin at the same place.
+        let next = self.places.get(first.saturating_add(1));
+        Ok(Some(Found {
+            record: record.bytes.to_vec(),
+            reach: before.map_or(0, |place| place.reach),
+            next: next.map_or(zip.end.directory_offset, |place| place.local),
+            is_above: first_below.is_some_and(|at| name_at(directory, *at).starts_with(&below)),
+        }))
+    }
+
+    /// How many names are before this one.
+    fn first_from(&self, directory: &[u8], name: &str) -> usize {
+        self.by_name.partition_point(|at| &*name_at(directory, *at) < name)
+    }
+}
+
+/// The name in the record that begins at a place of the directory.
+fn name_at(directory: &[u8], at: usize) -> std::borrow::Cow<'_, str> {
+    let record = directory.get(at..).and_then(Outline::read);
+    record.map_or_else(Default::default, |(record, _)| text_name(record.name))
+}
+
+/// What the directory says of one name, by bisection. The outer `None` as of [`find_by_order`].
+#[expect(clippy::option_option, reason = "not known is another answer than not there")]
+fn bisect(zip: &ZipArchive, name: &str) -> Option<Option<Found>> {
+    let mut buffer = [0; STRETCH];
+    let (ordered, tail) = Ordered::of(zip, &mut buffer)?;
+    let found = ordered.find(name)?;
+    let Some(at) = tail.iter().position(|record| record.name == name.as_bytes()) else {
+        return Some(found.record);
+    };
+    let (before, from) = tail.split_at(at);
+    let [record, after @ ..] = from else { return None };
+    // The same name in both.
+    found.record.is_none().then(|| {
+        Some(Found {
+            record: record.bytes.to_vec(),
+            reach: before.last().map_or(ordered.reach, Outline::least_end),
+            next: after.first().map_or(ordered.begin, |next| next.local),
+            is_above: found.is_above,
+        })
+    })
+}
+
+/// The records of a directory that are in the order of their names: all but the last one, or but those of the files
+/// that `create` makes itself.
+#[derive(Debug)]
+struct Ordered<'z> {
+    zip: &'z ZipArchive,
+    /// Where the directory begins, and where these records end.
+    begin: u64,
+    end: u64,
+    /// The byte that the last member of these reaches, and where the next one begins.
+    reach: u64,
+    after: u64,
+}
+
+/// What these records say of a name.
+struct ByOrder {
+    record: Option<Found>,
+    is_above: bool,
+}
+
+impl<'z> Ordered<'z> {
+    /// The records in order, and those that follow.
+    fn of<'b>(zip: &'z ZipArchive, buffer: &'b mut [u8]) -> Option<(Self, Vec<Outline<'b>>)> {
+        /// The document of a pack, and its manifest.
+        const MOST: usize = 2;
+        let begin = zip.end.directory_offset;
+        let end = begin.checked_add(zip.end.directory_len)?;
+        let from = end.saturating_sub(buffer.len() as u64).max(begin);
+        let bytes = read(zip, buffer, from, end)?;
+        let (mut records, rest) = records_in(bytes.get(first_record(bytes, true)?..)?);
+        let count = records.windows(2).take_while(|pair| pair.is_sorted_by(follows)).count();
+        let tail = records.split_off((count + 1).min(records.len().checked_sub(1)?));
+        let is_in_place =
+            records.iter().chain(&tail).is_sorted_by(|one, other| one.local < other.local);
+        let is_twice = tail.windows(2).any(|pair| matches!(pair, [a, b] if key(a) == key(b)));
+        if !rest.is_empty()
+            || tail.len() > MOST
+            || is_twice
+            || !is_in_place
+            || !records.iter().chain(&tail).all(is_plain)
+        {
+            return None;
+        }
+        let tail_len: usize = tail.iter().map(|record| record.bytes.len()).sum();
+        let this = Self {
+            zip,
+            begin,
+            end: end.checked_sub(tail_len as u64)?,
+            reach: records.last()?.least_end(),
+            after: tail.first()?.local,
+        };
+        Some((this, tail))
+    }
+
+    /// What they say of one name, by those around its place. Each record that is read has to be in order.
+    fn find(&self, name: &str) -> Option<ByOrder> {
+        let mut buffer = [0; STRETCH];
+        let mut are_plain = true;
+        let from = narrow(self.begin..self.end, NEAR, |at| {
+            let peek = buffer.get_mut(..PEEK).ok_or(())?;
+            let bytes = read(self.zip, peek, at, self.end).ok_or(())?;
+            let Some(start) = first_record(bytes, false) else { return Ok(None) };
+            let (record, _) = bytes.get(start..).and_then(Outline::read).ok_or(())?;
+            are_plain &= is_plain(&record);
+            let start = at.saturating_add(start as u64);
+            Ok::<_, ()>(Some(Probe { start, is_before: key(&record) < name.as_bytes() }))
+        });
+        let from = from.ok().filter(|_| are_plain)?;
+        let bytes = read(self.zip, &mut buffer, from, self.end)?;
+        let (records, rest) = records_in(bytes);
+        let is_end = from.saturating_add(bytes.len() as u64) >= self.end;
+        let is_in_place =
+            |one: &Outline<'_>, other: &Outline<'_>| follows(one, other) && one.local < other.local;
+        if (is_end && !rest.is_empty())
+            || !records.iter().all(is_plain)
+            || !records.is_sorted_by(is_in_place)
+        {
+            return None;
+        }
+        let first_from = |name: &[u8]| records.partition_point(|record| key(record) < name);
+        let below = format!("{name}/");
+        let (at, at_below) = (first_from(name.as_bytes()), first_from(below.as_bytes()));
+        // The records on both sides have to be among them.
+        if (at == 0 && from != self.begin) || (at_below >= records.len() && !is_end) {
+            return None;
+        }
+        let is_above =
+            records.get(at_below).is_some_and(|next| key(next).starts_with(below.as_bytes()));
+        let (before, from) = records.split_at(at);
+        let record = match from {
+            [record, after @ ..] if key(record) == name.as_bytes() => Some(Found {
+                record: record.bytes.to_vec(),
+                reach: before.last().map_or(0, Outline::least_end),
+                next: after.first().map_or(self.after, |next| next.local),
+                is_above,
+            }),
+            _ => None,
+        };
+        Some(ByOrder { record, is_above })
+    }
+}
+
+/// Reads a directory that ends at `end` from a place on: as much as the buffer holds, or as there is.
+fn read<'b>(zip: &ZipArchive, buffer: &'b mut [u8], at: u64, end: u64) -> Option<&'b [u8]> {
+    let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+    let bytes = buffer.split_at_mut(left.min(buffer.len())).0;
+    zip.file.read_exact_at(bytes, at).ok()?;
+    Some(bytes)
+}
+
+/// Where a record is likely to begin in some bytes of a directory: where another follows it, or the end of the
+/// directory, if that is what the bytes end with. A name may hold what looks like a record.
+fn first_record(bytes: &[u8], is_end: bool) -> Option<usize> {
+    let signature = CENTRAL.to_le_bytes();
+    let is_record = |at: &usize| {
+        let record = bytes.get(*at..).and_then(Outline::read);
+        record
+            .is_some_and(|(_, after)| after.starts_with(&signature) || (is_end && after.is_empty()))
+    };
+    memmem::find_iter(bytes, &signature).find(is_record)
+}
+
+/// The records that some bytes begin with, and what follows them.
+fn records_in(bytes: &[u8]) -> (Vec<Outline<'_>>, &[u8]) {
+    let mut rest = bytes;
+    let mut records = Vec::new();
+    while let Some((record, after)) = Outline::read(rest) {
+        records.push(record);
+        rest = after;
+    }
+    (records, rest)
+}
+
+/// The path, by which records are in order; a directory's name ends with a slash.
+fn key<'a>(record: &Outline<'a>) -> &'a [u8] {
+    record.name.strip_suffix(b"/").unwrap_or(record.name)
+}
+
+fn follows(one: &Outline<'_>, other: &Outline<'_>) -> bool {
+    key(one) < key(other)
+}
+
+/// Whether the bytes of the name are those of the path, and no other record can be hidden in this one.
+fn is_plain(record: &Outline<'_>) -> bool {
+    /// Sizes and offset of zip64, or times and owners of other tools; comments are longer.
+    const MOST: usize = 32;
+    let others = record.bytes.len().saturating_sub(CENTRAL_LEN + record.name.len());
+    others <= MOST
+        && !record.name.starts_with(b"./")
+        && std::str::from_utf8(record.name).is_ok()
+        && memmem::find(record.name, &CENTRAL.to_le_bytes()).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::{Container, names};
+    use super::super::record::{Facts, NewHeader, write_central, write_end, write_local};
+    use super::*;
+    use crate::path::MemberPath;
+
+    /// A stored member, and what is wrong with it.
+    #[derive(Debug, Clone)]
+    struct Odd {
+        name: Vec<u8>,
+        content: Vec<u8>,
+        /// What the directory says otherwise: about the place, and about the size.
+        local: i64,
+        packed: i64,
+        /// Where its record is put.
+        order: u8,
+    }
+
+    impl Odd {
+        /// One with which nothing is wrong.
+        fn new(name: impl Into<Vec<u8>>) -> Self {
+            Self { name: name.into(), content: vec![7; 3], local: 0, packed: 0, order: 0 }
+        }
+    }
+
+    /// A zip of these members, which claims to have so many more, with one bit of its directory flipped.
+    fn zip_of(members: &[Odd], claimed: i64, broken: Option<u8>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut records = Vec::new();
+        for member in members {
+            let size = member.content.len() as u64;
+            let at = bytes.len() as u64;
+            let facts = Facts {
+                version_needed: 20,
+                flags: 0,
+                method: 0,
+                modified: 0,
+                crc: crc32fast::hash(&member.content),
+                packed_size: size,
+                size,
+            };
+            let header =
+                NewHeader { name: &member.name, facts, align_at: None, external_attributes: 0 };
+            write_local(&mut bytes, &header, at);
+            bytes.extend(&member.content);
+            let facts = Facts { packed_size: size.saturating_add_signed(member.packed), ..facts };
+            let mut record = Vec::new();
+            let header = NewHeader { facts, ..header };
+            write_central(&mut record, &header, at.saturating_add_signed(member.local));
+            records.push((member.order, record));
+        }
+        records.sort_by_key(|(order, _)| *order);
+        let mut directory: Vec<u8> = records.into_iter().flat_map(|(_, record)| record).collect();
+        if let Some(byte) = broken.and_then(|at| directory.get_mut(usize::from(at))) {
+            *byte ^= 1;
+        }
+        let (offset, len) = (bytes.len() as u64, directory.len() as u64);
+        bytes.extend(directory);
+        write_end(&mut bytes, (members.len() as u64).saturating_add_signed(claimed), offset, len);
+        bytes
+    }
+
+    fn opened(zip: &[u8]) -> Option<(tempfile::TempPath, ZipArchive)> {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        std::fs::write(&path, zip).unwrap();
+        let zip = ZipArchive::open(File::open(path.to_path_buf()).unwrap()).ok()?;
+        Some((path, zip))
+    }
+
+    fn odd() -> impl Strategy<Value = Odd> {
+        let name = prop_oneof![
+            6 => proptest::sample::select(NAMES.to_vec()).prop_map(|name| name.as_bytes().to_vec()),
+            2 => proptest::sample::select(vec![
+                &b"./a"[..], b"./", b"a/", b"b/c/", b"M\x81", b"./M\x81", b"M\x81/x", b"/", b"//", b"", b"/a",
+                b"a//b", b"./b/c/d",
+            ]).prop_map(<[u8]>::to_vec),
+            4 => "[abcdefgh]{1,2}(/[xyz]{1,9})?".prop_map(String::into_bytes),
+        ];
+        let wrong = || prop_oneof![20 => Just(0_i64), 1 => -60_i64..60];
+        let order = prop_oneof![10 => Just(0_u8), 1 => any::<u8>()];
+        (name, proptest::collection::vec(any::<u8>(), 0..5), wrong(), wrong(), order).prop_map(
+            |(name, content, local, packed, order)| Odd { name, content, local, packed, order },
+        )
+    }
+
+    const NAMES: [&str; 9] =
+        ["a", "a/b", "b/c", "b", "Mü", "", "/", "a-long-name.ra", "a-long-name.ra/x"];
+
+    proptest! {
+        #[test]
+        fn a_pass_over_the_zip_says_against_a_member_what_its_lookup_says(
+            members in proptest::collection::vec(odd(), 0..12),
+            claimed in prop_oneof![20 => Just(0_i64), 1 => -1_i64..1],
+            broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
+        ) {
+            let Some((_path, zip)) = opened(&zip_of(&members, claimed, broken)) else { return Ok(()) };
+            let scan = zip.scan(1, &|_, _| (), &|member, seen| (member, seen)).unwrap();
+            let mut findings = scan.findings;
+            let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
+            names::check(&table, Container::Zip, &mut findings);
+            let listed: Vec<_> = scan.members.iter().map(|(member, _)| &*member.name).collect();
+            let is_whole = findings.iter().all(|finding| finding.code != Code::BadDirectory);
+            for name in NAMES.into_iter().chain(listed.iter().copied()) {
+                let found = zip.find(name);
+                let is_there = listed.contains(&name);
+                prop_assert!(!matches!(&found, Ok(Some(member)) if *member.name != *name));
+                prop_assert!(!is_whole || is_there || name.is_empty() || matches!(found, Ok(None)), "{} {:?}", name, found);
+                prop_assert!(!is_there || !matches!(found, Ok(None)), "{}", name);
+                let forbids =
+                    |finding: &Finding| finding.member.as_deref() == Some(name) && finding.forbids_reading();
+                if findings.iter().any(forbids) && MemberPath::new(name).is_ok() {
+                    prop_assert!(!matches!(found, Ok(Some(_))), "{:?} {:?}", found, findings);
+                }
+            }
+        }
+    }
+
+    const LAST: &str = "manifest-sha256.txt";
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn bisection_finds_what_the_index_finds(
+            names in proptest::collection::btree_set("([a-z]{1,2}/|manifest.yaml/)?[-. a-cx-zé]{1,30}", 1..600),
+            other in "[-.a-z]{1,2}",
+            broken in proptest::option::of((any::<proptest::sample::Index>(), any::<u8>())),
+        ) {
+            let made = ["manifest.yaml".to_owned(), LAST.to_owned()];
+            let members: Vec<_> = names.iter().cloned().chain(made).map(Odd::new).collect();
+            let mut bytes = zip_of(&members, 0, None);
+            let is_broken = broken.is_some();
+            let directory: usize = members.iter().map(|member| 46 + member.name.len()).sum();
+            if let Some((at, byte)) = broken {
+                let at = bytes.len() - 22 - directory + at.index(directory);
+                bytes[at] = byte;
+            }
+            let Some((_path, zip)) = opened(&bytes) else { return Ok(()) };
+            let asked = names.iter().map(String::as_str).chain(["manifest.yaml", LAST, &other]);
+            for name in asked {
+                let some = bisect(&zip, name);
+                if !is_broken {
+                    let all = Index::new(&zip).unwrap().find(&zip, name).unwrap();
+                    prop_assert_eq!(format!("{:?}", some.unwrap()), format!("{all:?}"));
+                    continue;
+                }
+                // A fault of the directory somewhere else is for the pass over all of it.
+                let Some(Some(found)) = some else { continue };
+                let (record, _) = Outline::read(&found.record).unwrap();
+                prop_assert_eq!(key(&record), name.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_in_order_is_left_to_the_index() {
+        let is_found = |names: &[&str], wanted: &str| {
+            let members: Vec<Odd> = names.iter().map(|name| Odd::new(*name)).collect();
+            let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
+            bisect(&zip, wanted).map(|found| found.is_some())
+        };
+        assert_eq!(is_found(&["a", "b", "c", LAST], "b"), Some(true));
+        assert_eq!(is_found(&["a", "b/", "c", LAST], "b"), Some(true));
+        assert_eq!(is_found(&["x", "y", "manifest.yaml", LAST], "manifest.yaml"), Some(true));
+        assert_eq!(is_found(&["a", "c", LAST], "b"), Some(false));
+        assert_eq!(is_found(&["a", "b", "c"], "b"), Some(true));
+        assert_eq!(is_found(&["a", "c", "b", "d", LAST], "b"), None);
+        assert_eq!(is_found(&["a", "b", "b", "c", LAST], "b"), None);
+        assert_eq!(is_found(&["./a", "b", "c", LAST], "b"), None);
+        assert_eq!(is_found(&["b", "a", "c", LAST, "x"], "b"), None);
+        assert_eq!(is_found(&["a", "b", "c", "b", LAST], "b"), None);
+        assert_eq!(is_found(&["a", "b", LAST, LAST], LAST), None);
+        assert_eq!(is_found(&["a", "b", "./manifest-sha256.txt", LAST], "b"), None);
+        assert_eq!(is_found(&["x", "y", "bagit.txt", "z", LAST], "y"), None);
+    }
+
+    #[test]
+    fn bisection_sees_a_neighbour_that_overlaps() {
+        let mut members = ["a", "b", "c", LAST].map(Odd::new);
+        members[0].packed = 99;
+        let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
+        let found = bisect(&zip, "b").unwrap().unwrap();
+        assert!(found.reach > found.next);
+        assert!(zip.find("b").is_err());
+    }
+
+    #[test]
+    fn a_large_directory_is_bisected_until_an_index_is_worth_it() {
+        let members: Vec<_> = (1000..3000).map(|number| Odd::new(format!("a{number}"))).collect();
+        let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
+        for _ in 0..SEARCHES {
+            assert!(zip.find_by_order("a2000", true).unwrap().is_some());
+            assert!(zip.lookup.index.get().is_none());
+        }
+        assert!(zip.find_by_order("a2000", true).unwrap().is_some());
+        assert!(zip.lookup.index.get().is_some());
+    }
+}

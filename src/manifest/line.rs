@@ -1,0 +1,271 @@
+//! One line of a manifest: read, written, and what can be wrong with it.
+
+use std::borrow::Cow;
+
+use crate::digest::{Algorithm, Digest};
+use crate::path::{InvalidPath, MemberPath, escape};
+
+/// Longest line read: the longest name, every byte of it escaped, and a digest.
+pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024;
+
+/// Most lines at fault before the rest is not read: a file with more is no manifest, and a hostile one
+/// must not turn every second byte into a report.
+pub(super) const MAX_FAULTS: usize = 1000;
+
+/// How a manifest writes the names that its line format cannot carry as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameEncoding {
+    /// GNU coreutils: a line that begins with a backslash has `\\`, `\n` and `\r` in its name.
+    Gnu,
+    /// BagIt 1.0: `%0A`, `%0D` and `%25` (RFC 8493 §2.1.3).
+    Percent,
+    /// BagIt before 1.0: nothing is encoded.
+    Verbatim,
+}
+
+/// Something wrong with one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {kind}")]
+pub struct ManifestFault {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub kind: ManifestFaultKind,
+}
+
+/// What can be wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestFaultKind {
+    /// The file begins with a byte order mark.
+    #[error("the file begins with a byte order mark, which `sha256sum -c` cannot read")]
+    ByteOrderMark,
+    /// The line is longer than any name can make it.
+    #[error("the line is {found} bytes long, expected at most {MAX_LINE_BYTES}")]
+    LineTooLong {
+        /// Its length in bytes.
+        found: usize,
+    },
+    /// Bytes that are not UTF-8, or a NUL.
+    #[error("the line is not text in UTF-8")]
+    NotText,
+    /// No digest, blanks and name.
+    #[error("expected `<digest>  <path>`, found `{}`", escape(.found))]
+    Form {
+        /// The beginning of the line.
+        found: String,
+    },
+    /// A digest of the wrong length or with other characters than hexadecimal digits.
+    #[error("expected {expected} hexadecimal digits, found `{}`", escape(.found))]
+    Digest {
+        /// Digits that the algorithm needs.
+        expected: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// A name that no member may have.
+    #[error(transparent)]
+    Path(#[from] InvalidPath),
+    /// One path with two digests.
+    #[error("`{path}` has another digest on line {first}")]
+    Conflict {
+        /// The path.
+        path: MemberPath,
+        /// The other line.
+        first: u64,
+    },
+    /// So many faults that the others are not listed.
+    #[error("more than {MAX_FAULTS} lines are at fault; the others are not listed")]
+    TooMany,
+    /// A file that `sha256sum -c` does not open.
+    #[error("`sha256sum -c` takes `-` for standard input; write `./-`")]
+    StandardInput,
+    /// One blank before the name in one line, two in another.
+    #[error(
+        "one blank or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or takes the \
+         second blank for a part of the name"
+    )]
+    MixedBlanks {
+        /// The first line of the other form.
+        first: u64,
+    },
+    /// One path twice with the same digest.
+    #[error("`{path}` is already on line {first}")]
+    Repeated {
+        /// The path.
+        path: MemberPath,
+        /// The other line.
+        first: u64,
+    },
+}
+
+impl ManifestFault {
+    /// Whether the manifest proves as much as it would without this fault.
+    pub fn is_warning(&self) -> bool {
+        matches!(
+            self.kind,
+            ManifestFaultKind::Repeated { .. }
+                | ManifestFaultKind::StandardInput
+                | ManifestFaultKind::MixedBlanks { .. }
+        )
+    }
+}
+
+/// Appends one line.
+pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, digest: &Digest) {
+    let name = encode_name(names, path);
+    if names == NameEncoding::Gnu && matches!(name, Cow::Owned(_)) {
+        text.push(b'\\');
+    }
+    digest.push_hex(text);
+    text.extend_from_slice(b"  ");
+    text.extend_from_slice(name.as_bytes());
+    text.push(b'\n');
+}
+
+/// The length of one line.
+pub(crate) fn line_len(names: NameEncoding, path: &str, digest: &Digest) -> usize {
+    let name = encode_name(names, path);
+    let is_marked = names == NameEncoding::Gnu && matches!(name, Cow::Owned(_));
+    let digits = digest.as_bytes().len().saturating_mul(2);
+    let rest = usize::from(is_marked).saturating_add("  \n".len());
+    digits.saturating_add(name.len()).saturating_add(rest)
+}
+
+/// One line: nothing for a blank line or a comment.
+pub(crate) fn parse_line(
+    algorithm: Algorithm,
+    names: NameEncoding,
+    line: &[u8],
+) -> Result<Option<(MemberPath, Digest)>, ManifestFaultKind> {
+    if line.len() > MAX_LINE_BYTES {
+        return Err(ManifestFaultKind::LineTooLong { found: line.len() });
+    }
+    let text = std::str::from_utf8(line).map_err(|_| ManifestFaultKind::NotText)?;
+    if text.contains('\0') {
+        return Err(ManifestFaultKind::NotText);
+    }
+    if text.trim().is_empty() || text.starts_with('#') {
+        return Ok(None);
+    }
+    let (escaped, text) = match text.strip_prefix('\\') {
+        Some(rest) if names == NameEncoding::Gnu => (true, rest),
+        _ => (false, text),
+    };
+    let (digits, name) = split_bsd(algorithm, text)
+        .or_else(|| split_gnu(names, text))
+        .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?;
+    let digest = Digest::from_hex(algorithm, digits.as_bytes()).ok_or_else(|| {
+        ManifestFaultKind::Digest {
+            expected: algorithm.digest_len().saturating_mul(2),
+            found: beginning(digits),
+        }
+    })?;
+    let name = match names {
+        NameEncoding::Gnu if escaped => decode_gnu(name)
+            .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?
+            .into(),
+        NameEncoding::Percent => decode_percent(name),
+        NameEncoding::Gnu | NameEncoding::Verbatim => Cow::Borrowed(name),
+    };
+    let name = name.strip_prefix("./").unwrap_or(&name);
+    Ok(Some((MemberPath::new(name)?, digest)))
+}
+
+/// `digest`, two blanks (the second may be the `*` of binary mode), `name`. In a bag any number of
+/// blanks may stand between them; elsewhere a third blank is the first character of the name.
+fn split_gnu(names: NameEncoding, text: &str) -> Option<(&str, &str)> {
+    let (digits, rest) = text.split_at_checked(memchr::memchr2(b' ', b'\t', text.as_bytes())?)?;
+    let rest = rest.get(1..)?;
+    let name = rest.strip_prefix([' ', '*']).unwrap_or(rest);
+    let name = if names == NameEncoding::Gnu { name } else { name.trim_start_matches([' ', '\t']) };
+    (!name.is_empty()).then_some((digits, name))
+}
+
+/// `SHA256 (name) = digest`.
+fn split_bsd(algorithm: Algorithm, text: &str) -> Option<(&str, &str)> {
+    let (tag, rest) = text.split_at_checked(algorithm.name().len())?;
+    let (name, digits) = rest.strip_prefix(" (")?.rsplit_once(") = ")?;
+    tag.eq_ignore_ascii_case(algorithm.name()).then_some((digits, name))
+}
+
+fn beginning(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// How a manifest writes a name. Programs read the name `-` as standard input, but not as a path.
+pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
+    if name == "-" && names == NameEncoding::Gnu {
+        return Cow::Borrowed("./-");
+    }
+    let is_special = match names {
+        NameEncoding::Gnu => memchr::memchr3(b'\\', b'\n', b'\r', name.as_bytes()).is_some(),
+        NameEncoding::Percent => memchr::memchr3(b'%', b'\n', b'\r', name.as_bytes()).is_some(),
+        NameEncoding::Verbatim => false,
+    };
+    if !is_special {
+        return Cow::Borrowed(name);
+    }
+    let mut encoded = String::with_capacity(name.len());
+    for character in name.chars() {
+        match (names, character) {
+            (NameEncoding::Gnu, '\\') => encoded.push_str("\\\\"),
+            (NameEncoding::Gnu, '\n') => encoded.push_str("\\n"),
+            (NameEncoding::Gnu, '\r') => encoded.push_str("\\r"),
+            (NameEncoding::Percent, '%') => encoded.push_str("%25"),
+            (NameEncoding::Percent, '\n') => encoded.push_str("%0A"),
+            (NameEncoding::Percent, '\r') => encoded.push_str("%0D"),
+            _ => encoded.push(character),
+        }
+    }
+    Cow::Owned(encoded)
+}
+
+fn decode_gnu(name: &str) -> Option<String> {
+    let mut decoded = String::with_capacity(name.len());
+    let mut characters = name.chars();
+    while let Some(character) = characters.next() {
+        decoded.push(match character {
+            '\\' => match characters.next()? {
+                '\\' => '\\',
+                'n' => '\n',
+                'r' => '\r',
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(decoded)
+}
+
+/// The name that a list of a bag writes as `name`.
+pub(crate) fn decode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
+    if names == NameEncoding::Percent { decode_percent(name) } else { Cow::Borrowed(name) }
+}
+
+/// Decodes exactly the three sequences of RFC 8493; any other `%` stands for itself.
+fn decode_percent(name: &str) -> Cow<'_, str> {
+    if !name.contains('%') {
+        return Cow::Borrowed(name);
+    }
+    let mut decoded = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('%') {
+        decoded.push_str(before);
+        let (character, length) = match after.get(..2) {
+            Some(code) if code.eq_ignore_ascii_case("0a") => ('\n', 2),
+            Some(code) if code.eq_ignore_ascii_case("0d") => ('\r', 2),
+            Some("25") => ('%', 2),
+            _ => ('%', 0),
+        };
+        decoded.push(character);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    decoded.push_str(rest);
+    Cow::Owned(decoded)
+}
