@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::fault::{TarFaultKind, printable};
-use super::{BLOCK, TIME_END, is_zero};
+use super::{BLOCK, TIME_END, TarFaultKind, is_zero, printable};
 
 /// The fields of a header block that a reader of packs needs.
 #[derive(Debug)]

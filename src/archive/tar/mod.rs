@@ -4,25 +4,23 @@
 //! that, the GNU form and the old form without a magic. The `tar` crate is the codec of the header block;
 //! the walk from block to block is our own, because it has to notice what a lenient reader skips.
 
-mod entry;
-mod extensions;
-mod fault;
 mod header;
 mod pax;
 mod read;
-mod read_back;
-mod source;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub(crate) use self::entry::{TarEntry, TarKind};
-pub(crate) use self::fault::{TarFault, TarFaultKind};
+use std::fmt;
+use std::io::{self, Read};
+
 pub(crate) use self::header::passes_for_header;
-pub(crate) use self::read::TarReader;
-pub(crate) use self::read_back::each_entry;
-pub(crate) use self::source::{Seeking, Skip, Streaming};
+pub(crate) use self::read::{Seeking, Skip, Streaming, TarReader};
 pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding, padding_after};
+
+use self::header::NumberFault;
+use self::pax::PaxFault;
+use crate::path::escape;
 
 /// Everything in a tar is laid out in blocks of this many bytes.
 const BLOCK: usize = 512;
@@ -36,4 +34,175 @@ const TIME_END: u64 = 253_402_300_800;
 
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
+}
+
+/// An entry as found: the name is not checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TarEntry {
+    /// As found, with the `/` at the end of a directory if there is one.
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: TarKind,
+    /// Length of the data in bytes.
+    pub(crate) size: u64,
+    /// Where the first header of the entry begins, an extended one included.
+    pub(crate) header_offset: u64,
+    /// Where the data begins.
+    pub(crate) data_offset: u64,
+    /// Permission bits, 0 when they cannot be read.
+    pub(crate) mode: u32,
+    /// Seconds since 1970, 0 when they cannot be read.
+    pub(crate) mtime: u64,
+}
+
+/// What an entry is. Only files and directories are plain; the others are for the caller to refuse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TarKind {
+    File,
+    Directory,
+    Symlink {
+        target: Vec<u8>,
+    },
+    HardLink {
+        target: Vec<u8>,
+    },
+    /// A device, a FIFO, or a type that is not known, by its type flag.
+    Special(u8),
+}
+
+/// Something wrong with the structure of a tar, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TarFault {
+    /// Where in the tar; for a compressed one, in the decompressed bytes.
+    pub(crate) offset: u64,
+    /// The member it concerns, when that is known; bytes that are not UTF-8 are replaced.
+    pub(crate) member: Option<String>,
+    pub(crate) kind: TarFaultKind,
+}
+
+impl TarFault {
+    /// Whether the entries are whole and beyond doubt all the same.
+    pub(crate) fn is_warning(&self) -> bool {
+        use TarFaultKind as Kind;
+        matches!(
+            self.kind,
+            Kind::NoEndMark
+                | Kind::LoneZeroBlock
+                | Kind::Padding
+                | Kind::LesserNumber { .. }
+                | Kind::LesserRecord(_)
+        )
+    }
+}
+
+impl fmt::Display for TarFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, member, kind } = self;
+        match member {
+            Some(name) => write!(f, "byte {offset} of the tar, member `{}`: {kind}", escape(name)),
+            None => write!(f, "byte {offset} of the tar: {kind}"),
+        }
+    }
+}
+
+impl std::error::Error for TarFault {}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TarFaultKind {
+    #[error("expected a block of 512 bytes, found {found} before the end")]
+    BlockCutOff { found: usize },
+    #[error("expected a header with the checksum {expected:o}, found {found}")]
+    Checksum { expected: u64, found: String },
+    #[error("expected the magic of a ustar, GNU or old tar header, found `{found}`")]
+    Magic { found: String },
+    #[error("the size field {0}")]
+    Size(NumberFault),
+    #[error("the {field} field {reason}, with which other readers stop")]
+    LesserNumber { field: &'static str, reason: NumberFault },
+    #[error(
+        "expected zeros after the NUL that ends the {field} of a header, found other bytes, by which \
+         other readers see another entry"
+    )]
+    AfterNul { field: &'static str },
+    #[error(
+        "expected zeros from byte {first} to byte {after} of a header, found other bytes, by which \
+         other readers see another entry"
+    )]
+    UnusedBytes { first: usize, after: usize },
+    #[error(
+        "expected a link name only in the headers of a link, found one by which other readers make \
+         this a link"
+    )]
+    LinkNameOfFile,
+    #[error("expected {expected} bytes of data, found {found} before the end")]
+    DataCutOff { expected: u64, found: u64 },
+    #[error("expected {expected} zeros after the data, found the end after {found} bytes")]
+    PaddingCutOff { expected: u64, found: u64 },
+    #[error("expected zeros between the data and the next header, found other bytes")]
+    Padding,
+    #[error("expected a {kind} without data, found a size of {size} bytes")]
+    UnexpectedData { kind: &'static str, size: u64 },
+    #[error(
+        "expected the type of a directory with a name that ends in `/`, found that of a file, which \
+         other readers believe"
+    )]
+    FileNamedAsDirectory,
+    #[error("expected the magic of ustar or GNU in a header of type `{typeflag}`, found none")]
+    OldExtension { typeflag: char },
+    #[error("a sparse file is not supported")]
+    Sparse,
+    #[error("expected an extended header of at most {limit} bytes, found {size}")]
+    ExtensionTooLong { size: u64, limit: u64 },
+    #[error("expected one header of type `{typeflag}` before an entry, found a second")]
+    ExtensionRepeated { typeflag: char },
+    #[error("expected the entry that the headers before it describe, found {found}")]
+    ExtensionDangling { found: &'static str },
+    #[error("{0}")]
+    Pax(#[from] PaxFault),
+    #[error("{0}")]
+    LesserRecord(PaxFault),
+    #[error("expected the size {ustar} of the header in its PAX header too, found {pax}")]
+    PaxSize { pax: u64, ustar: u64 },
+    #[error(
+        "expected a PAX header with a size just before its entry, found a GNU long name between"
+    )]
+    SizeBeforeLongName,
+    #[error("expected a global PAX header to describe no single entry, found `{key}`")]
+    GlobalRecord { key: &'static str },
+    #[error(
+        "expected a `/` at the end of both names of an entry or of none, found it at the end of one, by \
+         which other readers make it a directory"
+    )]
+    OneNameOfDirectory,
+    #[error("expected one name, found `{pax}` in the PAX header and `{gnu}` in the GNU long name")]
+    NameConflict { pax: String, gnu: String },
+    #[error("expected two blocks of zeros at the end, found none")]
+    NoEndMark,
+    #[error("expected two blocks of zeros at the end, found one")]
+    LoneZeroBlock,
+    #[error("expected only zeros after the end mark, found other bytes")]
+    AfterEnd,
+    #[error(
+        "expected only zeros after the end mark, found another archive, which other readers may show"
+    )]
+    SecondArchive,
+}
+
+/// `bytes` as text that can be printed.
+fn printable(bytes: &[u8]) -> String {
+    escape(&String::from_utf8_lossy(bytes)).to_string()
+}
+
+/// Shows each entry as the crate tar reads it, an implementation that is not ours: its name, size and content, until `look` has seen enough.
+pub(crate) fn each_entry(
+    tar: impl Read,
+    mut look: impl FnMut(&[u8], u64, &mut dyn Read) -> bool,
+) -> io::Result<()> {
+    for entry in tar::Archive::new(tar).entries()? {
+        let mut entry = entry?;
+        let (name, size) = (entry.path_bytes().into_owned(), entry.size());
+        if !look(&name, size, &mut entry) {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use super::super::{Location, Member, MemberKind};
-use super::record::{CENTRAL_LEN, CentralHeader, FLAG_UTF8, Facts, Fields, Outline};
+use super::record::{CentralHeader, FLAG_UTF8, Facts, Fields};
 use super::{kind, method};
-use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::File;
 
 /// What the directory says of one member.
 #[derive(Debug)]
@@ -99,52 +97,6 @@ pub(super) fn no_record(at: u64) -> Finding {
     Finding::new(Code::BadDirectory, "expected a record of the directory").at_byte(at)
 }
 
-/// The longest record: name, extra field and comment of 65,535 bytes each.
-pub(super) const LONGEST: usize = CENTRAL_LEN + 3 * 65_535;
-
-/// Bytes of a directory that are read at once: larger blocks are no faster, and fresh memory costs more
-/// than the calls.
-const BLOCK: usize = 64 * 1024;
-
-/// Shows every record of a directory to `visit`, in outline. The `len` bytes from `offset` on are read in blocks, and
-/// none is kept.
-pub(super) fn walk(
-    file: &File,
-    offset: u64,
-    len: u64,
-    mut visit: impl FnMut(&Outline<'_>),
-) -> Result<()> {
-    let end = offset.saturating_add(len);
-    let mut block = vec![0; usize::try_from(len).unwrap_or(BLOCK).min(BLOCK)];
-    // The part of the block that is read and not yet shown, and the part of the directory that is not yet read.
-    let mut ready = 0..0;
-    let mut unread = offset;
-    loop {
-        let mut rest = block.get(ready.clone()).unwrap_or_default();
-        while let Some((outline, after)) = Outline::read(rest) {
-            rest = after;
-            visit(&outline);
-        }
-        let kept = rest.len();
-        if kept == 0 && unread >= end {
-            return Ok(());
-        }
-        // Bytes that are not a record may be the beginning of one.
-        if unread >= end || kept >= LONGEST {
-            return Err(Error::damaged(file.path(), no_record(unread.saturating_sub(kept as u64))));
-        }
-        if kept >= block.len() / 2 {
-            block.resize(block.len().saturating_mul(2).min(2 * LONGEST), 0);
-        }
-        block.copy_within(ready.end.saturating_sub(kept)..ready.end, 0);
-        let room = block.len().saturating_sub(kept);
-        let more = usize::try_from(end.saturating_sub(unread)).unwrap_or(room).min(room);
-        ready = 0..kept.saturating_add(more);
-        file.read_exact_at(block.get_mut(kept..ready.end).unwrap_or_default(), unread)?;
-        unread = unread.saturating_add(more as u64);
-    }
-}
-
 /// A name as it is meant: archives that are made from `.` may name everything below `./`.
 pub(super) fn plain_name(raw: &[u8]) -> &[u8] {
     raw.strip_prefix(b"./").filter(|name| !name.is_empty()).unwrap_or(raw)
@@ -187,9 +139,6 @@ fn decode_name(raw: &[u8]) -> (Cow<'_, str>, bool) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use super::super::record::{NewHeader, write_central};
     use super::*;
 
     #[test]
@@ -197,52 +146,5 @@ mod tests {
         assert_eq!(decode_name(b"M\x81ller"), (Cow::Borrowed("Müller"), true));
         assert_eq!(decode_name("Müller".as_bytes()), (Cow::Borrowed("Müller"), false));
         assert_eq!(decode_name(b"\xff").0, "\u{a0}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-
-        #[test]
-        fn a_walk_sees_every_record_however_the_blocks_fall(
-            lengths in proptest::collection::vec(
-                prop_oneof![8 => 1_usize..200, 1 => 200_usize..65_535], 0..900,
-            ),
-            before in 0_usize..100,
-            cut in proptest::option::of(1_usize..40),
-        ) {
-            let mut directory = Vec::new();
-            let facts = Facts {
-                version_needed: 20, flags: 0, method: 0, modified: 0, crc: 0, packed_size: 0, size: 0,
-            };
-            for (at, length) in (1..).zip(&lengths) {
-                let name = vec![b'a'; *length];
-                let header =
-                    NewHeader { name: &name, facts, align_at: None, external_attributes: 0 };
-                write_central(&mut directory, &header, at);
-            }
-            let len = directory.len().saturating_sub(cut.unwrap_or(0));
-            directory.truncate(len);
-            let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-            std::fs::write(&path, [vec![b'P'; before], directory.clone()].concat()).unwrap();
-            let file = File::open(path.to_path_buf()).unwrap();
-            let mut seen = Vec::new();
-            let result = walk(&file, before as u64, len as u64, |outline| {
-                seen.push((outline.local, outline.name.len()));
-            });
-            let mut expected = Vec::new();
-            let mut fault = None;
-            for header in headers(&directory, before as u64) {
-                match header {
-                    Ok(header) => expected.push((header.local, header.name.len())),
-                    Err(finding) => fault = Some(finding),
-                }
-            }
-            prop_assert_eq!(&seen, &expected);
-            match (result, fault) {
-                (Ok(()), None) => {}
-                (Err(Error::Damaged { finding, .. }), Some(fault)) => prop_assert_eq!(finding, fault),
-                other => prop_assert!(false, "{:?}", other),
-            }
-        }
     }
 }

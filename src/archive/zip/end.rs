@@ -10,7 +10,7 @@ use crate::fs::File;
 
 /// Longest tail in which an end record can lie: the record and the longest comment.
 const MAX_TAIL: u64 = 22 + 65_535;
-/// A tail that holds the end records of a zip without a comment.
+/// Where readers in a hurry look: it holds the end records of a zip without a comment.
 const SHORT_TAIL: u64 = 512;
 
 /// The bytes that begin an end record.
@@ -29,30 +29,29 @@ pub(super) struct EndOfArchive {
 }
 
 impl EndOfArchive {
-    /// Finds the end record. What leaves doubt about the directory is an error.
+    /// Finds the end record. Whatever leaves doubt about the directory is an error.
     pub(super) fn find(file: &File, len: u64) -> Result<Self> {
-        let damaged = |finding| Error::damaged(file.path(), finding);
-        for tail_len in [SHORT_TAIL.min(len), MAX_TAIL.min(len)] {
-            let start = len.saturating_sub(tail_len);
-            let mut tail = vec![0; usize::try_from(tail_len).unwrap_or(0)];
-            file.read_exact_at(&mut tail, start)?;
-            let ends = end_records(&tail, wide(tail.len()));
-            if let [(at, end)] = ends[..] {
-                let before = tail.get(..at).unwrap_or_default();
-                let comment = tail.get(at..).unwrap_or_default();
-                let at = start.saturating_add(wide(at));
-                return Self::check(file, len, &end, at, before, comment).map_err(
-                    |error| match error {
-                        Trouble::Finding(finding) => damaged(*finding),
-                        Trouble::Error(error) => *error,
-                    },
-                );
-            }
-            if ends.len() > 1 {
-                return Err(damaged(two_ends(start)));
-            }
+        let two_ends = |tail: u64| {
+            let message = "the archive has more than one end record, so it can be read as two different archives";
+            let finding =
+                Finding::new(Code::SecondEndRecord, message).at_byte(len.saturating_sub(tail));
+            let hint = "take it from whoever made it, or unpack it with the tool that made it and pack it anew";
+            Error::damaged(file.path(), finding.hint(hint))
+        };
+        let (start, tail) = read_tail(file, len, MAX_TAIL)?;
+        let (ends, others) = match &*end_records(&tail) {
+            [] => return Err(Error::damaged(file.path(), not_a_zip(file, len)?)),
+            [others @ .., end] => (*end, others.to_vec()),
+        };
+        // Readers in a hurry look no further back.
+        let is_short = |(at, _): &(usize, EndRecord)| start + *at as u64 + SHORT_TAIL >= len;
+        if others.iter().any(is_short) {
+            return Err(two_ends(SHORT_TAIL));
         }
-        Err(damaged(not_a_zip(file, len)?))
+        let (at, end) = ends;
+        let (before, comment) = tail.split_at(at);
+        let found = Self::check(file, len, &end, start + at as u64, before, comment)?;
+        if others.is_empty() { Ok(found) } else { Err(two_ends(MAX_TAIL)) }
     }
 
     fn check(
@@ -62,7 +61,7 @@ impl EndOfArchive {
         at: u64,
         before: &[u8],
         comment: &[u8],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self> {
         let locator = before
             .len()
             .checked_sub(LOCATOR64_LEN)
@@ -78,7 +77,7 @@ impl EndOfArchive {
         let mut disks = [end.disk, end.directory_disk].map(u32::from);
         let mut disk_entries = u64::from(end.disk_entries);
         if let Some(locator) = locator {
-            let locator_at = at.saturating_sub(wide(LOCATOR64_LEN));
+            let locator_at = at.saturating_sub(LOCATOR64_LEN as u64);
             let end64 = read_end64(file, end, &locator, locator_at)?;
             this.directory_offset = end64.directory_offset;
             this.directory_len = end64.directory_len;
@@ -91,18 +90,19 @@ impl EndOfArchive {
             }
         }
         if disks != [0, 0] || disk_entries != this.entries {
-            return Err(Trouble::Finding(Box::new(
+            let finding =
                 Finding::new(Code::SplitArchive, "the archive is spread over several files")
                     .at_byte(at)
-                    .hint("join its parts with the tool that made it"),
-            )));
+                    .hint("join its parts with the tool that made it");
+            return Err(Error::damaged(file.path(), finding));
         }
         let claimed_end = this.directory_offset.checked_add(this.directory_len);
         if claimed_end != Some(directory_end) {
-            return Err(misplaced(file, &this, directory_end, at)?);
+            return Err(Error::damaged(file.path(), misplaced(file, &this, directory_end, at)?));
         }
-        if this.entries.saturating_mul(wide(CENTRAL_LEN)) > this.directory_len {
+        if this.entries.saturating_mul(CENTRAL_LEN as u64) > this.directory_len {
             return Err(bad(
+                file,
                 Code::BadDirectory,
                 at,
                 "the end record counts more members than the directory can hold",
@@ -111,6 +111,7 @@ impl EndOfArchive {
         let comment = comment.get(END_LEN..).unwrap_or_default();
         if memchr::memmem::find(comment, END_SIGNATURE).is_some() {
             return Err(bad(
+                file,
                 Code::SecondEndRecord,
                 at,
                 "the archive's comment holds another end record, which some programs \
@@ -136,29 +137,34 @@ fn read_end64(
     end: &EndRecord,
     locator: &Locator64,
     locator_at: u64,
-) -> Result<EndRecord64, Trouble> {
+) -> Result<EndRecord64> {
     let mut record = [0; END64_LEN];
     let end64 = locator
         .end64_offset
-        .checked_add(wide(END64_LEN))
+        .checked_add(END64_LEN as u64)
         .filter(|end| *end <= locator_at)
         .map(|_| file.read_exact_at(&mut record, locator.end64_offset))
-        .transpose()
-        .map_err(|error| Trouble::Error(Box::new(error)))?
+        .transpose()?
         .and_then(|()| EndRecord64::read(&record));
     let Some(end64) = end64 else {
-        return Err(lie(locator_at, "the zip64 locator does not point to a zip64 end record"));
+        return Err(lie(
+            file,
+            locator_at,
+            "the zip64 locator does not point to a zip64 end record",
+        ));
     };
     let record_end = locator.end64_offset.saturating_add(12).saturating_add(end64.record_len);
     if record_end != locator_at {
         return Err(lie(
+            file,
             locator.end64_offset,
             "the zip64 end record does not end where its locator begins",
         ));
     }
     // Python and others look for the directory just before a record of the usual length.
-    if end64.record_len != wide(END64_LEN) - 12 {
+    if end64.record_len != END64_LEN as u64 - 12 {
         return Err(lie(
+            file,
             locator.end64_offset,
             "the zip64 end record is longer than usual, so that programs look for the directory in \
              different places",
@@ -173,67 +179,45 @@ fn read_end64(
         && wide(end.directory_len, end64.directory_len)
         && wide(end.directory_offset, end64.directory_offset);
     if !agree {
-        return Err(lie(locator.end64_offset, "the end record and the zip64 end record disagree"));
+        return Err(lie(
+            file,
+            locator.end64_offset,
+            "the end record and the zip64 end record disagree",
+        ));
     }
     Ok(end64)
 }
 
-/// Why there is no directory: what the file says, or what the system says.
-enum Trouble {
-    Finding(Box<Finding>),
-    Error(Box<Error>),
+fn bad(file: &File, code: Code, at: u64, message: &str) -> Error {
+    Error::damaged(file.path(), Finding::new(code, message).at_byte(at))
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self::Error(Box::new(error))
-    }
-}
-
-fn bad(code: Code, at: u64, message: &str) -> Trouble {
-    Trouble::Finding(Box::new(Finding::new(code, message).at_byte(at)))
-}
-
-fn lie(at: u64, message: &str) -> Trouble {
-    bad(Code::Zip64Mismatch, at, message)
+fn lie(file: &File, at: u64, message: &str) -> Error {
+    bad(file, Code::Zip64Mismatch, at, message)
 }
 
 /// Why the directory, which `end` claims, does not end at `directory_end`: the whole archive was moved
 /// by what was put before it, or the numbers are wrong.
-fn misplaced(
-    file: &File,
-    claimed: &EndOfArchive,
-    directory_end: u64,
-    at: u64,
-) -> Result<Trouble, Trouble> {
+fn misplaced(file: &File, claimed: &EndOfArchive, directory_end: u64, at: u64) -> Result<Finding> {
     if let Some(moved) = prepended(file, claimed, directory_end)? {
-        return Ok(Trouble::Finding(Box::new(
-            Finding::new(Code::PrependedBytes, format!("{moved} bytes precede the archive"))
-                .at_byte(0)
-                .hint("keep only its own bytes; it may have been glued to another file"),
-        )));
+        let message = format!("{moved} bytes precede the archive");
+        let hint = "keep only its own bytes; it may have been glued to another file";
+        return Ok(Finding::new(Code::PrependedBytes, message).at_byte(0).hint(hint));
     }
-    Ok(Trouble::Finding(Box::new(
-        Finding::new(Code::BadDirectory, "the directory does not end where the end record begins")
-            .at_byte(at)
-            .expected(
-                format!("a directory that ends at byte {directory_end}"),
-                format!(
-                    "one of {} bytes from byte {} on",
-                    claimed.directory_len, claimed.directory_offset
-                ),
-            )
-            .hint("compare it with another copy; a part of the archive may be missing"),
-    )))
+    let EndOfArchive { directory_len, directory_offset, .. } = claimed;
+    let message = "the directory does not end where the end record begins";
+    Ok(Finding::new(Code::BadDirectory, message)
+        .at_byte(at)
+        .expected(
+            format!("a directory that ends at byte {directory_end}"),
+            format!("one of {directory_len} bytes from byte {directory_offset} on"),
+        )
+        .hint("compare it with another copy; a part of the archive may be missing"))
 }
 
 /// How far the archive was moved, when its directory and a member lie that much further back than they
 /// claim.
-fn prepended(
-    file: &File,
-    claimed: &EndOfArchive,
-    directory_end: u64,
-) -> Result<Option<u64>, Trouble> {
+fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<Option<u64>> {
     let end = claimed.directory_offset.saturating_add(claimed.directory_len);
     let Some(moved) = directory_end.checked_sub(end).filter(|moved| *moved > 0) else {
         return Ok(None);
@@ -248,53 +232,25 @@ fn prepended(
     Ok((filled == 4 && u32::from_le_bytes(signature) == LOCAL).then_some(moved))
 }
 
-fn wide(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
+/// The last bytes of a file, and where they begin.
+fn read_tail(file: &File, len: u64, most: u64) -> Result<(u64, Vec<u8>)> {
+    let start = len.saturating_sub(most);
+    let mut tail = vec![0; usize::try_from(len - start).expect("a tail is short")];
+    file.read_exact_at(&mut tail, start)?;
+    Ok((start, tail))
 }
 
-/// The end records among some bytes, from which on `left` remain of the file, whose comment ends exactly with it.
-fn end_records(bytes: &[u8], left: u64) -> Vec<(usize, EndRecord)> {
-    memchr::memmem::find_iter(bytes, END_SIGNATURE)
-        .filter_map(|at| {
-            let end = EndRecord::read(bytes.get(at..)?)?;
-            let length = END_LEN.saturating_add(usize::from(end.comment_len));
-            (wide(at.saturating_add(length)) == left).then_some((at, end))
-        })
-        .collect()
-}
-
-/// A second end record that also ends with the file, further back than a reader in a hurry looks.
-pub(super) fn rival_end(file: &File, len: u64) -> Result<Option<Finding>> {
-    let count = count_ends(file, len)?;
-    Ok((count > 1).then(|| two_ends(len.saturating_sub(MAX_TAIL))))
+/// The end records among the last bytes of a file, whose comment ends exactly with it.
+fn end_records(tail: &[u8]) -> Vec<(usize, EndRecord)> {
+    let ends = memchr::memmem::find_iter(tail, END_SIGNATURE);
+    let ends = ends.filter_map(|at| Some((at, EndRecord::read(tail.get(at..)?)?)));
+    ends.filter(|(at, end)| at + END_LEN + usize::from(end.comment_len) == tail.len()).collect()
 }
 
 /// How many end records end with the file.
 pub(in crate::archive) fn count_ends(file: &File, len: u64) -> Result<usize> {
-    /// A piece of memory that is at hand; fresh memory for all of it costs more than the calls.
-    const PIECE: usize = 8 * 1024;
-    let mut piece = [0; PIECE];
-    let (mut at, mut count) = (len.saturating_sub(MAX_TAIL), 0_usize);
-    while at < len {
-        let left = len.saturating_sub(at);
-        let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-        let bytes = piece.get_mut(..length).unwrap_or_default();
-        file.read_exact_at(bytes, at)?;
-        count = count.saturating_add(end_records(bytes, left).len());
-        // A record that is cut here is whole in the next piece.
-        let step = if wide(length) < left { length.saturating_sub(END_LEN - 1) } else { length };
-        at = at.saturating_add(wide(step));
-    }
-    Ok(count)
-}
-
-fn two_ends(start: u64) -> Finding {
-    Finding::new(
-        Code::SecondEndRecord,
-        "the archive has more than one end record, so it can be read as two different archives",
-    )
-    .at_byte(start)
-    .hint("take it from whoever made it, or unpack it with the tool that made it and pack it anew")
+    let (_, tail) = read_tail(file, len, MAX_TAIL)?;
+    Ok(end_records(&tail).len())
 }
 
 fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
@@ -334,15 +290,13 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
 fn trailing(file: &File, len: u64) -> Result<Option<u64>> {
     /// How far back its end is looked for: what is appended by accident is short.
     const SEARCHED: u64 = 1 << 20;
-    let start = len.saturating_sub(SEARCHED);
-    let mut tail = vec![0; usize::try_from(len.saturating_sub(start)).unwrap_or(0)];
-    file.read_exact_at(&mut tail, start)?;
+    let (start, tail) = read_tail(file, len, SEARCHED)?;
     let mut ends = memchr::memmem::rfind_iter(&tail, END_SIGNATURE).filter_map(|at| {
         let end = EndRecord::read(tail.get(at..)?)?;
-        let position = start.checked_add(wide(at))?;
+        let position = start.checked_add(at as u64)?;
         let directory_end =
             u64::from(end.directory_offset).checked_add(u64::from(end.directory_len))?;
-        let length = wide(END_LEN).checked_add(u64::from(end.comment_len))?;
+        let length = (END_LEN as u64).checked_add(u64::from(end.comment_len))?;
         let after = position.checked_add(length).filter(|after| *after < len)?;
         let has_zip64 = at
             .checked_sub(LOCATOR64_LEN)

@@ -4,6 +4,7 @@
 //! The directory is read once and kept with an index. A large directory that is in the order of its names, as
 //! `create` writes it, is first searched by bisection, which reads little of it.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -15,7 +16,7 @@ use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;
 use super::directory::{Entry, no_record, text_name};
-use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader, Fields, Outline};
+use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader};
 use super::scan::{Span, other_count};
 use crate::bisect::{Probe, narrow};
 use crate::error::Result;
@@ -56,8 +57,8 @@ pub(super) struct NameLookup {
 
 /// What the directory says of a name that is there.
 #[derive(Debug)]
-struct Found {
-    record: Vec<u8>,
+struct Found<'d> {
+    record: CentralHeader<'d>,
     /// The furthest byte that a member before it reaches, by what the directory says.
     reach: u64,
     /// Where the next member begins, or the directory.
@@ -114,20 +115,19 @@ pub(super) fn find_by_order(zip: &ZipArchive, name: &str) -> Result<Option<Optio
     {
         return Ok(None);
     }
-    let Some(found) = bisect(zip, name) else { return Ok(None) };
+    let mut buffers = [[0; STRETCH]; 2];
+    let Some(found) = bisect(zip, name, &mut buffers) else { return Ok(None) };
     Ok(Some(found.map(|found| check(zip, name, &found)).transpose()?))
 }
 
 /// Checks a member that was found by the rules.
-fn check(zip: &ZipArchive, name: &str, found: &Found) -> Result<Member> {
-    let header = CentralHeader::read(&mut Fields(&found.record))
-        .ok_or_else(|| zip.damaged(no_record(zip.end.directory_offset)))?;
-    let entry = Entry::new(&header);
+fn check(zip: &ZipArchive, name: &str, found: &Found<'_>) -> Result<Member> {
+    let entry = Entry::new(&found.record);
     if entry.member.kind == MemberKind::File && found.is_above {
         return Err(zip.damaged(file_and_directory(name)));
     }
     let mut findings = Vec::new();
-    check_central(&header, &entry, &mut findings);
+    check_central(&found.record, &entry, &mut findings);
     if found.reach > entry.local {
         findings.push(
             Finding::new(Code::Overlap, "another member reaches into this one")
@@ -188,7 +188,7 @@ impl Index {
         let mut rest = directory;
         while !rest.is_empty() {
             let at = directory.len() - rest.len();
-            let (record, after) = Outline::read(rest).ok_or_else(|| {
+            let (record, after) = CentralHeader::split(rest).ok_or_else(|| {
                 zip.damaged(no_record(zip.end.directory_offset.saturating_add(at as u64)))
             })?;
             by_name.push(at);
@@ -209,15 +209,13 @@ impl Index {
     }
 
     /// The member called `name`. A name that two members have is an error.
-    fn find(&self, zip: &ZipArchive, name: &str) -> Result<Option<Found>> {
+    fn find<'z>(&self, zip: &'z ZipArchive, name: &str) -> Result<Option<Found<'z>>> {
         let directory = zip.directory()?;
         let (_, from) = self.by_name.split_at(self.first_from(directory, name));
         let is_it = |at: &&usize| name_at(directory, **at) == name;
         let mut same = from.iter().take_while(is_it);
-        let Some((record, _)) = same.next().and_then(|at| Outline::read(directory.get(*at..)?))
-        else {
-            return Ok(None);
-        };
+        let first = same.next().and_then(|at| CentralHeader::split(directory.get(*at..)?));
+        let Some((record, _)) = first else { return Ok(None) };
         if same.next().is_some() {
             return Err(zip.damaged(twice(name)));
         }
@@ -228,7 +226,7 @@ impl Index {
         // The next one may begin at the same place.
         let next = self.places.get(first.saturating_add(1));
         Ok(Some(Found {
-            record: record.bytes.to_vec(),
+            record,
             reach: before.map_or(0, |place| place.reach),
             next: next.map_or(zip.end.directory_offset, |place| place.local),
             is_above: first_below.is_some_and(|at| name_at(directory, *at).starts_with(&below)),
@@ -242,27 +240,34 @@ impl Index {
 }
 
 /// The name in the record that begins at a place of the directory.
-fn name_at(directory: &[u8], at: usize) -> std::borrow::Cow<'_, str> {
-    let record = directory.get(at..).and_then(Outline::read);
-    record.map_or_else(Default::default, |(record, _)| text_name(record.name))
+fn name_at(directory: &[u8], at: usize) -> Cow<'_, str> {
+    let name = || {
+        let (fixed, rest) = directory.get(at..)?.split_first_chunk::<CENTRAL_LEN>()?;
+        rest.get(..usize::from(u16::from_le_bytes(*fixed.get(28..)?.first_chunk()?)))
+    };
+    text_name(name().unwrap_or_default())
 }
 
 /// What the directory says of one name, by bisection. The outer `None` as of [`find_by_order`].
 #[expect(clippy::option_option, reason = "not known is another answer than not there")]
-fn bisect(zip: &ZipArchive, name: &str) -> Option<Option<Found>> {
-    let mut buffer = [0; STRETCH];
-    let (ordered, tail) = Ordered::of(zip, &mut buffer)?;
-    let found = ordered.find(name)?;
+fn bisect<'b>(
+    zip: &ZipArchive,
+    name: &str,
+    [of_tail, buffer]: &'b mut [[u8; STRETCH]; 2],
+) -> Option<Option<Found<'b>>> {
+    let (ordered, tail) = Ordered::of(zip, of_tail)?;
+    let found = ordered.find(name, buffer)?;
     let Some(at) = tail.iter().position(|record| record.name == name.as_bytes()) else {
         return Some(found.record);
     };
     let (before, from) = tail.split_at(at);
     let [record, after @ ..] = from else { return None };
+    let record = *record;
     // The same name in both.
     found.record.is_none().then(|| {
         Some(Found {
-            record: record.bytes.to_vec(),
-            reach: before.last().map_or(ordered.reach, Outline::least_end),
+            record,
+            reach: before.last().map_or(ordered.reach, CentralHeader::least_end),
             next: after.first().map_or(ordered.begin, |next| next.local),
             is_above: found.is_above,
         })
@@ -283,14 +288,14 @@ struct Ordered<'z> {
 }
 
 /// What these records say of a name.
-struct ByOrder {
-    record: Option<Found>,
+struct ByOrder<'b> {
+    record: Option<Found<'b>>,
     is_above: bool,
 }
 
 impl<'z> Ordered<'z> {
     /// The records in order, and those that follow.
-    fn of<'b>(zip: &'z ZipArchive, buffer: &'b mut [u8]) -> Option<(Self, Vec<Outline<'b>>)> {
+    fn of<'b>(zip: &'z ZipArchive, buffer: &'b mut [u8]) -> Option<(Self, Vec<CentralHeader<'b>>)> {
         /// The document of a pack, and its manifest.
         const MOST: usize = 2;
         let begin = zip.end.directory_offset;
@@ -311,7 +316,7 @@ impl<'z> Ordered<'z> {
         {
             return None;
         }
-        let tail_len: usize = tail.iter().map(|record| record.bytes.len()).sum();
+        let tail_len: usize = tail.iter().map(CentralHeader::len).sum();
         let this = Self {
             zip,
             begin,
@@ -323,24 +328,24 @@ impl<'z> Ordered<'z> {
     }
 
     /// What they say of one name, by those around its place. Each record that is read has to be in order.
-    fn find(&self, name: &str) -> Option<ByOrder> {
-        let mut buffer = [0; STRETCH];
+    fn find<'b>(&self, name: &str, buffer: &'b mut [u8]) -> Option<ByOrder<'b>> {
         let mut are_plain = true;
         let from = narrow(self.begin..self.end, NEAR, |at| {
             let peek = buffer.get_mut(..PEEK).ok_or(())?;
             let bytes = read(self.zip, peek, at, self.end).ok_or(())?;
             let Some(start) = first_record(bytes, false) else { return Ok(None) };
-            let (record, _) = bytes.get(start..).and_then(Outline::read).ok_or(())?;
+            let (record, _) = bytes.get(start..).and_then(CentralHeader::split).ok_or(())?;
             are_plain &= is_plain(&record);
             let start = at.saturating_add(start as u64);
             Ok::<_, ()>(Some(Probe { start, is_before: key(&record) < name.as_bytes() }))
         });
         let from = from.ok().filter(|_| are_plain)?;
-        let bytes = read(self.zip, &mut buffer, from, self.end)?;
+        let bytes = read(self.zip, buffer, from, self.end)?;
         let (records, rest) = records_in(bytes);
         let is_end = from.saturating_add(bytes.len() as u64) >= self.end;
-        let is_in_place =
-            |one: &Outline<'_>, other: &Outline<'_>| follows(one, other) && one.local < other.local;
+        let is_in_place = |one: &CentralHeader<'_>, other: &CentralHeader<'_>| {
+            follows(one, other) && one.local < other.local
+        };
         if (is_end && !rest.is_empty())
             || !records.iter().all(is_plain)
             || !records.is_sorted_by(is_in_place)
@@ -359,8 +364,8 @@ impl<'z> Ordered<'z> {
         let (before, from) = records.split_at(at);
         let record = match from {
             [record, after @ ..] if key(record) == name.as_bytes() => Some(Found {
-                record: record.bytes.to_vec(),
-                reach: before.last().map_or(0, Outline::least_end),
+                record: *record,
+                reach: before.last().map_or(0, CentralHeader::least_end),
                 next: after.first().map_or(self.after, |next| next.local),
                 is_above,
             }),
@@ -383,7 +388,7 @@ fn read<'b>(zip: &ZipArchive, buffer: &'b mut [u8], at: u64, end: u64) -> Option
 fn first_record(bytes: &[u8], is_end: bool) -> Option<usize> {
     let signature = CENTRAL.to_le_bytes();
     let is_record = |at: &usize| {
-        let record = bytes.get(*at..).and_then(Outline::read);
+        let record = bytes.get(*at..).and_then(CentralHeader::split);
         record
             .is_some_and(|(_, after)| after.starts_with(&signature) || (is_end && after.is_empty()))
     };
@@ -391,10 +396,10 @@ fn first_record(bytes: &[u8], is_end: bool) -> Option<usize> {
 }
 
 /// The records that some bytes begin with, and what follows them.
-fn records_in(bytes: &[u8]) -> (Vec<Outline<'_>>, &[u8]) {
+fn records_in(bytes: &[u8]) -> (Vec<CentralHeader<'_>>, &[u8]) {
     let mut rest = bytes;
     let mut records = Vec::new();
-    while let Some((record, after)) = Outline::read(rest) {
+    while let Some((record, after)) = CentralHeader::split(rest) {
         records.push(record);
         rest = after;
     }
@@ -402,20 +407,19 @@ fn records_in(bytes: &[u8]) -> (Vec<Outline<'_>>, &[u8]) {
 }
 
 /// The path, by which records are in order; a directory's name ends with a slash.
-fn key<'a>(record: &Outline<'a>) -> &'a [u8] {
+fn key<'a>(record: &CentralHeader<'a>) -> &'a [u8] {
     record.name.strip_suffix(b"/").unwrap_or(record.name)
 }
 
-fn follows(one: &Outline<'_>, other: &Outline<'_>) -> bool {
+fn follows(one: &CentralHeader<'_>, other: &CentralHeader<'_>) -> bool {
     key(one) < key(other)
 }
 
 /// Whether the bytes of the name are those of the path, and no other record can be hidden in this one.
-fn is_plain(record: &Outline<'_>) -> bool {
+fn is_plain(record: &CentralHeader<'_>) -> bool {
     /// Sizes and offset of zip64, or times and owners of other tools; comments are longer.
     const MOST: usize = 32;
-    let others = record.bytes.len().saturating_sub(CENTRAL_LEN + record.name.len());
-    others <= MOST
+    record.extra.len() + record.comment.len() <= MOST
         && !record.name.starts_with(b"./")
         && std::str::from_utf8(record.name).is_ok()
         && memmem::find(record.name, &CENTRAL.to_le_bytes()).is_none()
@@ -564,7 +568,8 @@ mod tests {
             let Some((_path, zip)) = opened(&bytes) else { return Ok(()) };
             let asked = names.iter().map(String::as_str).chain(["manifest.yaml", LAST, &other]);
             for name in asked {
-                let some = bisect(&zip, name);
+                let mut buffers = [[0; STRETCH]; 2];
+                let some = bisect(&zip, name, &mut buffers);
                 if !is_broken {
                     let all = Index::new(&zip).unwrap().find(&zip, name).unwrap();
                     prop_assert_eq!(format!("{:?}", some.unwrap()), format!("{all:?}"));
@@ -572,8 +577,7 @@ mod tests {
                 }
                 // A fault of the directory somewhere else is for the pass over all of it.
                 let Some(Some(found)) = some else { continue };
-                let (record, _) = Outline::read(&found.record).unwrap();
-                prop_assert_eq!(key(&record), name.as_bytes());
+                prop_assert_eq!(key(&found.record), name.as_bytes());
             }
         }
     }
@@ -583,7 +587,7 @@ mod tests {
         let is_found = |names: &[&str], wanted: &str| {
             let members: Vec<Odd> = names.iter().map(|name| Odd::new(*name)).collect();
             let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
-            bisect(&zip, wanted).map(|found| found.is_some())
+            bisect(&zip, wanted, &mut [[0; STRETCH]; 2]).map(|found| found.is_some())
         };
         assert_eq!(is_found(&["a", "b", "c", LAST], "b"), Some(true));
         assert_eq!(is_found(&["a", "b/", "c", LAST], "b"), Some(true));
@@ -605,7 +609,8 @@ mod tests {
         let mut members = ["a", "b", "c", LAST].map(Odd::new);
         members[0].packed = 99;
         let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
-        let found = bisect(&zip, "b").unwrap().unwrap();
+        let mut buffers = [[0; STRETCH]; 2];
+        let found = bisect(&zip, "b", &mut buffers).unwrap().unwrap();
         assert!(found.reach > found.next);
         assert!(zip.find("b").is_err());
     }

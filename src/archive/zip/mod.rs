@@ -3,7 +3,6 @@
 mod agree;
 mod directory;
 pub(super) mod end;
-mod extra;
 mod lookup;
 pub(super) mod read_back;
 mod record;
@@ -42,10 +41,6 @@ impl ZipArchive {
     pub(super) fn open(file: File) -> Result<Self> {
         let len = file.len()?;
         let end = EndOfArchive::find(&file, len)?;
-        // Where a reader in a hurry does not look: it would read another archive.
-        if let Some(rival) = end::rival_end(&file, len)? {
-            return Err(Error::damaged(file.path(), rival));
-        }
         let file = Arc::new(file);
         let lookup = NameLookup::new(&file);
         Ok(Self { file, len, end, directory: OnceLock::new(), lookup })
@@ -94,10 +89,11 @@ impl ZipArchive {
     }
 
     pub(super) fn each_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
-        let EndOfArchive { directory_offset, directory_len, .. } = self.end;
-        directory::walk(&self.file, directory_offset, directory_len, |outline| {
-            take(&directory::text_name(outline.name));
-        })
+        for header in directory::headers(self.directory()?, self.end.directory_offset) {
+            let header = header.map_err(|finding| self.damaged(*finding))?;
+            take(&directory::text_name(header.name));
+        }
+        Ok(())
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {

@@ -283,6 +283,24 @@ pub(super) struct CentralHeader<'a> {
 }
 
 impl<'a> CentralHeader<'a> {
+    /// Reads one record off the front of `bytes`; gives what follows it too.
+    pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let mut fields = Fields(bytes);
+        Some((Self::read(&mut fields)?, fields.0))
+    }
+
+    /// Bytes of the record.
+    pub(super) fn len(&self) -> usize {
+        CENTRAL_LEN + self.name.len() + self.extra.len() + self.comment.len()
+    }
+
+    /// The byte that the member reaches at least: how long the extra field of its own header is, only that header
+    /// says.
+    pub(super) fn least_end(&self) -> u64 {
+        let fixed = (LOCAL_LEN + self.name.len()) as u64;
+        self.local.saturating_add(fixed).saturating_add(self.facts.packed_size)
+    }
+
     /// Reads one record off the front of `fields`.
     pub(super) fn read(fields: &mut Fields<'a>) -> Option<Self> {
         if fields.u32()? != CENTRAL {
@@ -316,52 +334,6 @@ impl<'a> CentralHeader<'a> {
             extra,
             comment,
         })
-    }
-}
-
-/// What a walk over the directory looks at in every record of it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Outline<'a> {
-    /// The whole record.
-    pub(super) bytes: &'a [u8],
-    pub(super) name: &'a [u8],
-    pub(super) packed_size: u64,
-    /// Where the local header begins.
-    pub(super) local: u64,
-}
-
-impl<'a> Outline<'a> {
-    /// Reads one record off the front of `bytes`; gives what follows it too. It is one exactly when
-    /// [`CentralHeader::read`] says so.
-    #[inline]
-    pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let fixed: &[u8; CENTRAL_LEN] = bytes.first_chunk()?;
-        let at16 =
-            |at: usize| Some(usize::from(u16::from_le_bytes(*fixed.get(at..)?.first_chunk()?)));
-        let at32 = |at: usize| Some(u32::from_le_bytes(*fixed.get(at..)?.first_chunk()?));
-        if at32(0)? != CENTRAL {
-            return None;
-        }
-        let (packed_size, size, local) = (at32(20)?, at32(24)?, at32(42)?);
-        let name_end = CENTRAL_LEN.saturating_add(at16(28)?);
-        let end = name_end.saturating_add(at16(30)?).saturating_add(at16(32)?);
-        let (record, rest) = bytes.split_at_checked(end)?;
-        let name = record.get(CENTRAL_LEN..name_end)?;
-        if packed_size == ESCAPE32 || size == ESCAPE32 || local == ESCAPE32 {
-            let header = CentralHeader::read(&mut Fields(record))?;
-            let (packed_size, local) = (header.facts.packed_size, header.local);
-            return Some((Self { bytes: record, name, packed_size, local }, rest));
-        }
-        let (packed_size, local) = (u64::from(packed_size), u64::from(local));
-        Some((Self { bytes: record, name, packed_size, local }, rest))
-    }
-
-    /// The byte that the member reaches at least: how long the extra field of its own header is, only
-    /// that header says.
-    #[inline]
-    pub(super) fn least_end(&self) -> u64 {
-        let fixed = wide(LOCAL_LEN.saturating_add(self.name.len()));
-        self.local.saturating_add(fixed).saturating_add(self.packed_size)
     }
 }
 
@@ -563,27 +535,6 @@ pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) 
     put16(out, 0); // comment
 }
 
-/// A time in seconds since 1970 UTC in DOS form: two-second steps, 1980 to 2107.
-pub(super) fn dos_time(seconds: u64) -> u32 {
-    /// 1980-01-01 00:00:00 and 2107-12-31 23:59:58.
-    const RANGE: std::ops::RangeInclusive<u64> = 315_532_800..=4_354_819_198;
-    let seconds = seconds.clamp(*RANGE.start(), *RANGE.end());
-    let (days, time) = (seconds / 86_400, seconds % 86_400);
-    // Years counted from March 1 end with their leap day; 719_468 days lie before 1970-03-01 - 59.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let date = ((year - 1980) << 9) | (month << 5) | day;
-    let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
-    u32::try_from((date << 16) | time).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -595,25 +546,11 @@ mod tests {
             version_needed: 45,
             flags: FLAG_UTF8,
             method: METHOD_DEFLATE,
-            modified: dos_time(0),
+            modified: 0x0021_0000,
             crc: 0x1234_5678,
             packed_size,
             size,
         }
-    }
-
-    #[test]
-    fn dos_times_of_known_days() {
-        // 1980-01-01, 2000-02-29 12:34:56, 2107-12-31 23:59:58
-        assert_eq!(dos_time(0), 0x0021_0000);
-        assert_eq!(
-            dos_time(951_827_696),
-            (20 << 25) | (2 << 21) | (29 << 16) | (12 << 11) | ((34 << 5) + 28)
-        );
-        assert_eq!(
-            dos_time(u64::MAX),
-            (127 << 25) | (12 << 21) | (31 << 16) | (23 << 11) | ((59 << 5) + 29)
-        );
     }
 
     #[test]
@@ -682,42 +619,6 @@ mod tests {
             prop_assert!(read.zip64_agrees);
             prop_assert_eq!(read.facts, member.facts);
             prop_assert_eq!((read.local, read.name), (at, member.name));
-        }
-
-        #[test]
-        fn an_outline_is_there_whenever_a_record_is(
-            facts in proptest::collection::vec(prop_oneof![Just(0_u8), Just(255), any::<u8>()], 42),
-            name_len in 0_u8..5,
-            extra in prop_oneof![
-                Just(Vec::new()),
-                proptest::collection::vec(any::<u8>(), 0..40),
-                proptest::collection::vec(any::<u8>(), 0..30).prop_map(|content| {
-                    let mut extra = vec![1, 0, u8::try_from(content.len()).unwrap(), 0];
-                    extra.extend(content);
-                    extra
-                }),
-            ],
-            cut in 0_usize..4,
-        ) {
-            let mut bytes = CENTRAL.to_le_bytes().to_vec();
-            bytes.extend(&facts);
-            let extra_len = u8::try_from(extra.len()).unwrap();
-            bytes[28..34].copy_from_slice(&[name_len, 0, extra_len, 0, 2, 0]);
-            bytes.extend(b"abcd".iter().take(usize::from(name_len)));
-            bytes.extend(extra);
-            bytes.extend(b"cc");
-            bytes.truncate(bytes.len() - cut.min(1) * cut);
-            let mut fields = Fields(&bytes);
-            let whole = CentralHeader::read(&mut fields);
-            let outline = Outline::read(&bytes);
-            prop_assert_eq!(whole.is_some(), outline.is_some());
-            if let (Some(whole), Some((outline, rest))) = (whole, outline) {
-                prop_assert_eq!(rest, fields.0);
-                prop_assert_eq!(
-                    (outline.name, outline.packed_size, outline.local),
-                    (whole.name, whole.facts.packed_size, whole.local)
-                );
-            }
         }
 
         #[test]

@@ -7,7 +7,6 @@ use super::super::window::Window;
 use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::directory::{self, Entry};
-use super::end::EndOfArchive;
 use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED,
@@ -27,9 +26,6 @@ const TURNS: usize = 32;
 const SEARCHED: usize = 64 * 1024;
 /// Members up to this packed size are read whole, together with their neighbours.
 const WHOLE: u64 = 1024 * 1024;
-/// Bytes of the directory that a job reads at once: about as many records as it takes members. Of a
-/// directory in another order than that of the members, little more than it needs.
-const RECORDS: usize = 8 * 1024;
 
 pub(super) fn scan<T, K: Send>(
     zip: &ZipArchive,
@@ -38,7 +34,8 @@ pub(super) fn scan<T, K: Send>(
     keep: &Keep<'_, T, K>,
 ) -> Result<Scan<K>> {
     let mut findings = zip.end.findings.clone();
-    let mut places = read_places(zip, &mut findings)?;
+    let directory = zip.directory()?;
+    let mut places = read_places(zip, directory, &mut findings);
     zip.file.progress().expect_files(places.len());
     let is_in_order = places.is_sorted_by_key(|place| place.local);
     if !is_in_order {
@@ -61,13 +58,15 @@ pub(super) fn scan<T, K: Send>(
         jobs,
         &mut scanned,
         step,
-        || (Window::new(Arc::clone(&zip.file)), Records::new(zip)),
-        |(window, records), start, scanned| {
+        || Window::new(Arc::clone(&zip.file)),
+        |window, start, scanned| {
             window.limit = next(start.saturating_add(scanned.len()).saturating_sub(1)).min(zip.len);
             let mut findings = Vec::new();
             for (slot, position) in scanned.iter_mut().zip(start..) {
                 let Some(place) = places.get(position) else { continue };
-                let header = records.get(place.record)?;
+                let mut record = Fields(directory.get(place.record..).unwrap_or_default());
+                let header = CentralHeader::read(&mut record)
+                    .ok_or_else(|| zip.damaged(directory::no_record(place.record as u64)))?;
                 let mut entry = Entry::new(&header);
                 check_central(&header, &entry, &mut findings);
                 let (end, directory) = (next(position), zip.end.directory_offset);
@@ -103,48 +102,8 @@ pub(super) fn scan<T, K: Send>(
 /// Where a member stands: its record in the directory, by the bytes before it there, and its local
 /// header in the file.
 struct Place {
-    record: u64,
+    record: usize,
     local: u64,
-}
-
-/// Bytes of the directory that hold the record that is looked at next; those of neighbours are read
-/// together.
-struct Records<'z> {
-    zip: &'z ZipArchive,
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl<'z> Records<'z> {
-    fn new(zip: &'z ZipArchive) -> Self {
-        Self { zip, start: 0, bytes: Vec::new() }
-    }
-
-    fn get(&mut self, record: u64) -> Result<CentralHeader<'_>> {
-        let EndOfArchive { directory_offset, directory_len, .. } = self.zip.end;
-        let read = |this: &Self| {
-            let from = usize::try_from(record.checked_sub(this.start)?).ok()?;
-            CentralHeader::read(&mut Fields(this.bytes.get(from..)?)).is_some().then_some(from)
-        };
-        let mut from = read(self);
-        for at_once in [RECORDS, directory::LONGEST] {
-            if from.is_some() {
-                break;
-            }
-            let left = usize::try_from(directory_len.saturating_sub(record)).unwrap_or(at_once);
-            self.start = record;
-            self.bytes.resize(left.min(at_once), 0);
-            let at = directory_offset.saturating_add(record);
-            self.zip.file.read_exact_at(&mut self.bytes, at)?;
-            from = read(self);
-        }
-        let record_bytes = from.and_then(|from| self.bytes.get(from..)).unwrap_or_default();
-        // It was one when places were read: the file is being written to.
-        CentralHeader::read(&mut Fields(record_bytes)).ok_or_else(|| {
-            let at = directory_offset.saturating_add(record);
-            self.zip.damaged(directory::no_record(at))
-        })
-    }
 }
 
 /// The `length` bytes that no record speaks of, at the front of the file.
@@ -170,24 +129,24 @@ fn hidden_header(bytes: &[u8]) -> Option<u64> {
     memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
-/// Where every member stands. A record that cannot be read ends the directory.
-fn read_places(zip: &ZipArchive, findings: &mut Vec<Finding>) -> Result<Vec<Place>> {
-    let EndOfArchive { directory_offset, directory_len, .. } = zip.end;
+/// Where every member is. A record that cannot be read ends the directory.
+fn read_places(zip: &ZipArchive, directory: &[u8], findings: &mut Vec<Finding>) -> Vec<Place> {
     let mut places = Vec::new();
-    let mut record = 0_u64;
-    let walked = directory::walk(&zip.file, directory_offset, directory_len, |outline| {
-        places.push(Place { record, local: outline.local });
-        record = record.saturating_add(outline.bytes.len() as u64);
-    });
-    match walked {
-        Err(Error::Damaged { finding, .. }) => findings.push(*finding),
-        other => other?,
+    let mut rest = directory;
+    while !rest.is_empty() {
+        let record = directory.len() - rest.len();
+        let Some((header, after)) = CentralHeader::split(rest) else {
+            let at = zip.end.directory_offset.saturating_add(record as u64);
+            findings.push(directory::no_record(at));
+            break;
+        };
+        places.push(Place { record, local: header.local });
+        rest = after;
     }
-    let counted = places.len() as u64;
-    if counted != zip.end.entries {
+    if places.len() as u64 != zip.end.entries {
         findings.push(other_count(zip, places.len()));
     }
-    Ok(places)
+    places
 }
 
 /// What the end record says otherwise than the directory, which has `counted` records.

@@ -4,8 +4,7 @@ use super::super::write::AllRecords;
 use super::super::{MemberKind, NewMember};
 use super::method_number;
 use super::record::{
-    FLAG_UTF8, Facts, LocalHeader, METHOD_ZSTD, NewHeader, dos_time, write_central, write_end,
-    write_local,
+    FLAG_UTF8, Facts, LocalHeader, METHOD_ZSTD, NewHeader, write_central, write_end, write_local,
 };
 use crate::archive::Method;
 use crate::error::{Error, Result};
@@ -190,4 +189,44 @@ pub(in crate::archive) fn stored_header(
     crc: u32,
 ) {
     header(out, member, &Record::stored(member, at, crc));
+}
+
+/// A time in seconds since 1970 UTC in DOS form: two-second steps, 1980 to 2107.
+fn dos_time(seconds: u64) -> u32 {
+    /// 1980-01-01 00:00:00 and 2107-12-31 23:59:58.
+    const RANGE: std::ops::RangeInclusive<u64> = 315_532_800..=4_354_819_198;
+    let seconds = seconds.clamp(*RANGE.start(), *RANGE.end());
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    // Years counted from March 1 end with their leap day; 719_468 days lie before 1970-03-01 - 59.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let date = ((year - 1980) << 9) | (month << 5) | day;
+    let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
+    u32::try_from((date << 16) | time).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dos_times_of_known_days() {
+        // 1980-01-01, 2000-02-29 12:34:56, 2107-12-31 23:59:58
+        assert_eq!(dos_time(0), 0x0021_0000);
+        assert_eq!(
+            dos_time(951_827_696),
+            (20 << 25) | (2 << 21) | (29 << 16) | (12 << 11) | ((34 << 5) + 28)
+        );
+        assert_eq!(
+            dos_time(u64::MAX),
+            (127 << 25) | (12 << 21) | (31 << 16) | (23 << 11) | ((59 << 5) + 29)
+        );
+    }
 }
