@@ -1,11 +1,11 @@
 //! The content of one member, checked against what its container says of it.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use flate2::bufread::DeflateDecoder;
 
-use super::Method;
+use super::{Member, Method};
 use crate::error::Error;
 use crate::fs::File;
 
@@ -506,6 +506,36 @@ impl Read for ZipData<'_> {
             return Ok(count);
         }
         read_buffered(self, out)
+    }
+}
+
+/// Members with a window of up to 8 MiB that are decoded at once by all jobs of the program.
+const WINDOWS: usize = 16;
+
+static WINDOWS_LEFT: (Mutex<usize>, Condvar) = (Mutex::new(WINDOWS), Condvar::new());
+
+/// A job's turn to decode a member that may have a large window. Nobody may wait for another member meanwhile.
+pub(super) struct WindowTurn(());
+
+impl WindowTurn {
+    /// Waits for a turn, if the member needs one: a short content fills no window.
+    pub(super) fn of(member: &Member) -> Option<Self> {
+        const SHORT: u64 = 1 << 20;
+        (member.method == Method::Zstd && member.size > SHORT).then(|| {
+            let (left, given_back) = &WINDOWS_LEFT;
+            let left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = given_back.wait_while(left, |left| *left == 0);
+            *left.unwrap_or_else(PoisonError::into_inner) -= 1;
+            Self(())
+        })
+    }
+}
+
+impl Drop for WindowTurn {
+    fn drop(&mut self) {
+        let (left, given_back) = &WINDOWS_LEFT;
+        *left.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        given_back.notify_one();
     }
 }
 

@@ -7,6 +7,7 @@ mod names;
 mod read_ahead;
 mod revisit;
 mod stream;
+mod stream_contents;
 mod tar;
 mod tarball;
 mod window;
@@ -191,8 +192,8 @@ pub(crate) enum Location {
     Packed { data: u64, crc: u32 },
     /// By finding the member by its name.
     Listed,
-    /// Only by reading the archive from its beginning.
-    Stream,
+    /// Only by reading the archive from its beginning, in which it begins at `data` once that is decoded.
+    Stream { data: u64 },
 }
 
 /// A container opened for reading.
@@ -417,6 +418,14 @@ impl Archive {
         match (&found, MemberPath::new(name)) {
             (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
             _ => Ok(found),
+        }
+    }
+
+    /// Bytes that were decoded of a tar that is compressed as a whole, to reach what was asked for; 0 for others.
+    pub(crate) fn decoded(&self) -> u64 {
+        match self {
+            Self::Tar(tarball) => tarball.decoded(),
+            Self::Directory(_) | Self::Zip(_) => 0,
         }
     }
 

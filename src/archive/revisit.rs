@@ -6,7 +6,7 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::data::{Packed, Stretch, ZipData};
+use super::data::{Packed, Stretch, WindowTurn, ZipData};
 use super::window::Window;
 use super::{Location, Member, Method};
 use crate::digest::{Hashing, time_at_once};
@@ -127,6 +127,7 @@ pub(super) fn revisit<R: Revisit>(
                             last.map_or(0, |(_, m)| begin(m).saturating_add(m.packed_size));
                         visited.reserve(run.len());
                         for (position, member) in run.clone().filter_map(at) {
+                            let _turn = WindowTurn::of(member);
                             let result = show(member, window, &mut |content| {
                                 let hashing = Hashing::Here;
                                 visit.one(state, Shown { position, content, hashing })
@@ -136,6 +137,7 @@ pub(super) fn revisit<R: Revisit>(
                     }
                     Portion::Large { place, hashing } => {
                         let Some((position, member)) = at(*place) else { continue };
+                        let _turn = WindowTurn::of(member);
                         let (content, hashing) =
                             (&mut *open(member, stretch(member, file))?, *hashing);
                         let result = visit.one(state, Shown { position, content, hashing });
@@ -168,7 +170,7 @@ pub(super) fn revisit<R: Revisit>(
 fn begin(member: &Member) -> u64 {
     match member.location {
         Location::At { data } | Location::Packed { data, .. } => data,
-        Location::Named | Location::Listed | Location::Stream => u64::MAX,
+        Location::Named | Location::Listed | Location::Stream { .. } => u64::MAX,
     }
 }
 

@@ -1,16 +1,16 @@
 //! A tar file, plain or compressed as a whole.
 
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::data::{Blocks, MemberReader, Positioned, Stretch};
 use super::each::look_at_each;
 use super::names;
-use super::read_ahead::ReadAhead;
 use super::revisit::{self, Revisit, Shown};
 use super::stream::{Decoder, StreamCompression, StreamFault};
-use super::tar::{Seeking, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
+use super::stream_contents::{Entries, StreamContents, entries};
+use super::tar::{Seeking, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
@@ -21,12 +21,16 @@ use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
 
 /// Takes memory for a member with such a name and so much content, and for what may be wrong with it. The name is kept
-/// twice, once in order, and what the header of an array says in some three forms.
+/// twice, once in order, and what the header of an array says in some three forms. The end of a name that is longer
+/// than a path may be counts for more: it is printed, too.
 fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
+    const LONGEST_PATH: u64 = 4096;
     const MEMBER: u64 = 400;
     /// The header of an array of 64 dimensions, or a little more.
     const HEADER: u64 = 600;
-    let name = u64::try_from(name.len()).unwrap_or(u64::MAX).saturating_mul(2);
+    let len = name.len() as u64;
+    let name =
+        len.saturating_mul(2).saturating_add(len.saturating_sub(LONGEST_PATH).saturating_mul(16));
     allowance.take(name.saturating_add(MEMBER).saturating_add(size.min(HEADER).saturating_mul(3)))
 }
 
@@ -39,12 +43,21 @@ pub(crate) struct Tarball {
     file: Arc<File>,
     len: u64,
     compression: StreamCompression,
+    /// Every member in the order of the names, or why the tar cannot be walked to its end; found with the first
+    /// member that is looked for.
+    index: OnceLock<Result<Vec<Member>, Box<Finding>>>,
+    /// Held by whoever makes the index.
+    indexing: Mutex<()>,
+    contents: StreamContents,
 }
 
 impl Tarball {
     pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
         let len = file.len()?;
-        Ok(Self { file: Arc::new(file), len, compression })
+        let file = Arc::new(file);
+        let contents = StreamContents::new(Arc::clone(&file), len, compression);
+        let (index, indexing) = (OnceLock::new(), Mutex::new(()));
+        Ok(Self { file, len, compression, index, indexing, contents })
     }
 
     /// The memory that its members may take.
@@ -96,17 +109,13 @@ impl Tarball {
         Ok(TarReader::new(source, Some(self.len)))
     }
 
-    fn stream(&self) -> TarReader<Streaming<ReadAhead>> {
-        Self::entries(self.decoder())
+    fn stream(&self) -> Entries {
+        entries(self.decoder())
     }
 
     fn decoder(&self) -> Decoder<Positioned> {
         let source = Positioned::new(Arc::clone(&self.file), self.len);
         Decoder::new(source, self.compression)
-    }
-
-    fn entries(decoder: Decoder<Positioned>) -> TarReader<Streaming<ReadAhead>> {
-        TarReader::new(Streaming::new(ReadAhead::new(decoder)), None)
     }
 
     pub(super) fn scan<T, K: Send>(
@@ -164,7 +173,7 @@ impl Tarball {
     fn scan_stream<T, K>(&self, visit: &Visit<'_, T>, keep: &Keep<'_, T, K>) -> Result<Scan<K>> {
         let decoder = self.decoder();
         let oddity = decoder.oddity();
-        let mut reader = Self::entries(decoder);
+        let mut reader = entries(decoder);
         let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
         let mut buffer = Vec::new();
         let allowance = self.allowance();
@@ -304,96 +313,121 @@ impl Tarball {
             location: if plain {
                 Location::At { data: entry.data_offset }
             } else {
-                Location::Stream
+                Location::Stream { data: entry.data_offset }
             },
         })
     }
 
+    /// Every member in the order of the tar.
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        let (mut members, mut is_full) = (Vec::new(), false);
-        let allowance = self.allowance();
-        self.walk(|member| {
-            is_full = !is_room(&allowance, member.name.as_bytes(), member.size);
-            members.push(member);
-            is_full
-        })?;
-        if is_full {
-            return Err(self.too_many(&allowance));
-        }
+        let mut members = self.index()?.to_vec();
+        members.sort_unstable_by_key(begin);
         Ok(members)
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
-        let mut found: Option<Member> = None;
-        let (mut twice, mut in_it) = (false, false);
-        self.walk(|member| {
-            let below = member.name.strip_prefix(name);
-            in_it |= below.is_some_and(|below| below.len() > 1 && below.starts_with('/'));
-            if *member.name == *name {
-                twice = found.is_some();
-                found = Some(member);
-            }
-            twice
-        })?;
-        if twice {
+        let members = self.index()?;
+        let from = |name: &str| {
+            let before = members.partition_point(|member| &*member.name < name);
+            members.iter().skip(before)
+        };
+        let mut same = from(name).take_while(|member| &*member.name == name);
+        let found = same.next();
+        if same.next().is_some() {
             return Err(Error::damaged(self.path(), names::twice(name)));
         }
-        if in_it && found.as_ref().is_some_and(|member| member.kind == MemberKind::File) {
+        let inside = format!("{name}/");
+        let is_inside = |member: &&Member| member.name.starts_with(&inside);
+        if found.is_some_and(|member| member.kind == MemberKind::File)
+            && from(&inside).take_while(is_inside).any(|member| *member.name != *inside)
+        {
             return Err(Error::damaged(self.path(), names::file_and_directory(name)));
         }
-        Ok(found)
+        Ok(found.cloned())
     }
 
-    /// Shows every member to `visit`, until it says that it has seen enough. A tar that cannot be
-    /// walked to its end is an error.
-    fn walk(&self, mut visit: impl FnMut(Member) -> bool) -> Result<()> {
+    /// The members by their names.
+    fn index(&self) -> Result<&[Member]> {
+        let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = match self.index.get() {
+            Some(index) => index,
+            None => {
+                let index = match self.walk() {
+                    Err(Error::Damaged { finding, .. }) => Err(finding),
+                    walked => Ok(walked?),
+                };
+                self.index.get_or_init(|| index)
+            }
+        };
+        match index {
+            Ok(members) => Ok(members),
+            Err(finding) => Err(Error::damaged(self.path(), (**finding).clone())),
+        }
+    }
+
+    /// Looks at every member once. A tar that cannot be walked to its end is an error.
+    fn walk(&self) -> Result<Vec<Member>> {
         fn run<S: super::tar::Skip>(
             mut reader: TarReader<S>,
-            visit: &mut dyn FnMut(TarEntry) -> bool,
-        ) -> io::Result<Vec<TarFault>> {
-            while let Some(entry) = reader.next_entry()? {
-                if visit(entry) {
-                    return Ok(Vec::new());
+            mut visit: impl FnMut(TarEntry) -> Result<()>,
+        ) -> Result<io::Result<Vec<TarFault>>> {
+            loop {
+                match reader.next_entry() {
+                    Ok(Some(entry)) => visit(entry)?,
+                    Ok(None) => return Ok(reader.finish()),
+                    Err(error) => return Ok(Err(error)),
                 }
             }
-            reader.finish()
         }
-        let mut visit = |entry: TarEntry| self.member(&entry).is_some_and(&mut visit);
-        let faults = match self.compression {
-            StreamCompression::None => run(self.plain()?, &mut visit),
-            StreamCompression::Gzip | StreamCompression::Zstd => run(self.stream(), &mut visit),
+        let allowance = self.allowance();
+        let mut members = Vec::new();
+        let visit = |entry: TarEntry| {
+            members.extend(self.member(&entry));
+            let is_room = is_room(&allowance, &entry.name, entry.size);
+            if is_room { Ok(()) } else { Err(self.too_many(&allowance)) }
         };
+        let faults = match self.compression {
+            StreamCompression::None => run(self.plain()?, visit),
+            StreamCompression::Gzip | StreamCompression::Zstd => run(self.stream(), visit),
+        }?;
         let worst = match faults {
             Ok(faults) => faults.iter().find(|fault| !fault.is_warning()).map(finding),
             Err(error) => Some(self.stream_finding(error)?),
         };
-        worst.map_or(Ok(()), |finding| Err(Error::damaged(self.path(), finding)))
+        if let Some(finding) = worst {
+            return Err(Error::damaged(self.path(), finding));
+        }
+        members.sort_by(|one, other| one.name.cmp(&other.name));
+        members.shrink_to_fit();
+        Ok(members)
+    }
+
+    /// Bytes of a compressed tar that were decoded to reach the contents that were asked for.
+    pub(super) fn decoded(&self) -> u64 {
+        self.contents.decoded()
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        if let Location::At { .. } = member.location {
+        let Location::Stream { data } = member.location else {
             return Ok(MemberReader::new(self.stretch(member)));
+        };
+        match self.contents.read(data, member.size) {
+            Ok(Some(reader)) => Ok(reader),
+            Ok(None) => Err(Error::NoSuchMember {
+                archive: self.path().to_owned(),
+                member: member.name.to_string(),
+                suggestion: None,
+            }),
+            Err(error) => Err(Error::damaged(self.path(), self.stream_finding(error)?)),
         }
-        let mut reader = self.stream();
-        loop {
-            match reader.next_entry() {
-                Ok(Some(entry)) => {
-                    if self.member(&entry).is_some_and(|found| found.name == member.name) {
-                        return Ok(MemberReader::new(BufReader::new(reader)));
-                    }
-                }
-                Ok(None) => {
-                    return Err(Error::NoSuchMember {
-                        archive: self.path().to_owned(),
-                        member: member.name.to_string(),
-                        suggestion: None,
-                    });
-                }
-                Err(error) => {
-                    return Err(Error::damaged(self.path(), self.stream_finding(error)?));
-                }
-            }
-        }
+    }
+}
+
+/// Where the content of a member of a tar begins.
+fn begin(member: &Member) -> u64 {
+    match member.location {
+        Location::At { data } | Location::Stream { data } => data,
+        Location::Named | Location::Packed { .. } | Location::Listed => u64::MAX,
     }
 }
 

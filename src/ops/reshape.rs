@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::lone;
 use crate::error::{Error, Result};
-use crate::finding::{Finding, count_errors};
+use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, File, Stamp, Turn};
 use crate::ndl::Order;
 use crate::pack::{Contents, Described, Update, Updated, shape_of};
@@ -76,8 +76,12 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
         name: path.to_string_lossy().into_owned(),
         reason: error.to_string(),
     })?;
+    let refused = |mut findings| {
+        finding::cut(&mut findings);
+        Error::Refused { path: path.to_owned(), findings }
+    };
     if count_errors(&findings) > 0 {
-        return Err(Error::Refused { path: path.to_owned(), findings });
+        return Err(refused(findings));
     }
     let of_pack = match described {
         Some(described) if described.of_pack => None,
@@ -85,8 +89,7 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     };
     let mut revised = Vec::new();
     for described in described.into_iter().chain(of_pack) {
-        let text = revise(&contents, subject, &new, facts.encoding, &described)
-            .map_err(|findings| Error::Refused { path: path.to_owned(), findings })?;
+        let text = revise(&contents, subject, &new, facts.encoding, &described).map_err(refused)?;
         let old = described.facts.text().to_owned();
         let document = root.join(described.member);
         revised.extend(text.map(|new| Revised { document, old, new }));

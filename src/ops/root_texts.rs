@@ -36,6 +36,16 @@ impl Kept {
     pub(super) fn of(archive: &Archive) -> Result<Self> {
         Ok(Self { count: AtomicU64::new(0), longest: manifests::longest(archive)? })
     }
+
+    fn check(&self) -> io::Result<()> {
+        let longest = self.longest;
+        if self.count.load(Ordering::Relaxed) <= longest {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "the manifests are longer than the {longest} bytes that are read"
+        )))
+    }
 }
 
 /// Reads a member that may be one of them.
@@ -44,15 +54,9 @@ pub(super) fn look(kept: &Kept, member: &Member, content: &mut dyn BufRead) -> T
         return None;
     }
     let mut text = Vec::new();
-    let longest = kept.longest;
-    let read = content.take(longest.saturating_add(1)).read_to_end(&mut text);
-    let wide = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    if kept.count.fetch_add(wide, Ordering::Relaxed).saturating_add(wide) > longest {
-        return Some(Box::new(Err(io::Error::other(format!(
-            "the manifests are longer than the {longest} bytes that are read"
-        )))));
-    }
-    Some(Box::new(read.map(|_| text)))
+    let read = content.take(kept.longest.saturating_add(1)).read_to_end(&mut text);
+    kept.count.fetch_add(text.len() as u64, Ordering::Relaxed);
+    Some(Box::new(read.and_then(|_| kept.check()).map(|()| text)))
 }
 
 /// The same where another manifest counts, which lies beside the archive: of those inside is only seen whether the
@@ -72,9 +76,10 @@ pub(super) struct KeptText {
 }
 
 impl KeptText {
-    /// Tells damage from a refusal of the system, which is an error.
-    pub(super) fn new(member: &Member, text: io::Result<Vec<u8>>) -> Result<Self> {
-        let text = match text {
+    /// Tells damage from a refusal of the system, which is an error. When all are too long together, none is read:
+    /// which of them came first is chance.
+    pub(super) fn new(kept: &Kept, member: &Member, text: io::Result<Vec<u8>>) -> Result<Self> {
+        let text = match text.and_then(|text| kept.check().map(|()| text)) {
             Ok(text) => Ok(text),
             Err(error) => Err(Box::new(manifests::unreadable(&member.name, error)?)),
         };

@@ -8,7 +8,9 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use ra_pack::{Compression, CreateOptions, ExtractOptions, VerifyOptions, create, extract, verify};
+use ra_pack::{
+    Compression, CreateOptions, ExtractOptions, Pack, VerifyOptions, create, extract, verify,
+};
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, UINT8, raw_array};
@@ -95,6 +97,12 @@ fn lz4(len: usize) -> (Vec<u8>, u64) {
     (block, made)
 }
 
+/// The header of an array of so many bytes.
+fn header(len: u64) -> Vec<u8> {
+    let fields = [0, 2, 1, len, 1, len].map(u64::to_le_bytes);
+    [b"rawarray", fields.as_flattened()].concat()
+}
+
 fn encoded(len: usize) -> Vec<u8> {
     let (block, made) = lz4(len);
     let mut array = b"rawarray".to_vec();
@@ -150,8 +158,7 @@ fn a_line_of_a_manifest_that_comes_again_and_again_is_counted() {
 #[test]
 fn members_of_one_name_or_with_long_names_are_bounded() {
     let one = raw_tar::unended(&[raw_tar::Entry::file("x.ra", b"")]);
-    // `report` looks for each of them from the beginning of the tar, so that more would take it too long.
-    let mut tar = one.repeat(20_000);
+    let mut tar = one.repeat(100_000);
     tar.extend([0; 1024]);
     bear("one.tar.zst", &zstd(&tar));
     let mut tar = Vec::new();
@@ -165,6 +172,95 @@ fn members_of_one_name_or_with_long_names_are_bounded() {
     }
     tar.extend([0; 1024]);
     bear("long.tar.zst", &zstd(&tar));
+}
+
+#[test]
+fn a_compressed_tar_is_decoded_once_for_all_of_its_arrays() {
+    let small = raw_array(UINT8, &[3], &[1, 2, 3]);
+    let large = raw_array(UINT8, &[300_000], &[7].repeat(300_000));
+    let files: Vec<(String, Vec<u8>)> = (0..400)
+        .flat_map(|number| {
+            let array = if number % 100 == 0 { &large } else { &small };
+            let dims = if number % 100 == 0 { 300_000 } else { 3 };
+            let shape = format!("{{shape: [{dims}], type: uint8}}");
+            let description = format!("ndarrays: {{a{number}: {shape}}}\n").into_bytes();
+            [(format!("a{number}.ra"), array.clone()), (format!("a{number}.yaml"), description)]
+        })
+        .collect();
+    let tar = raw_tar::tar(&raw_tar::files(&files));
+    let place = TempDir::new().unwrap();
+    let path = place.path().join("x.tar.zst");
+    fs::write(&path, zstd(&tar)).unwrap();
+    let all = u64::try_from(tar.len()).unwrap();
+    let pack = Pack::open(&path).unwrap();
+    let look = |number: usize| {
+        let array = pack.array(&format!("a{number}.ra")).unwrap().unverified();
+        let length = usize::try_from(array.header().unwrap().data_len()).unwrap();
+        assert_eq!(array.read::<u8>().unwrap().len(), length);
+        assert!(array.description().unwrap().is_some());
+    };
+    (0..400).for_each(look);
+    assert!(pack.decoded() <= all, "{} of {all}", pack.decoded());
+    // What is small is kept for whoever goes back a little, and for each large one the tar is decoded again.
+    (0..400).rev().for_each(look);
+    assert!(pack.decoded() <= all * 4, "{} of {all}", pack.decoded());
+}
+
+#[test]
+fn a_report_reads_no_more_elements_than_are_read_for_an_archive_of_its_size() {
+    const LEN: usize = 140 << 20;
+    let content = [header(LEN as u64), vec![0; LEN]].concat();
+    let packed = zstd::encode_all(&content[..], 1).unwrap();
+    let large = Entry::packed("b.ra", 93, packed, &content);
+    let small = |name: &str| Entry::stored(name, &raw_array(UINT8, &[3], &[1, 2, 3]));
+    let place = TempDir::new().unwrap();
+    fs::write(place.path().join("x.zip"), zip(vec![small("a.ra"), large, small("c.ra")])).unwrap();
+    run(place.path(), "report x.zip -o x.html --no-verify");
+    let page = fs::read_to_string(place.path().join("x.html")).unwrap();
+    assert_eq!(page.matches("elements not read").count(), 1);
+    assert_eq!(page.matches("<dt>max</dt><dd>3</dd>").count(), 2);
+}
+
+#[test]
+fn elements_are_not_looked_at_one_by_one_beyond_what_an_archive_of_its_size_may_hold() {
+    let len = 0xc000_0000_u32;
+    let content = header(len.into());
+    let mut entry = Entry::packed("x.ra", 93, zstd::encode_all(&content[..], 1).unwrap(), &content);
+    let header_len = u32::try_from(content.len()).unwrap();
+    entry.both(|header| header.size = len + header_len);
+    let place = TempDir::new().unwrap();
+    fs::write(place.path().join("x.zip"), zip(vec![entry])).unwrap();
+    let output = run(place.path(), "plot x.zip x.ra -o x.png");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("elements to look at, more than the"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing_of_what_is_said_of_texts_that_are_too_long() {
+    let array = raw_array(UINT8, &[1], &[0]);
+    let declaration = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+    let line = format!("{}  data/x.ra\n", "0".repeat(64)).into_bytes();
+    let place = TempDir::new().unwrap();
+    let entries = vec![
+        Entry::stored("bagit.txt", declaration),
+        Entry::stored("data/x.ra", &array),
+        deflated("bag-info.txt", &b"a: b\n".repeat(2 << 20)),
+        deflated("fetch.txt", &b"http://a/ - data/x.ra\n".repeat(500_000)),
+        deflated("manifest-sha256.txt", &line.repeat(100_000)),
+    ];
+    fs::write(place.path().join("x.zip"), zip(entries)).unwrap();
+    let said = |jobs: usize| {
+        let output = run(place.path(), &format!("verify -j {jobs} x.zip"));
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let untimed = said.lines().filter(|line| !line.starts_with("x.zip: ")).map(str::to_owned);
+        untimed.collect::<Vec<_>>()
+    };
+    let alone = said(1);
+    assert!(alone.iter().any(|line| line.contains("longer than the")), "{alone:?}");
+    for _ in 0..5 {
+        assert_eq!(said(8), alone);
+    }
 }
 
 #[test]
@@ -186,7 +282,7 @@ fn a_hundred_thousand_empty_files_are_not_too_many() {
 #[test]
 fn windows_of_members_are_bounded_whatever_the_number_of_jobs() {
     let member = |name: &str, log: u32| {
-        let content = vec![b'x'; 1 << 20];
+        let content = vec![b'x'; (8 << 20) + 1];
         let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
         encoder.window_log(log).unwrap();
         encoder.write_all(&content).unwrap();
@@ -194,9 +290,9 @@ fn windows_of_members_are_bounded_whatever_the_number_of_jobs() {
     };
     let place = TempDir::new().unwrap();
     for (log, what) in [(23, "there is no manifest"), (27, "with a window above 8 MiB")] {
-        let members = (0..8).map(|number| member(&format!("{number}.txt"), log)).collect();
+        let members = (0..64).map(|number| member(&format!("{number}.txt"), log)).collect();
         fs::write(place.path().join("x.zip"), zip(members)).unwrap();
-        let verified = run(place.path(), "verify -j 8 x.zip");
+        let verified = run(place.path(), "verify -j 64 x.zip");
         let said = [verified.stdout, verified.stderr].concat();
         let said = String::from_utf8(said).unwrap();
         assert!(said.contains(what), "{said}");

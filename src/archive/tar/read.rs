@@ -109,6 +109,11 @@ impl<S: Skip> TarReader<S> {
         }
     }
 
+    /// Bytes that were read or passed over.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// What has been found wrong so far, in the order of the file.
     pub(crate) fn faults(&self) -> &[TarFault] {
         &self.faults

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::data::{Packed, Stretch, ZipData};
+use super::super::data::{Packed, Stretch, WindowTurn, ZipData};
 use super::super::window::Window;
 use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
@@ -178,6 +178,7 @@ impl Span<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Option<(u64, T)>> {
         let Some(data) = self.check(window, findings)? else { return Ok(None) };
+        let _turn = WindowTurn::of(&self.entry.member);
         let result = self.show(data, window, visit)?;
         Ok(Some((data, result)))
     }

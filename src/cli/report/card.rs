@@ -28,6 +28,8 @@ pub(super) struct Context<'a> {
     /// Whether everything was held against the manifest before, and need not be again.
     pub(super) is_verified: bool,
     pub(super) room: Room,
+    /// Most bytes that a compressed tar is decoded to before no more contents are asked for.
+    pub(super) most_decoded: u64,
     /// By array, the numbers of its findings.
     pub(super) findings: BTreeMap<&'a str, Vec<(usize, &'a Finding)>>,
 }
@@ -38,6 +40,8 @@ pub(super) struct Subject<'a> {
     pub(super) member: &'a Listed<'a>,
     pub(super) array: &'a ListedArray<'a>,
     pub(super) description: Option<&'a Listed<'a>>,
+    /// Whether its elements are among those that are read for an archive of that size.
+    pub(super) is_within: bool,
 }
 
 /// A card, and what is wrong with the array when it cannot be read.
@@ -62,6 +66,7 @@ impl Context<'_> {
         let mut html = Html::default();
         html.raw("<article class=\"c\" id=\"").id(stem(name)).raw("\" data-b=\"");
         html.text(subject.member.size).raw("\"><div class=\"p\">");
+        let is_reached = self.pack.decoded() <= self.most_decoded;
         let array = match self.pack.array(name) {
             Ok(array) if self.is_verified || !self.reads_data => Ok(array.unverified()),
             other => other,
@@ -73,8 +78,7 @@ impl Context<'_> {
         let (mut picture, mut numbers) = (None, None);
         let (mut description, mut axes) = (None, Vec::new());
         match &array {
-            Err(_) => {}
-            Ok(array) => {
+            Ok(array) if is_reached => {
                 // What is wrong with a description is said below.
                 let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
                 match array.description() {
@@ -83,7 +87,7 @@ impl Context<'_> {
                 }
                 // What is wrong with a coordinate is said where that is shown.
                 axes = array.axes().unwrap_or_default();
-                if self.reads_data {
+                if self.reads_data && subject.is_within {
                     let options = StatisticsOptions {
                         slice: None,
                         bins: Some(self.room.bins),
@@ -99,6 +103,7 @@ impl Context<'_> {
                     }
                 }
             }
+            _ => {}
         }
         if let Err(failed) = &array {
             note_error(&mut error, failed);
@@ -118,7 +123,13 @@ impl Context<'_> {
         if let Some(numbers) = &numbers {
             statistics::draw(numbers, &mut html);
         }
-        details(self.pack, subject, array.as_ref().ok(), description.as_ref(), &axes, &mut html);
+        if array.is_ok() && !is_reached {
+            html.raw("<p class=\"n\">not read: the archive would have to be decoded too often for its size; unpack it and report on the directory</p>");
+        } else if array.is_ok() && self.reads_data && !subject.is_within {
+            html.raw("<p class=\"n\">elements not read: there are more before them than are read for an archive of this size; <code>ra-pack show --statistics</code> reads them</p>");
+        }
+        let reached = array.as_ref().ok().filter(|_| is_reached);
+        details(self.pack, subject, reached, description.as_ref(), &axes, &mut html);
         html.raw("</div></article>\n");
         Card { html, error }
     }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, absolute};
 
 use ra_pack::{
-    Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport, escape,
+    Container, Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack,
+    VerifyReport, escape,
 };
 
 use super::super::Failure;
@@ -25,6 +26,16 @@ const BATCH: usize = 128;
 
 /// Arrays of at least so many bytes are made one after the other, each by all threads.
 const LARGE: u64 = 32 << 20;
+
+/// Elements, or bytes of files that have more of them, that are read of an archive of any size.
+const ELEMENTS: u64 = 128 << 20;
+/// And for each byte of the archive so many: numbers that somebody measured cannot be compressed so much.
+const ELEMENTS_PER_BYTE: u64 = 64;
+
+/// Bytes that a compressed tar of any size is decoded to, which is quicker.
+const DECODED: u64 = 2 << 30;
+/// And for each byte of it so many.
+const DECODED_PER_BYTE: u64 = 2048;
 
 /// How the page is made.
 #[derive(Debug)]
@@ -62,7 +73,19 @@ pub(super) fn write(
     };
     let pack = Pack::open(target)?;
     let members: Vec<Listed<'_>> = listing.members().collect();
-    let sorted = sort(&members);
+    let mut sorted = sort(&members);
+    let within = |least: u64, per_byte: u64| -> Result<u64, Failure> {
+        let size = pack.file_size()?.unwrap_or(u64::MAX);
+        Ok(size.saturating_mul(per_byte).saturating_add(least))
+    };
+    let mut left = within(ELEMENTS, ELEMENTS_PER_BYTE)?;
+    for subject in &mut sorted.arrays {
+        let elements =
+            subject.array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
+        let rest = left.checked_sub(elements.max(subject.member.size));
+        subject.is_within = rest.is_some();
+        left = rest.unwrap_or(left);
+    }
     let findings = match verified {
         Some(report) => report.findings.clone(),
         None => listing.findings.clone(),
@@ -75,6 +98,7 @@ pub(super) fn write(
         reads_data: options.reads_data,
         is_verified: verified.is_some(),
         room: Room::for_each_of(sorted.arrays.len()),
+        most_decoded: within(DECODED, DECODED_PER_BYTE)?,
         findings: by_array(&findings),
     };
     let mut html = Html::default();
@@ -177,7 +201,12 @@ fn sort<'a>(members: &'a [Listed<'a>]) -> Sorted<'a> {
         .enumerate()
         .filter_map(|(nth, member)| {
             let array = member.array.as_ref()?;
-            Some(Subject { member, array, description: described.get(&nth).copied() })
+            Some(Subject {
+                member,
+                array,
+                description: described.get(&nth).copied(),
+                is_within: true,
+            })
         })
         .collect();
     arrays.sort_by(|one, other| {
@@ -279,9 +308,12 @@ fn arrays(
     let mut unreadable = Vec::new();
     let mut frame = Frame { arrays, group: None, end: 0, left: 0 };
     let mut html = Html::default();
+    // The order in which contents of a stream are asked for decides how often it is decoded.
+    let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
+    let at_once = if is_stream { 1 } else { jobs };
     for (batch, first) in arrays.chunks(BATCH).zip((0..).step_by(BATCH)) {
         let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
-        let small = work::each(jobs, batch, |subject| {
+        let small = work::each(at_once, batch, |subject| {
             (!is_large(subject)).then(|| context.card(subject, 1))
         });
         for ((subject, card), nth) in batch.iter().zip(small).zip(first..) {

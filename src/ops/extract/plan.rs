@@ -49,7 +49,7 @@ impl Plan {
             let Some(text) = text else { continue };
             readable.push(number);
             if let Some(text) = text.take() {
-                texts.push(KeptText::new(member, *text)?);
+                texts.push(KeptText::new(&kept, member, *text)?);
             }
         }
         let mut members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();

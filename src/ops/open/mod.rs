@@ -43,7 +43,9 @@ use crate::progress::Progress;
 /// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify) tells. Where no line
 /// vouches for what is given out, as for slices, views and descriptions, all of the directory is looked at. Whoever
 /// reads many has both kept in memory with an index, so that each further array is found at once; an index knows of
-/// all that is wrong. Reads take `&self` and may come from several threads at once.
+/// all that is wrong. A tar is walked once, to index it. One that is compressed as a whole can only be decoded from its
+/// beginning: whoever reads its arrays in about its order has it decoded once, and [`decoded`](Self::decoded)
+/// tells. Reads take `&self` and may come from several threads at once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -199,6 +201,22 @@ impl Pack {
     /// The kind of container.
     pub fn container(&self) -> Container {
         self.archive.container()
+    }
+
+    /// Bytes of the archive file; nothing for a directory.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn file_size(&self) -> Result<Option<u64>> {
+        self.archive.file().map(|file| file.len()).transpose()
+    }
+
+    /// Bytes that have been decoded so far of a tar that is compressed as a whole, to reach the contents that were
+    /// asked for. It is decoded again when something is asked for that precedes what was read last, unless that
+    /// passed not long before. 0 for all other containers.
+    pub fn decoded(&self) -> u64 {
+        self.archive.decoded()
     }
 
     /// Every member, in the order of the container.

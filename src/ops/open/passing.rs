@@ -17,6 +17,10 @@ use crate::ra::{
 /// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
 const MAX_DECODED: u64 = 1 << 28;
 
+/// Elements that are looked at one by one for each byte of memory that an archive may make anyone take. What deflate
+/// makes of numbers is always less.
+const LOOKED_AT: u64 = 16;
+
 /// Bytes of elements that may be kept whatever the archive is: a mask of zeros is large and compresses to nothing.
 const ALWAYS_KEPT: u64 = 192 << 20;
 
@@ -42,6 +46,19 @@ impl PackedArray<'_> {
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
              this size may make it take; choose parts by --slice, or get it as it is by `ra-pack extract`",
+            escape(self.name())
+        )))
+    }
+
+    /// Refuses to look at so many elements one by one, if that would take far longer than the archive is long.
+    pub(in crate::ops) fn check_elements(&self, elements: u64) -> Result<()> {
+        let limit = self.pack().archive.allowance()?.limit().saturating_mul(LOOKED_AT);
+        if elements <= limit {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!(
+            "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
+             fewer by --slice, or unpack it by `ra-pack extract`",
             escape(self.name())
         )))
     }

@@ -99,10 +99,10 @@ pub(super) fn sample(
     let (down_count, across_count) = (counts(down), counts(across));
     let row = Lane::new(down_count, steps.0, down.taken.is_flipped, columns.cells);
     let column = Lane::new(across_count, steps.1, across.taken.is_flipped, 1);
-    let (fast, slow) = if down.of_file < across.of_file { (row, column) } else { (column, row) };
+    let (mut fast, mut slow) =
+        if down.of_file < across.of_file { (row, column) } else { (column, row) };
     let cells = rows.cells.saturating_mul(columns.cells);
     let mut sums = vec![Sum::default(); cells];
-    let (mut nth_fast, mut nth_slow) = (0, 0);
     let look = |(): &mut (), block: &[u8]| {
         let mut floats = Vec::new();
         converter.convert(block, &mut floats);
@@ -110,14 +110,11 @@ pub(super) fn sample(
     };
     let take = |floats: Vec<f64>| {
         for number in floats {
-            let at = fast.cell(nth_fast).saturating_add(slow.cell(nth_slow));
-            if let Some(sum) = sums.get_mut(at) {
+            if let Some(sum) = sums.get_mut(fast.cell.wrapping_add(slow.cell)) {
                 sum.add(number);
             }
-            nth_fast += 1;
-            if nth_fast >= fast.count() {
-                nth_fast = 0;
-                nth_slow += 1;
+            if fast.advance() {
+                slow.advance();
             }
         }
     };
@@ -126,28 +123,46 @@ pub(super) fn sample(
     Ok(Grid { quantity, rows, columns, cells, method, verified })
 }
 
-/// Where the elements along one dimension go: for each its place among the cells.
+/// Where the elements along one dimension go, one after the other and again from the first.
 struct Lane {
-    count: u64,
-    step: u64,
-    is_flipped: bool,
+    /// The first cell, and where the next is from each.
+    first: usize,
     stride: usize,
+    /// Elements of the first cell, of each other, and of all.
+    of_first: u64,
+    step: u64,
+    count: u64,
+    /// The cell of the next element, and the elements that are left of it and of all.
+    cell: usize,
+    of_cell: u64,
+    left: u64,
 }
 
 impl Lane {
     fn new(count: u64, step: u64, is_flipped: bool, stride: usize) -> Self {
-        Self { count, step: step.max(1), is_flipped, stride }
+        let (mut first, mut towards, mut of_first) = (0, stride, step);
+        if is_flipped && let Some(last) = count.checked_sub(1) {
+            let cells = usize::try_from(last / step).unwrap_or(usize::MAX);
+            (first, towards, of_first) =
+                (cells.saturating_mul(stride), stride.wrapping_neg(), last % step + 1);
+        }
+        let (cell, of_cell, left) = (first, of_first, count);
+        Self { first, stride: towards, of_first, step, count, cell, of_cell, left }
     }
 
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    fn cell(&self, nth: u64) -> usize {
-        let nth =
-            if self.is_flipped { self.count.saturating_sub(nth).saturating_sub(1) } else { nth };
-        let cell = if self.step == 1 { nth } else { nth.checked_div(self.step).unwrap_or(0) };
-        usize::try_from(cell).unwrap_or(usize::MAX).saturating_mul(self.stride)
+    /// Goes on to the next element, and answers whether that is the first again.
+    fn advance(&mut self) -> bool {
+        self.left = self.left.wrapping_sub(1);
+        self.of_cell = self.of_cell.wrapping_sub(1);
+        if self.left == 0 {
+            (self.cell, self.of_cell, self.left) = (self.first, self.of_first, self.count);
+            return true;
+        }
+        if self.of_cell == 0 {
+            self.cell = self.cell.wrapping_add(self.stride);
+            self.of_cell = self.step;
+        }
+        false
     }
 }
 

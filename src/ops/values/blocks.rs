@@ -34,6 +34,7 @@ pub(in crate::ops) fn for_each<S, T: Send>(
     work: impl Fn(&mut S, &[u8]) -> T + Sync,
     mut take: impl FnMut(T),
 ) -> Result<bool> {
+    array.check_elements(selection.elements())?;
     // What is not stored has more to be read, as is said when it is.
     let size = array.header()?.element().elbyte().saturating_mul(selection.elements());
     array.begin(Some(size));

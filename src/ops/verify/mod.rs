@@ -111,6 +111,15 @@ impl<'a> Verification<'a> {
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
             return Err(*refused);
         }
+        if let Some(longest) = visitor.exceeded() {
+            // Which of them came first is chance.
+            for (known, _) in &mut scan.members {
+                let visited = known.visited.as_mut();
+                if let Some(rare) = visited.and_then(|visited| visited.rare.as_mut()) {
+                    rare.forget_text(&known.name, longest);
+                }
+            }
+        }
         let placement = Placement::detect(&scan.members.iter().map(|(known, _)| &*known.name));
         report.layout = placement.layout;
         let mut documents: Vec<Member> = Vec::new();

@@ -97,6 +97,14 @@ pub(super) enum Left {
 }
 
 impl Rare {
+    /// Takes away a text of which nothing is to be read.
+    pub(super) fn forget_text(&mut self, member: &str, longest: u64) {
+        if self.text.take().is_some() || self.left == Some(Left::Text) {
+            self.left = None;
+            self.fault.get_or_insert_with(|| Box::new(too_long(member, longest)));
+        }
+    }
+
     /// The member that is left for this reason.
     pub(super) fn left_as(&self, left: Left) -> Option<&Member> {
         self.place.as_ref().filter(|_| self.left == Some(left))
@@ -154,6 +162,11 @@ impl Visitor {
         let is_room =
             self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         usize::try_from(member.size).ok().filter(|_| is_room).unwrap_or(0)
+    }
+
+    /// The most bytes of manifests that are kept, if there were more.
+    pub(super) fn exceeded(&self) -> Option<u64> {
+        (self.kept.load(Ordering::Relaxed) > self.longest).then_some(self.longest)
     }
 
     /// Reads one file, unless it is large and had better be read together with others like it.

@@ -11,7 +11,7 @@ use crate::allowance::Allowance;
 use crate::archive::{self, Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
-use crate::finding::Finding;
+use crate::finding::{self, Finding};
 use crate::fs;
 use crate::ops::expected::expected;
 use crate::ops::glance::ambiguous;
@@ -95,7 +95,7 @@ impl Half {
             let Some(seen) = seen.take() else { continue };
             match seen {
                 Seen::Nothing => {}
-                Seen::Text(text) => texts.push(KeptText::new(member, *text)?),
+                Seen::Text(text) => texts.push(KeptText::new(&kept, member, *text)?),
                 Seen::GeneratedDocument => documents.push(Arc::clone(&member.name)),
             }
             if member.kind == MemberKind::File && !ambiguous.contains(&*member.name) {
@@ -358,7 +358,8 @@ impl Half {
         self.findings.push(finding);
     }
 
-    pub(super) fn finish(self) -> DiffSide {
+    pub(super) fn finish(mut self) -> DiffSide {
+        finding::cut(&mut self.findings);
         DiffSide {
             target: self.target,
             container: self.container,
