@@ -73,12 +73,14 @@ impl Explanation {
 /// hostile one must not turn every byte into a report.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The document means something, but perhaps not what its author thinks.
+    /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
+    /// thinks.
     Warning,
-    /// The document breaks a rule.
+    /// A rule is broken: a pack is damaged, contradicts itself, or cannot be proved intact.
     Error,
 }
 
