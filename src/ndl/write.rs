@@ -264,7 +264,7 @@ pub(super) fn key(out: &mut String, key: &str, indent: usize) {
 }
 
 fn after_key(out: &mut String, value: &Value, indent: usize) {
-    let inner = indent.saturating_add(2);
+    let inner = indent + 2;
     match value {
         Value::Map(map) if !map.is_empty() => {
             out.push('\n');
@@ -284,7 +284,7 @@ fn after_key(out: &mut String, value: &Value, indent: usize) {
 }
 
 fn block_list(out: &mut String, list: &[Value], indent: usize) {
-    let inner = indent.saturating_add(2);
+    let inner = indent + 2;
     for value in list {
         spaces(out, indent);
         match value {
@@ -328,7 +328,7 @@ fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
                 text.chars().count()
             }
         };
-        width = width.saturating_add(inner).saturating_add(2);
+        width += inner + 2;
         if width > limit {
             return None;
         }
@@ -440,7 +440,7 @@ fn must_escape(character: char) -> bool {
 }
 
 fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().saturating_add(2));
+    let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for character in text.chars() {
         match character {
@@ -472,7 +472,7 @@ fn is_literal(text: &str) -> bool {
 
 fn literal(out: &mut String, text: &str, indent: usize) {
     let body = text.trim_end_matches('\n');
-    out.push_str(match text.len().saturating_sub(body.len()) {
+    out.push_str(match text.len() - body.len() {
         0 => " |-\n",
         1 => " |\n",
         _ => " |+\n",
