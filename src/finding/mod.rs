@@ -11,17 +11,8 @@ use serde::Serialize;
 pub use self::code::{Code, UnknownCode};
 
 use crate::ndl;
+pub use crate::ndl::Severity;
 use crate::path::escape;
-
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The pack is sound, but something about it will trouble somebody.
-    Warning,
-    /// The pack is damaged, contradicts itself, or cannot be proved sound.
-    Error,
-}
 
 /// One thing that is wrong: where, what was expected, what was found, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -195,10 +186,10 @@ impl Finding {
     #[must_use]
     pub fn at_span(mut self, text: &str, span: ndl::Span) -> Self {
         self.place = Some(Place::Text {
-            line: wide(span.start.line),
-            column: wide(span.start.column),
-            start: wide(span.start.offset),
-            end: wide(span.end.offset),
+            line: span.start.line.into(),
+            column: span.start.column.into(),
+            start: span.start.offset as u64,
+            end: span.end.offset as u64,
         });
         let line = usize::try_from(span.start.line).unwrap_or(usize::MAX);
         self.excerpt = Excerpt::cut(text, line, span.start.offset, span.end.offset);
@@ -207,13 +198,9 @@ impl Finding {
 
     /// The finding that a diagnostic of a description makes; `text` is the description.
     pub fn from_diagnostic(diagnostic: ndl::Diagnostic, member: &str, text: &str) -> Self {
-        let severity = match diagnostic.severity {
-            ndl::Severity::Error => Severity::Error,
-            ndl::Severity::Warning => Severity::Warning,
-        };
         let own = Self::new(Code::Ndl(diagnostic.code), diagnostic.message);
         Self {
-            severity,
+            severity: diagnostic.severity,
             member: Some(member.to_owned()),
             expected: diagnostic.expected,
             found: diagnostic.found,
@@ -232,10 +219,6 @@ impl Finding {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
-}
-
-fn wide(number: impl TryInto<u64>) -> u64 {
-    number.try_into().unwrap_or(u64::MAX)
 }
 
 /// One line: place, severity, code, message, expected and found, hint.

@@ -77,30 +77,18 @@ impl Error {
     }
 }
 
-/// The datatypes that are a single word for numbers, and their elements.
-const WORDS: [(Datatype, ElementType); 17] = [
-    (Datatype::Int8, ElementType::INT8),
-    (Datatype::Int16, ElementType::INT16),
-    (Datatype::Int32, ElementType::INT32),
-    (Datatype::Int64, ElementType::INT64),
-    (Datatype::Int128, ElementType::INT128),
-    (Datatype::UInt8, ElementType::UINT8),
-    (Datatype::UInt16, ElementType::UINT16),
-    (Datatype::UInt32, ElementType::UINT32),
-    (Datatype::UInt64, ElementType::UINT64),
-    (Datatype::UInt128, ElementType::UINT128),
-    (Datatype::Float16, ElementType::FLOAT16),
-    (Datatype::Float32, ElementType::FLOAT32),
-    (Datatype::Float64, ElementType::FLOAT64),
-    (Datatype::Float128, ElementType::FLOAT128),
-    (Datatype::BFloat16, ElementType::BFLOAT16),
-    (Datatype::Complex64, ElementType::COMPLEX64),
-    (Datatype::Complex128, ElementType::COMPLEX128),
-];
-
-/// The element type that a datatype stands for, when it is a single word for numbers.
+/// The element type that a datatype stands for, when it is a single word for numbers: it has the same word.
 pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
-    WORDS.iter().find(|(word, _)| word == datatype).map(|(_, element)| *element)
+    let word = datatype.word()?;
+    let (kind, bits) = word.split_at(word.find(|letter: char| letter.is_ascii_digit())?);
+    let eltype = match kind {
+        "int" => 1,
+        "uint" => 2,
+        "float" => 3,
+        "complex" => 4,
+        _ => 5,
+    };
+    ElementType::new(eltype, bits.parse::<u64>().ok()? / 8).ok()
 }
 
 /// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.

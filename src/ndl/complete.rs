@@ -75,7 +75,7 @@ fn grouped(text: &str) -> String {
     let is_head = |line: &&str| {
         line.trim().is_empty() || line.starts_with(['#', '%']) || line.trim_end() == "---"
     };
-    let mut new = String::with_capacity(text.len().saturating_mul(2));
+    let mut new = String::with_capacity(text.len() * 2);
     let text = match text.strip_prefix('\u{feff}') {
         Some(text) => {
             new.push('\u{feff}');
@@ -103,8 +103,8 @@ fn addition(
     entries: Vec<(String, Value)>,
 ) -> Option<Addition> {
     let Kind::Map(map) = &node.kind else { return None };
-    let bom = text.len().saturating_sub(source.source.text().len());
-    let place = |at: usize| at.saturating_add(bom);
+    let bom = text.len() - source.source.text().len();
+    let place = |at: usize| at + bom;
     if text.get(place(node.at.start())..)?.starts_with('{') {
         let at = place(node.at.end())
             .checked_sub(1)
@@ -116,7 +116,7 @@ fn addition(
     }
     let (first, _) = map.iter().next()?;
     let before = text.get(..place(first.at.start()))?;
-    let line = before.rfind('\n').map_or(bom, |at| at.saturating_add(1));
+    let line = before.rfind('\n').map_or(bom, |at| at + 1);
     let indent = before.get(line..)?;
     if !indent.bytes().all(|byte| byte == b' ') {
         return None;
@@ -126,7 +126,7 @@ fn addition(
         (end, "")
     } else {
         match text.get(end..)?.find('\n') {
-            Some(line_end) => (end.saturating_add(line_end).saturating_add(1), ""),
+            Some(line_end) => (end + line_end + 1, ""),
             None => (text.len(), "\n"),
         }
     };

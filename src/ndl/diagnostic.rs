@@ -73,12 +73,14 @@ impl Explanation {
 /// hostile one must not turn every byte into a report.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The document means something, but perhaps not what its author thinks.
+    /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
+    /// thinks.
     Warning,
-    /// The document breaks a rule.
+    /// A rule is broken: a pack is damaged, contradicts itself, or cannot be proved intact.
     Error,
 }
 
@@ -448,46 +450,14 @@ pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let folded: Vec<char> = word.to_lowercase().chars().take(MAX_LENGTH).collect();
-    let limit = (folded.len() / 3).max(1);
+    let fold = |word: &str| word.to_lowercase().chars().take(MAX_LENGTH).collect::<String>();
+    let folded = fold(word);
+    let length = folded.chars().count();
     let near = candidates.into_iter().take(MAX_CANDIDATES).filter_map(|candidate| {
-        let other: Vec<char> = candidate.to_lowercase().chars().take(MAX_LENGTH).collect();
-        if other.len().abs_diff(folded.len()) > limit {
-            return None;
-        }
-        let distance = distance(&folded, &other);
-        (distance <= limit && distance < folded.len()).then_some((distance, candidate))
+        let distance = strsim::osa_distance(&folded, &fold(candidate));
+        (distance <= (length / 3).max(1) && distance < length).then_some((distance, candidate))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance, two letters in the wrong order counting as one change.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    let mut last = None;
-    for (i, &letter) in a.iter().enumerate() {
-        let mut next = Vec::with_capacity(row.len());
-        let mut left = i.saturating_add(1);
-        next.push(left);
-        for (j, &other) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
-            let changed = at(&row, j).saturating_add(usize::from(letter != other));
-            let removed = at(&row, j.saturating_add(1)).saturating_add(1);
-            let mut cost = changed.min(removed).min(left.saturating_add(1));
-            if let Some(previous) = j.checked_sub(1)
-                && last == Some(other)
-                && b.get(previous) == Some(&letter)
-            {
-                cost = cost.min(at(&before, previous).saturating_add(1));
-            }
-            next.push(cost);
-            left = cost;
-        }
-        before = std::mem::replace(&mut row, next);
-        last = Some(letter);
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -543,13 +513,5 @@ mod tests {
         assert_eq!(nearest("complex", words), None);
         assert_eq!(nearest("", words), None);
         assert_eq!(nearest("x", ["y"]), None);
-    }
-
-    #[test]
-    fn a_swap_is_one_change() {
-        let letters = |text: &str| text.chars().collect::<Vec<_>>();
-        assert_eq!(distance(&letters("shpae"), &letters("shape")), 1);
-        assert_eq!(distance(&letters(""), &letters("ab")), 2);
-        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 3);
     }
 }

@@ -9,10 +9,10 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::diagnostic::{Code, Diagnostic, Place, Sink, quote};
+use super::diagnostic::{Code, Diagnostic, Place, Severity, Sink, quote};
 use super::model::{Document, Value};
 use super::node::{Key, Kind, Map, Node, Range, Scalar, Style, resolve};
-use super::{ParseOptions, write};
+use super::write;
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
 /// some 40 MB.
@@ -68,15 +68,13 @@ pub(crate) fn memory_for(text: &str) -> u64 {
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let entries = ahead(text);
     let entries = if entries > MAX_AHEAD { 0 } else { entries };
-    let of_text = text.len().saturating_mul(3);
-    let all = of_text.saturating_add(lines.saturating_mul(LINE));
-    u64::try_from(all.saturating_add(entries.saturating_mul(ENTRY))).unwrap_or(u64::MAX)
+    (text.len() * 3 + lines * LINE + entries * ENTRY) as u64
 }
 
 /// Most values in such a text of so many lines and entries in brackets: a line or an entry is a key and what
 /// it is the key of.
 fn most_nodes(lines: usize, ahead: usize) -> usize {
-    lines.saturating_add(ahead).saturating_mul(2).saturating_add(1)
+    (lines + ahead) * 2 + 1
 }
 
 /// How many entries of lists and mappings in brackets a text has at the most.
@@ -98,7 +96,7 @@ fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
     let Some((at, character)) = characters.find(|(_, character)| !is_printable(*character)) else {
         return Some(());
     };
-    let range = Range::new(at, at.saturating_add(character.len_utf8()));
+    let range = Range::new(at, at + character.len_utf8());
     let message = "the text holds a character that YAML does not allow";
     sink.error(Code::Syntax, range, Place::default(), message)
         .found(format!("U+{:04X}", u32::from(character)))
@@ -140,16 +138,15 @@ impl<'t> Cursor<'t> {
         let (before, after) = self.text.split_at_checked(self.bytes).unwrap_or((self.text, ""));
         if let Some(steps) = character.checked_sub(self.characters) {
             let steps = after.chars().take(steps).map(char::len_utf8);
-            let (count, length) = steps.fold((0_usize, 0_usize), |(count, sum), length| {
-                (count.saturating_add(1), sum.saturating_add(length))
-            });
-            self.characters = self.characters.saturating_add(count);
-            self.bytes = self.bytes.saturating_add(length);
+            let (count, length) =
+                steps.fold((0_usize, 0_usize), |(count, sum), length| (count + 1, sum + length));
+            self.characters += count;
+            self.bytes += length;
         } else {
-            let steps = self.characters.saturating_sub(character);
+            let steps = self.characters - character;
             let length: usize = before.chars().rev().take(steps).map(char::len_utf8).sum();
             self.characters = character;
-            self.bytes = self.bytes.saturating_sub(length);
+            self.bytes -= length;
         }
         self.bytes
     }
@@ -159,7 +156,7 @@ impl<'t> Cursor<'t> {
         let end = self.byte(end.index());
         // A block scalar's range takes in the line end after it, and more than that at times.
         let text = self.text.get(start..end).unwrap_or_default();
-        Range::new(start, start.saturating_add(text.trim_end().len()))
+        Range::new(start, start + text.trim_end().len())
     }
 }
 
@@ -209,7 +206,7 @@ impl<'t> Loader<'t, '_, '_> {
                 Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
                 Event::StreamEnd => break,
                 Event::DocumentStart(_) => {
-                    documents = documents.saturating_add(1);
+                    documents += 1;
                     if documents > 1 {
                         self.error(Code::ManyDocuments, at, "a second YAML document begins here")
                             .expected("one document")
@@ -291,8 +288,7 @@ impl<'t> Loader<'t, '_, '_> {
         // The end of a flow collection is its bracket, and what the parser has read behind that does
         // not count, such as a comment; the end of a block lies somewhere behind it.
         let flow = end.end() > end.start();
-        let stop =
-            if flow { end.start().saturating_add(1) } else { tail.unwrap_or(frame.at).end() };
+        let stop = if flow { end.start() + 1 } else { tail.unwrap_or(frame.at).end() };
         let node = Node { at: Range::new(frame.at.start(), stop), kind };
         self.put(node, frame.anchor)
     }
@@ -378,13 +374,13 @@ impl<'t> Loader<'t, '_, '_> {
             self.error(Code::Alias, at, "the alias stands inside what it stands for");
             return None;
         };
-        self.aliased = self.aliased.saturating_add(*size);
+        self.aliased += *size;
         if self.aliased > MAX_ALIASED {
             self.error(Code::Alias, at, "the aliases of the document expand too far")
                 .expected(format!("at most {MAX_ALIASED} values"));
             return None;
         }
-        if self.frames.len().saturating_add(*height) > MAX_DEPTH {
+        if self.frames.len() + *height > MAX_DEPTH {
             self.too_deep(at);
             return None;
         }
@@ -402,7 +398,7 @@ impl<'t> Loader<'t, '_, '_> {
     }
 
     fn put(&mut self, mut node: Node, anchor: usize) -> Option<()> {
-        self.nodes = self.nodes.saturating_add(1);
+        self.nodes += 1;
         if self.nodes > MAX_NODES {
             too_many(self.sink, node.at);
             return None;
@@ -410,7 +406,7 @@ impl<'t> Loader<'t, '_, '_> {
         if anchor != 0 {
             let (size, height) = node.extent();
             // The copy is paid for like a use, so that nested anchors cannot multiply it.
-            self.aliased = self.aliased.saturating_add(size);
+            self.aliased += size;
             if self.aliased > MAX_ALIASED {
                 self.error(Code::Alias, node.at, "the anchors of the document hold too much")
                     .expected(format!("at most {MAX_ALIASED} values"));
@@ -562,45 +558,21 @@ impl Serialize for Document {
     }
 }
 
-/// Checks the rules that [`parse`](super::parse) checks; the message of the error is that of the
-/// first finding, without a place.
+/// Checks the rules that [`parse`](super::parse) checks; the message of the error is that of the first finding,
+/// without a place.
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let root = node(Value::deserialize(deserializer)?, 0).map_err(D::Error::custom)?;
-        super::from_node(&root, ParseOptions::default()).map_err(D::Error::custom)
-    }
-}
-
-/// The value as a tree without places.
-fn node(value: Value, depth: usize) -> Result<Node, String> {
-    if depth > MAX_DEPTH {
-        return Err(format!("lists and mappings are nested more than {MAX_DEPTH} levels deep"));
-    }
-    let below = depth.saturating_add(1);
-    let scalar = |text: String, style| Kind::Scalar(Scalar { text: text.into(), style });
-    let kind = match value {
-        Value::Null => scalar("null".to_owned(), Style::Plain),
-        Value::Bool(truth) => scalar(truth.to_string(), Style::Plain),
-        Value::Int(number) => scalar(number.to_string(), Style::Plain),
-        Value::UInt(number) => scalar(number.to_string(), Style::Plain),
-        Value::Float(number) => scalar(write::float(number), Style::Plain),
-        Value::String(text) => scalar(text, Style::Text),
-        Value::List(list) => {
-            Kind::List(list.into_iter().map(|value| node(value, below)).collect::<Result<_, _>>()?)
-        }
-        Value::Map(entries) => {
-            let entry = |(key, value): (String, Value)| {
-                Ok((Key { at: Range::default(), text: key.into() }, node(value, below)?))
-            };
-            let (map, twice) =
-                Map::new(entries.into_iter().map(entry).collect::<Result<_, String>>()?);
-            if let Some((key, _)) = twice.first() {
-                return Err(format!("the key `{}` is given twice", crate::path::escape(&key.text)));
+        let text = write::to_yaml(&Value::deserialize(deserializer)?);
+        let parsed = super::parse(text.as_bytes());
+        let mut findings = parsed.diagnostics.iter();
+        match (findings.find(|finding| finding.severity == Severity::Error), parsed.document) {
+            (None, Some(document)) => Ok(document),
+            (finding, _) => {
+                let message = finding.map(Diagnostic::without_place);
+                Err(Error::custom(message.expect("without a document there is an error")))
             }
-            Kind::Map(map)
         }
-    };
-    Ok(Node { at: Range::default(), kind })
+    }
 }
 
 /// The values in a text, and how many there are at the most by [`most_nodes`].

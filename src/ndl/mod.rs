@@ -178,7 +178,7 @@ fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
         Err(error) => {
             let source = Source::new(String::from_utf8_lossy(text).into_owned());
             let at = error.valid_up_to();
-            let end = at.saturating_add(char::REPLACEMENT_CHARACTER.len_utf8());
+            let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
             let range = source.behind_bom(at, end);
             let expected = match text {
                 [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
@@ -208,17 +208,4 @@ fn check(
     let Some(document) = reader.document(root) else { return (None, Unresolved::default()) };
     let unresolved = validate::whole(&document, reader);
     (Some(document), unresolved)
-}
-
-/// Reads a tree that has no text.
-fn from_node(root: &Node, options: ParseOptions) -> Result<Document, String> {
-    let source = Source::default();
-    let mut sink = Sink::new(&source);
-    let (document, _) = check(root, &mut sink, options);
-    let mut findings = sink.finish().into_iter();
-    match (findings.find(|finding| finding.severity == Severity::Error), document) {
-        (None, Some(document)) => Ok(document),
-        (Some(finding), _) => Err(finding.without_place()),
-        (None, None) => Err("the document cannot be read".to_owned()),
-    }
 }

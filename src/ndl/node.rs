@@ -218,11 +218,11 @@ impl Node {
         let inner = |nodes: &mut dyn Iterator<Item = &Self>| {
             nodes.fold((1_usize, 0_usize), |(sum, height), node| {
                 let (nodes, below) = node.extent();
-                (sum.saturating_add(nodes), height.max(below.saturating_add(1)))
+                (sum + nodes, height.max(below + 1))
             })
         };
         match &self.kind {
-            Kind::Scalar(scalar) => ((scalar.text.len() / 64).saturating_add(1), 0),
+            Kind::Scalar(scalar) => (scalar.text.len() / 64 + 1, 0),
             Kind::List(list) => inner(&mut list.iter()),
             Kind::Map(map) => inner(&mut map.iter().map(|(_, node)| node)),
         }

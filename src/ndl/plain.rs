@@ -108,7 +108,7 @@ impl<'t> PlainDescription<'t> {
     /// Where the name stands: below the first line, behind two blanks.
     fn name_at(is_dimcoord: bool) -> usize {
         let section = if is_dimcoord { DIMCOORDS } else { NDARRAYS };
-        section.len().saturating_add("\n  ".len())
+        section.len() + "\n  ".len()
     }
 
     /// Whether each part is one that the writer writes so, and that has one meaning.
@@ -242,7 +242,7 @@ impl<'t> Lines<'t> {
         while self.0.starts_with("      ") {
             self.next()?;
         }
-        text.get(..text.len().saturating_sub(self.0.len()))
+        text.get(..text.len() - self.0.len())
     }
 }
 
@@ -268,7 +268,7 @@ fn split_extents(list: &str) -> impl Iterator<Item = &str> {
 fn check_attributes(text: &str) -> Option<()> {
     let mut lines = Lines(text);
     while !lines.0.is_empty() {
-        let before = text.get(..text.len().saturating_sub(lines.0.len()))?;
+        let before = text.get(..text.len() - lines.0.len())?;
         let (name, value) = pair(lines.next()?)?;
         let mut count = 0;
         let doubled = pairs(before).inspect(|_| count += 1).any(|(other, _)| other == name);

@@ -85,12 +85,8 @@ impl Source {
         let offset = offset.min(text.len());
         let line = index.lines.partition_point(|&start| start <= offset);
         let start = line.checked_sub(1).and_then(|at| index.lines.get(at)).copied().unwrap_or(0);
-        let column = index.count(text, offset).saturating_sub(index.count(text, start));
-        Position {
-            line: clamp(line),
-            column: clamp(column.saturating_add(1)),
-            offset: offset.saturating_add(self.start),
-        }
+        let column = index.count(text, offset) - index.count(text, start);
+        Position { line: clamp(line), column: clamp(column + 1), offset: offset + self.start }
     }
 }
 
@@ -103,7 +99,7 @@ impl LineIndex {
         let bytes = text.as_bytes();
         let mut lines = vec![0];
         for (at, byte) in bytes.iter().enumerate() {
-            let next = at.saturating_add(1);
+            let next = at + 1;
             if *byte == b'\n' || (*byte == b'\r' && bytes.get(next) != Some(&b'\n')) {
                 lines.push(next);
             }
@@ -113,7 +109,7 @@ impl LineIndex {
             let mut sum = 0_usize;
             for chunk in bytes.chunks(CHECKPOINT) {
                 characters.push(sum);
-                sum = sum.saturating_add(count(chunk));
+                sum += count(chunk);
             }
         }
         Self { lines, characters }
@@ -123,9 +119,9 @@ impl LineIndex {
     fn count(&self, text: &str, offset: usize) -> usize {
         let Some(last) = self.characters.len().checked_sub(1) else { return offset };
         let chunk = (offset / CHECKPOINT).min(last);
-        let from = chunk.saturating_mul(CHECKPOINT);
+        let from = chunk * CHECKPOINT;
         let before = self.characters.get(chunk).copied().unwrap_or(0);
-        before.saturating_add(count(text.as_bytes().get(from..offset).unwrap_or_default()))
+        before + count(text.as_bytes().get(from..offset).unwrap_or_default())
     }
 }
 
@@ -173,7 +169,7 @@ impl SourceMap {
             .find_map(|section| body.get(Step::Key(section))?.entry(name))?;
         let mut nearest = key.at;
         for (at, step) in path.iter().enumerate() {
-            let last = at.saturating_add(1) == path.len();
+            let last = at + 1 == path.len();
             match *step {
                 Step::Key(text) => {
                     let Some((key, value)) = node.entry(text) else { break };

@@ -321,7 +321,7 @@ impl Fault {
 impl<'n> Reader<'n, '_, '_> {
     /// Checks a value; the references in it are kept for later.
     pub(super) fn check_value(&mut self, value: &Value, node: &'n Node, expected: Expected<'_>) {
-        let limit = self.sink.len().saturating_add(MAX_FINDINGS);
+        let limit = self.sink.len() + MAX_FINDINGS;
         let mut expected = expected;
         self.check_level(value, node, 0, &mut expected, limit);
     }

@@ -196,18 +196,31 @@ pub(super) fn to_yaml(value: &Value) -> String {
 /// Writes a value on one line, as it can stand in a block and in brackets.
 pub(super) fn to_flow(value: &Value) -> String {
     let mut out = String::new();
-    flow(&mut out, value);
+    flow(&mut out, value, None);
     out
 }
 
-/// Calls itself for values in values.
-fn flow(out: &mut String, value: &Value) {
+/// Writes a value as it stands in brackets; a list whose line is full goes on below its key, deeper than the key at
+/// `indent`. Calls itself for values in values.
+fn flow(out: &mut String, value: &Value, indent: Option<usize>) {
     match value {
         Value::List(list) => {
+            let line = indent.and_then(|_| out.rfind('\n')).map_or(0, |at| at + 1);
+            let mut column = out.len() - line;
             out.push('[');
             for (at, value) in list.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "" });
-                flow(out, value);
+                let begin = out.len();
+                flow(out, value, indent);
+                let width = out.get(begin..).map_or(0, |text| text.chars().count());
+                column += width + 2;
+                match indent {
+                    _ if at == 0 => {}
+                    Some(indent) if column > WIDTH => {
+                        out.insert_str(begin, &format!(",\n{:1$}", "", indent + 2));
+                        column = indent + 4 + width;
+                    }
+                    _ => out.insert_str(begin, ", "),
+                }
             }
             out.push(']');
         }
@@ -217,7 +230,7 @@ fn flow(out: &mut String, value: &Value) {
                 out.push_str(if at > 0 { ", " } else { "" });
                 out.push_str(&scalar_text(key, true));
                 out.push_str(": ");
-                flow(out, value);
+                flow(out, value, indent);
             }
             out.push('}');
         }
@@ -251,7 +264,7 @@ pub(super) fn key(out: &mut String, key: &str, indent: usize) {
 }
 
 fn after_key(out: &mut String, value: &Value, indent: usize) {
-    let inner = indent.saturating_add(2);
+    let inner = indent + 2;
     match value {
         Value::Map(map) if !map.is_empty() => {
             out.push('\n');
@@ -271,7 +284,7 @@ fn after_key(out: &mut String, value: &Value, indent: usize) {
 }
 
 fn block_list(out: &mut String, list: &[Value], indent: usize) {
-    let inner = indent.saturating_add(2);
+    let inner = indent + 2;
     for value in list {
         spaces(out, indent);
         match value {
@@ -315,7 +328,7 @@ fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
                 text.chars().count()
             }
         };
-        width = width.saturating_add(inner).saturating_add(2);
+        width += inner + 2;
         if width > limit {
             return None;
         }
@@ -326,33 +339,9 @@ fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
 /// Writes what stands on the rest of a line: a scalar, an empty collection or a flow list.
 fn inline(out: &mut String, value: &Value, indent: usize) {
     match value {
-        Value::List(list) => flow_list(out, list, indent),
+        Value::List(_) => flow(out, value, Some(indent)),
         other => atom(out, other, false),
     }
-}
-
-fn flow_list(out: &mut String, list: &[Value], indent: usize) {
-    let mut column = out.len().saturating_sub(out.rfind('\n').map_or(0, |at| at.saturating_add(1)));
-    out.push('[');
-    for (at, value) in list.iter().enumerate() {
-        let begin = out.len();
-        match value {
-            Value::List(list) => flow_list(out, list, indent),
-            other => atom(out, other, true),
-        }
-        let width = out.get(begin..).map_or(0, |text| text.chars().count());
-        column = column.saturating_add(width).saturating_add(2);
-        if at > 0 && column > WIDTH {
-            // The list goes on below its key, deeper than the key.
-            let mut line = String::from(",\n");
-            spaces(&mut line, indent.saturating_add(2));
-            out.insert_str(begin, &line);
-            column = indent.saturating_add(4).saturating_add(width);
-        } else if at > 0 {
-            out.insert_str(begin, ", ");
-        }
-    }
-    out.push(']');
 }
 
 /// Writes a scalar, or an empty list or mapping.
@@ -451,7 +440,7 @@ fn must_escape(character: char) -> bool {
 }
 
 fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().saturating_add(2));
+    let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for character in text.chars() {
         match character {
@@ -483,7 +472,7 @@ fn is_literal(text: &str) -> bool {
 
 fn literal(out: &mut String, text: &str, indent: usize) {
     let body = text.trim_end_matches('\n');
-    out.push_str(match text.len().saturating_sub(body.len()) {
+    out.push_str(match text.len() - body.len() {
         0 => " |-\n",
         1 => " |\n",
         _ => " |+\n",

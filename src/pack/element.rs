@@ -117,26 +117,9 @@ fn integer_of(element: ElementType) -> Option<Integer> {
     word_of(element)?.integer()
 }
 
-/// The word of the language for an element type.
+/// The word of the language for an element type, which both call alike; it has none for complex numbers.
 fn word_of(element: ElementType) -> Option<Datatype> {
-    Some(match element {
-        ElementType::INT8 => Datatype::Int8,
-        ElementType::INT16 => Datatype::Int16,
-        ElementType::INT32 => Datatype::Int32,
-        ElementType::INT64 => Datatype::Int64,
-        ElementType::INT128 => Datatype::Int128,
-        ElementType::UINT8 => Datatype::UInt8,
-        ElementType::UINT16 => Datatype::UInt16,
-        ElementType::UINT32 => Datatype::UInt32,
-        ElementType::UINT64 => Datatype::UInt64,
-        ElementType::UINT128 => Datatype::UInt128,
-        ElementType::FLOAT16 => Datatype::Float16,
-        ElementType::FLOAT32 => Datatype::Float32,
-        ElementType::FLOAT64 => Datatype::Float64,
-        ElementType::FLOAT128 => Datatype::Float128,
-        ElementType::BFLOAT16 => Datatype::BFloat16,
-        _ => return None,
-    })
+    Datatype::from_word(&element.to_string()).filter(|_| element.kind() != ElementKind::Complex)
 }
 
 /// The datatype to write for an element type.

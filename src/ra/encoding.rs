@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use super::element::{ElementKind, ElementType, Flags};
-use super::error::{DecodeError, DecodeErrorKind, ReadError};
 use super::header::{Header, count};
+use super::{DecodeError, DecodeErrorKind, ReadError};
 
 /// How a data section was stored.
 ///

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::element::{Element, ElementType, Flags};
-use super::error::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
+use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 
 /// The first eight bytes of every file.
 pub const MAGIC: [u8; 8] = *b"rawarray";
@@ -63,15 +63,8 @@ impl Header {
         if element == ElementType::BITS {
             return Err(ShapeError::PackedBits);
         }
-        if dims.len() > MAX_NDIMS {
-            return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
-        }
-        match data_len(element, &dims) {
-            Some(data_len) => {
-                Ok(Self { flags: Flags::NONE, element, dims, data_len, size: data_len })
-            }
-            None => Err(ShapeError::Overflow { element, dims }),
-        }
+        let data_len = data_len(element, &dims)?;
+        Ok(Self { flags: Flags::NONE, element, dims, data_len, size: data_len })
     }
 
     /// The header of elements that are in memory, and therefore can be counted.
@@ -129,9 +122,8 @@ impl Header {
             let kind = DecodeErrorKind::Bits { flags, element };
             return Err(DecodeError::new(count(FLAGS_AT), kind));
         }
-        let Some(data_len) = data_len(element, &dims) else {
-            return Err(DecodeError::new(count(DIMS_AT), ShapeError::Overflow { element, dims }));
-        };
+        let data_len =
+            data_len(element, &dims).map_err(|kind| DecodeError::new(count(DIMS_AT), kind))?;
         let header = Self { flags, element, dims, data_len, size };
         if size != data_len && !header.is_encoded() {
             return Err(header.wrong_size(data_len));
@@ -145,19 +137,17 @@ impl Header {
     ///
     /// As [`Header::parse`], and when the reader fails.
     pub fn read(reader: &mut impl Read) -> Result<Self, ReadError> {
-        let mut bytes = [0; FIXED_LEN.saturating_add(MAX_NDIMS.saturating_mul(8))];
-        let mut filled = 0;
+        let mut bytes = Vec::new();
         loop {
-            let known = bytes.get(..filled).unwrap_or_default();
-            let wanted = Self::len_from_prefix(known)?;
-            if filled == wanted {
-                return Ok(Self::parse(known)?);
-            }
-            let found = read_full(reader, bytes.get_mut(filled..wanted).unwrap_or_default())?;
+            let there = bytes.len();
+            let wanted = Self::len_from_prefix(&bytes)?;
+            bytes.resize(wanted, 0);
+            let (_, rest) = bytes.split_at_mut(there);
+            let found = read_full(reader, rest)?;
+            bytes.truncate(there + found);
             if found == 0 {
-                return Ok(Self::parse(bytes.get(..filled).unwrap_or_default())?);
+                return Ok(Self::parse(&bytes)?);
             }
-            filled = filled.saturating_add(found);
         }
     }
 
@@ -184,12 +174,7 @@ impl Header {
     ///
     /// When they make another number of elements, or no array can have them.
     pub fn with_dims(&self, dims: Vec<u64>) -> Result<Self, ShapeError> {
-        if dims.len() > MAX_NDIMS {
-            return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
-        }
-        let Some(data_len) = data_len(self.element, &dims) else {
-            return Err(ShapeError::Overflow { element: self.element, dims });
-        };
+        let data_len = data_len(self.element, &dims)?;
         let new = Self { dims, data_len, ..self.clone() };
         if data_len == self.data_len {
             return Ok(new);
@@ -360,12 +345,16 @@ impl Header {
 }
 
 /// Bytes of all elements once decoded. A zero extent makes it 0 whatever the others are.
-fn data_len(element: ElementType, dims: &[u64]) -> Option<u64> {
+fn data_len(element: ElementType, dims: &[u64]) -> Result<u64, ShapeError> {
+    if dims.len() > MAX_NDIMS {
+        return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
+    }
     if dims.contains(&0) {
-        return Some(0);
+        return Ok(0);
     }
     let width = if element == ElementType::BITS { 1 } else { element.elbyte() };
-    dims.iter().try_fold(width, |product, &dim| product.checked_mul(dim))
+    let len = dims.iter().try_fold(width, |product, &dim| product.checked_mul(dim));
+    len.ok_or_else(|| ShapeError::Overflow { element, dims: dims.to_vec() })
 }
 
 fn check_magic(prefix: &[u8]) -> Result<(), DecodeError> {

@@ -13,8 +13,8 @@
 use std::io;
 use std::ops::Range;
 
-use super::error::ShapeError;
 use super::header::{Header, count};
+use super::slice::Odometer;
 use crate::parallel;
 
 /// Most bytes of a tile, of which each job holds two: with fewer, the runs of a large cube become short.
@@ -66,15 +66,6 @@ impl Reversal {
     /// Whether the bytes stay where they are: in arrays of no more than one axis longer than 1.
     pub fn is_identity(&self) -> bool {
         self.dims.len() <= 1 || self.data_len == 0
-    }
-
-    /// The header of the reversed array.
-    ///
-    /// # Errors
-    ///
-    /// Never for a header that could be made.
-    pub fn header(source: &Header) -> Result<Header, ShapeError> {
-        Header::new(source.element(), source.dims().iter().rev().copied().collect())
     }
 
     /// Reverses an array in memory.
@@ -255,7 +246,7 @@ struct Runs {
     start: u64,
     /// The axes that run after run goes along, the fastest first: how far, and bytes in the file and in the
     /// buffer from one to the next.
-    steps: Vec<(usize, u64, usize)>,
+    steps: Vec<(u64, [u64; 2])>,
 }
 
 impl Runs {
@@ -277,7 +268,7 @@ impl Runs {
                 runs.run_len = runs.run_len.checked_mul(len).ok_or_else(too_long)?;
                 runs.buffer_len = runs.run_len;
             } else {
-                runs.steps.push((len, in_file, runs.buffer_len));
+                runs.steps.push((count(len), [in_file, count(runs.buffer_len)]));
                 runs.buffer_len = runs.buffer_len.checked_mul(len).ok_or_else(too_long)?;
             }
             if is_run && count(len) < extent {
@@ -298,28 +289,11 @@ impl Runs {
         work: impl Fn(&mut [u8], u64) -> io::Result<()>,
     ) -> io::Result<()> {
         reserve(buffer, self.buffer_len)?;
-        let mut odometer = vec![0_usize; self.steps.len()];
-        let (mut in_file, mut in_buffer) = (self.start, 0_usize);
-        loop {
-            let end = in_buffer.saturating_add(self.run_len);
-            work(&mut buffer[in_buffer..end], in_file)?;
-            let mut is_done = true;
-            for (turned, (len, far, near)) in odometer.iter_mut().zip(&self.steps) {
-                *turned = turned.saturating_add(1);
-                in_file = in_file.saturating_add(*far);
-                in_buffer = in_buffer.saturating_add(*near);
-                if *turned < *len {
-                    is_done = false;
-                    break;
-                }
-                *turned = 0;
-                in_file = in_file.saturating_sub(far.saturating_mul(count(*len)));
-                in_buffer = in_buffer.saturating_sub(near.saturating_mul(*len));
-            }
-            if is_done {
-                return Ok(());
-            }
+        for [in_file, in_buffer] in Odometer::new([self.start, 0], self.steps.clone()) {
+            let at = size(in_buffer)?;
+            work(&mut buffer[at..at + self.run_len], in_file)?;
         }
+        Ok(())
     }
 }
 
@@ -372,40 +346,18 @@ fn copy_blocks<const W: usize>(
     let inner = (0..lens.len()).max_by_key(|axis| block[*axis]).unwrap_or(0);
     let stride = |strides: &[usize]| strides.get(inner).copied().unwrap_or(W);
     let (from_step, to_step) = (stride(from), stride(to));
-    let mut odometer = vec![0_usize; lens.len()];
     for number in 0..grid.count() {
-        let Ok(shape) = grid.get(number) else { return };
+        let shape = grid.get(number).expect("the array is in memory");
         let offset = |strides: &[usize]| {
-            shape.starts.iter().zip(strides).fold(0_usize, |sum, (start, stride)| {
-                let start = usize::try_from(*start).unwrap_or(usize::MAX);
-                sum.saturating_add(start.saturating_mul(*stride))
-            })
+            let axes = shape.starts.iter().zip(strides);
+            axes.map(|(start, stride)| start * count(*stride)).sum()
         };
-        let (mut read, mut written) = (offset(from), offset(to));
+        let others = (0..lens.len()).filter(|axis| *axis != inner);
+        let step = |axis| (count(shape.lens[axis]), [count(from[axis]), count(to[axis])]);
         let line = shape.lens.get(inner).copied().unwrap_or(1);
-        odometer.fill(0);
-        loop {
+        for at in Odometer::new([offset(from), offset(to)], others.map(step).collect()) {
+            let [read, written] = at.map(|at| size(at).expect("the array is in memory"));
             copy_line::<W>(&source[read..], from_step, &mut target[written..], to_step, line);
-            let mut is_done = true;
-            let axes = shape.lens.iter().zip(from.iter().zip(to)).enumerate();
-            for ((axis, (len, (from, to))), turned) in axes.zip(&mut odometer) {
-                if axis == inner {
-                    continue;
-                }
-                *turned = turned.wrapping_add(1);
-                read = read.wrapping_add(*from);
-                written = written.wrapping_add(*to);
-                if *turned < *len {
-                    is_done = false;
-                    break;
-                }
-                *turned = 0;
-                read = read.wrapping_sub(from.wrapping_mul(*len));
-                written = written.wrapping_sub(to.wrapping_mul(*len));
-            }
-            if is_done {
-                break;
-            }
         }
     }
 }
@@ -499,7 +451,7 @@ mod tests {
             reversal.reverse(&source, &mut target).unwrap();
             prop_assert_eq!(&target, &wanted);
             prop_assert_eq!(&reversed_at(&reversal, jobs, &source), &wanted);
-            let back = Reversal::new(&Reversal::header(&header).unwrap());
+            let back = Reversal::new(&header.reversed());
             prop_assert_eq!(reversed_at(&back, jobs, &wanted), source);
         }
 

@@ -130,9 +130,7 @@ impl SlicePlan {
     /// The byte ranges of the data section that make up the result, in its order (first index
     /// fastest), joined where they are adjacent.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.starts(&self.loops).filter_map(|start| {
-            Some(u64::try_from(start).ok()?..u64::try_from(start.checked_add(self.run)?).ok()?)
-        })
+        self.starts(&self.loops).map(|start| start..start + self.run.cast_unsigned())
     }
 
     /// Reads the result into `out`, which must have its length. `read_at` fills a buffer from an offset
@@ -146,97 +144,86 @@ impl SlicePlan {
         out: &mut [u8],
         mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        if u64::try_from(out.len()) != Ok(self.data_len) {
+        if out.len() as u64 != self.data_len {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let run = usize::try_from(self.run).unwrap_or(usize::MAX);
-        let mut pieces = out.chunks_mut(run.max(1));
-        match self.loops.split_first() {
-            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => {
-                let mut span = Vec::new();
-                for start in self.starts(outer) {
-                    for group in inner.groups(start) {
-                        let low = group.first.min(group.last);
-                        let high = group.first.max(group.last).saturating_add(self.run);
-                        let len = usize::try_from(high.saturating_sub(low)).unwrap_or(0);
-                        span.resize(len, 0);
-                        read_at(u64::try_from(low).unwrap_or(0), &mut span)?;
-                        let mut at = group.first.saturating_sub(low);
-                        for piece in pieces.by_ref().take(group.pieces) {
-                            let from = usize::try_from(at).unwrap_or(0);
-                            if let Some(wanted) =
-                                span.get(from..).and_then(|rest| rest.get(..piece.len()))
-                            {
-                                piece.copy_from_slice(wanted);
-                            }
-                            at = at.saturating_add(inner.step);
-                        }
-                    }
+        let small = |len: i64| {
+            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+        };
+        let (inner, outer) = match self.loops.split_first() {
+            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => (*inner, outer),
+            _ => (Loop { count: 1, step: 1 }, &*self.loops),
+        };
+        let most = (SPAN / inner.step.abs()).max(1);
+        let mut pieces = out.chunks_mut(small(self.run)?.max(1));
+        let mut span = Vec::new();
+        for start in self.starts(outer) {
+            let mut left = inner.count;
+            while left > 0 {
+                let here = most.min(left);
+                let first = start.cast_signed() + inner.step * (inner.count - left);
+                let low = first.min(first + inner.step * (here - 1));
+                left -= here;
+                if here == 1 {
+                    pieces.next().map_or(Ok(()), |piece| read_at(low.cast_unsigned(), piece))?;
+                    continue;
                 }
-            }
-            _ => {
-                for (range, piece) in self.runs().zip(pieces) {
-                    read_at(range.start, piece)?;
+                span.resize(small(inner.step.abs() * (here - 1) + self.run)?, 0);
+                read_at(low.cast_unsigned(), &mut span)?;
+                let mut at = first - low;
+                for piece in pieces.by_ref().take(small(here)?) {
+                    piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
+                    at += inner.step;
                 }
             }
         }
         Ok(())
     }
 
-    fn starts<'a>(&self, loops: &'a [Loop]) -> Starts<'a> {
-        let next = (self.data_len > 0).then_some(self.first);
-        Starts { loops, done: vec![0; loops.len()], next }
+    /// The offsets of the pieces that these loops visit.
+    fn starts(&self, loops: &[Loop]) -> impl Iterator<Item = u64> + use<> {
+        let step = |each: &Loop| (each.count.cast_unsigned(), [each.step.cast_unsigned()]);
+        let loops = loops.iter().map(step).collect();
+        let odometer = Odometer::new([self.first.cast_unsigned()], loops);
+        odometer.map(|[at]| at).take(if self.data_len > 0 { usize::MAX } else { 0 })
     }
 }
 
-/// Pieces that are read at once: the offsets of the first and of the last one.
-struct Group {
-    first: i64,
-    last: i64,
-    pieces: usize,
+/// The offsets that nested loops visit in `N` places at once, the first loop fastest. Steps may go back: offsets wrap
+/// around.
+#[derive(Debug)]
+pub(super) struct Odometer<const N: usize> {
+    /// How often each loop goes round, and how far by each step.
+    loops: Vec<(u64, [u64; N])>,
+    turned: Vec<u64>,
+    next: Option<[u64; N]>,
 }
 
-impl Loop {
-    fn groups(self, start: i64) -> impl Iterator<Item = Group> {
-        let most = SPAN.checked_div(self.step.abs()).unwrap_or(1).max(1);
-        let mut done: i64 = 0;
-        std::iter::from_fn(move || {
-            let pieces = most.min(self.count.saturating_sub(done));
-            if pieces <= 0 {
-                return None;
-            }
-            let at = |piece: i64| start.saturating_add(self.step.saturating_mul(piece));
-            let first = at(done);
-            done = done.saturating_add(pieces);
-            let last = at(done.saturating_sub(1));
-            Some(Group { first, last, pieces: usize::try_from(pieces).unwrap_or(0) })
-        })
+impl<const N: usize> Odometer<N> {
+    pub(super) fn new(start: [u64; N], loops: Vec<(u64, [u64; N])>) -> Self {
+        Self { turned: vec![0; loops.len()], loops, next: Some(start) }
     }
 }
 
-/// The offsets that nested loops visit.
-struct Starts<'a> {
-    loops: &'a [Loop],
-    done: Vec<i64>,
-    next: Option<i64>,
-}
+impl<const N: usize> Iterator for Odometer<N> {
+    type Item = [u64; N];
 
-impl Iterator for Starts<'_> {
-    type Item = i64;
-
-    fn next(&mut self) -> Option<i64> {
+    fn next(&mut self) -> Option<[u64; N]> {
         let current = self.next.take()?;
-        let mut offset = current;
-        for (each, done) in self.loops.iter().zip(&mut self.done) {
-            *done = done.saturating_add(1);
-            if *done < each.count {
-                self.next = Some(offset.saturating_add(each.step));
+        let mut next = current;
+        for ((count, steps), turned) in self.loops.iter().zip(&mut self.turned) {
+            *turned += 1;
+            let is_round = *turned == *count;
+            let steps_on = if is_round { 1_u64.wrapping_sub(*count) } else { 1 };
+            for (at, step) in next.iter_mut().zip(steps) {
+                *at = at.wrapping_add(step.wrapping_mul(steps_on));
+            }
+            if !is_round {
+                self.next = Some(next);
                 break;
             }
-            *done = 0;
-            let back = each.step.saturating_mul(each.count.saturating_sub(1));
-            offset = offset.saturating_sub(back);
+            *turned = 0;
         }
         Some(current)
     }

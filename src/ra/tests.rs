@@ -195,7 +195,7 @@ fn elements_must_match_dims() {
     assert!(RawArray::new(vec![], Vec::<u8>::new()).is_err());
     let deep: ArrayD<u8> = ArrayD::zeros(vec![1; MAX_NDIMS + 1]);
     let error = RawArray::from(deep).write_to(Vec::new()).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
 #[test]

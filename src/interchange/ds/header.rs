@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::body::packed_len;
-use super::numbers::is_number;
+use super::values::is_number;
 use crate::interchange::Error;
 use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 use crate::ndl::{Datatype, Endian, Value};

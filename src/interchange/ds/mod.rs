@@ -29,15 +29,13 @@
     reason = "places of arrays and in buffers are made here, not read from a file"
 )]
 
-mod attributes;
 mod body;
-mod elements;
 mod header;
-mod numbers;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod tests;
+mod values;
 mod write;
 
 use std::collections::HashSet;
@@ -45,9 +43,9 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 pub use self::write::{WriteOptions, Writer};
 
-use self::attributes::{DIMS, FILL_VALUE};
 use self::body::{Body, ElementPart, ElementReader, MAX_TEXTS, Stored, Texts, Utf8Check};
 use self::header::{Element, VERSION_LINE, VariableEntry};
+use self::values::{DIMS, FILL_VALUE};
 use super::{Error, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
@@ -185,7 +183,7 @@ impl<R: Read + Seek> Reader<R> {
         }
         let attributes = attributes.iter();
         let attributes =
-            attributes.map(|found| attributes::read(found, "the dataset", &mut losses)).collect();
+            attributes.map(|found| values::read(found, "the dataset", &mut losses)).collect();
         let arrays = array_names(&entries, options, &mut losses)?;
         let coordinates = entries.iter().filter(|entry| entry.is_coordinate());
         let coordinates = coordinates.map(|entry| entry.name.clone()).collect();
@@ -306,7 +304,7 @@ fn describe(
             if coordinates.contains(dim) {
                 *extent = Extent::Coord(dim.clone());
             } else {
-                names = Some(attributes::dims(dims));
+                names = Some(values::dims(dims));
             }
         }
     }
@@ -319,7 +317,7 @@ fn describe(
                 found.text
             ));
         } else {
-            attributes.push(attributes::read(found, &of, losses));
+            attributes.push(values::read(found, &of, losses));
         }
     }
     attributes.extend(names);
@@ -383,7 +381,7 @@ impl UndecidedArray<'_> {
     /// The element for what is missing that the file names.
     fn wanted_fill(&self) -> Option<Value> {
         let found = self.entry.attributes.iter().find(|found| found.name == FILL_VALUE)?;
-        let attribute = attributes::read(found, "", &mut Vec::new());
+        let attribute = values::read(found, "", &mut Vec::new());
         attribute.shape.is_empty().then_some(attribute.value)
     }
 
@@ -411,7 +409,7 @@ impl UndecidedArray<'_> {
         let mut fill = 0;
         if self.entry.missing {
             fill = self.unused_number(body, datatype, &elements)?;
-            self.set_fill(numbers::to_value(fill, datatype));
+            self.set_fill(values::to_value(fill, datatype));
         }
         let element = element_of_word(datatype).expect("every number of the format is a word");
         self.finish((datatype.clone(), element), None, Origin::Body(elements, fill))
@@ -426,9 +424,9 @@ impl UndecidedArray<'_> {
     ) -> Result<u64, Error> {
         let name = &self.entry.name;
         let wanted = self.wanted_fill();
-        let bits = wanted.as_ref().and_then(|wanted| numbers::to_bits(wanted, datatype));
+        let bits = wanted.as_ref().and_then(|wanted| values::to_bits(wanted, datatype));
         let width = elements.width();
-        let unused = numbers::choose_unused(datatype, width, bits, |each| {
+        let unused = values::choose_unused(datatype, width, bits, |each| {
             let (mut elements, mut part) = (elements.clone(), ElementPart::default());
             while elements.next(body, &mut part)? {
                 body::numbers(&part.values, width).for_each(&mut *each);
@@ -510,7 +508,7 @@ impl UndecidedArray<'_> {
             self.set_fill(Value::from(fill.clone()));
         }
         let leaves = texts.into_iter().map(|text| text.unwrap_or_else(|| fill.clone()));
-        let value = attributes::nest(&size, &mut leaves.map(Value::String));
+        let value = values::nest(&size, &mut leaves.map(Value::String));
         let description = Ndarray { value: Some(value), ..self.description };
         let content = Content::Inline { description, losses: self.losses };
         Ok((content, Origin::Memory(Vec::new())))

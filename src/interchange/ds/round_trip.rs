@@ -72,7 +72,7 @@ fn dimensions_have_names() {
     x.description.shape[0] = Extent::Coord("/time".to_owned());
     writer.array(&x, false, opened(&[0; 36])).unwrap();
     let mut y = int8("y", &[2, 3]);
-    y.description.attributes.push(super::attributes::dims(&["d1".to_owned(), "time".to_owned()]));
+    y.description.attributes.push(super::values::dims(&["d1".to_owned(), "time".to_owned()]));
     writer.array(&y, false, opened(&[0; 6])).unwrap();
     writer.array(&int8("d2", &[]), false, opened(&[0])).unwrap();
     let mut file = Vec::new();
@@ -280,7 +280,7 @@ prop_compose! {
         let fill = if has_missing {
             Some(Value::Int(2))
         } else if is_filled && !is_enum {
-            Some(super::numbers::to_value(bits, &variable.description.datatype))
+            Some(super::values::to_value(bits, &variable.description.datatype))
         } else {
             None
         };
@@ -317,10 +317,10 @@ proptest! {
             datatype => datatype.clone(),
         };
         let fill = variable.description.storage.as_ref().and_then(|all| all.fillvalue.clone());
-        let fill = fill.filter(|_| mask_fill).and_then(|fill| super::numbers::to_bits(&fill, &number));
+        let fill = fill.filter(|_| mask_fill).and_then(|fill| super::values::to_bits(&fill, &number));
         let is_fill = |element: &[u8]| {
             let bits = super::body::numbers(element, width).next();
-            fill.zip(bits).is_some_and(|(fill, bits)| super::numbers::is_same(fill, bits, &number))
+            fill.zip(bits).is_some_and(|(fill, bits)| super::values::is_same(fill, bits, &number))
         };
         let expected = data.chunks_exact(width);
         let pairs: Vec<_> = expected.zip(again.chunks_exact(width)).collect();

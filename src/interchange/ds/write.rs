@@ -5,11 +5,11 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use super::attributes::{self, DIMS, FILL_VALUE, json_list, json_map, json_text, to_json};
-use super::body::{BitPacker, Utf8Check, packed_len};
-use super::elements::{Elements, OpenData, OutgoingData, copy};
+use super::body::{BitPacker, Elements, OpenData, OutgoingData, Utf8Check, copy, packed_len};
 use super::header::{VERSION_LINE, escape, product};
-use super::numbers::{NumberType, disagree, to_value};
+use super::values::{
+    self, DIMS, FILL_VALUE, NumberType, disagree, json_list, json_map, json_text, to_json, to_value,
+};
 use crate::interchange::{Error, Variable, row_order_extents};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::ra::{ElementType, Flags};
@@ -269,7 +269,7 @@ impl<'a> Writer<'a> {
                 let reason = format!("{of} has two attributes of one name");
                 return Err(Error::no_counterpart(reason, "rename one of them"));
             }
-            let json = attributes::write(attribute, of, &mut self.losses);
+            let json = values::write(attribute, of, &mut self.losses);
             known.push((attribute.name.clone(), json));
         }
         Ok(known)
@@ -524,6 +524,6 @@ fn flatten<'v>(
         Value::List(list) => Some(list.as_slice()),
         _ => None,
     };
-    attributes::collect(value, &size, &list, leaves)?;
+    values::collect(value, &size, &list, leaves)?;
     Some(size)
 }

@@ -173,11 +173,9 @@ impl Side {
     pub(super) fn reverse(&mut self) -> Result<()> {
         // The order of a file that says `row-unreversed` is that of one that says `row` with its dims reversed.
         let header = match self.order {
-            Order::RowUnreversed => Reversal::header(&self.header),
-            _ => Ok(self.header.clone()),
+            Order::RowUnreversed => self.header.reversed(),
+            _ => self.header.clone(),
         };
-        let refuse = |error: ra::ShapeError| Error::Unsupported(error.to_string());
-        let header = header.map_err(refuse)?;
         let scratch = blob::scratch()?;
         let reversal = Reversal::new(&header);
         let done = reversal.reverse_at(
@@ -188,6 +186,7 @@ impl Side {
         done.map_err(Error::io("reorder", &self.name))?;
         let shape = self.shape();
         self.order = if self.is_row() { Order::Column } else { Order::Row };
+        let refuse = |error: ra::ShapeError| Error::Unsupported(error.to_string());
         self.header =
             Header::new(header.element(), shape_of(&shape, self.order)).map_err(refuse)?;
         self.data = Data::Scratch(scratch);
