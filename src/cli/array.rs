@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use ra_pack::ndl::Ndarray;
-use ra_pack::{AnyArray, Corners, Pack, Progress, Result};
+use ra_pack::{Corners, Pack, Progress, Result};
 
 use super::dates::Dates;
 use super::info::paste;
+use super::show::values;
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
 pub(super) fn open(
@@ -29,11 +30,15 @@ pub(super) fn open(
     }
 }
 
-/// The text of an attribute, safe to print.
-pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<String> {
+/// The text of an attribute.
+pub(super) fn attribute_text<'d>(description: Option<&'d Ndarray>, name: &str) -> Option<&'d str> {
     let mut attributes = description?.attributes.iter();
-    let value = &attributes.find(|attribute| attribute.name == name)?.value;
-    value.as_str().map(|text| ra_pack::escape(text).to_string())
+    attributes.find(|attribute| attribute.name == name)?.value.as_str()
+}
+
+/// The same, safe to print.
+pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<String> {
+    attribute_text(description, name).map(|text| ra_pack::escape(text).to_string())
 }
 
 /// `long_name [units]`, as far as a description has them.
@@ -54,27 +59,7 @@ pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
 
 /// The first and the last element as numbers.
 pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
-    let width = corners.element.elbyte();
-    let count = u64::try_from(corners.bytes.len()).ok()?.checked_div(width)?;
-    let elements =
-        AnyArray::from_elements(corners.element, vec![count], corners.bytes.clone()).ok()?;
-    macro_rules! ends {
-        ($array:expr) => {
-            ($array.first().copied().map(f64::from), $array.last().copied().map(f64::from))
-        };
-    }
-    let (first, last) = match &elements {
-        AnyArray::F64(array) => ends!(array),
-        AnyArray::F32(array) => ends!(array),
-        AnyArray::I32(array) => ends!(array),
-        AnyArray::U32(array) => ends!(array),
-        AnyArray::I16(array) => ends!(array),
-        AnyArray::I64(array) => {
-            // Whole seconds of a year of four digits fit a float.
-            let float = |number: &i64| number.to_string().parse::<f64>().ok();
-            (array.first().and_then(float), array.last().and_then(float))
-        }
-        _ => return None,
-    };
-    first.zip(last)
+    let words = values::words(corners, 17);
+    let number = |word: Option<&String>| word?.trim().parse().ok();
+    Some((number(words.first())?, number(words.last())?))
 }

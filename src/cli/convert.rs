@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use ra_pack::{ConvertOptions, ConvertReport, Converted, Reinterpret, escape, ndl};
 
 use super::args::{Common, compression};
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 /// Arrays that are told of one by one; of more, only those with something to tell.

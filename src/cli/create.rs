@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use ra_pack::{CreateOptions, Layout, Patterns, escape_path};
 
 use super::args::{Common, compression};
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

@@ -1,16 +1,21 @@
 //! Numbers that count from a date, such as `days since 1970-01-01`, as dates.
 
-/// How numbers become dates.
+use super::numbers::{count, floor};
+
+/// The way from numbers to dates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dates {
     /// The first moment, in seconds since 1970.
-    epoch: i64,
+    epoch: f64,
     /// Seconds of a unit.
-    seconds: f64,
+    unit: f64,
 }
 
-/// Seconds around 1970 that are told as dates: those with years of four digits.
-const TOLD: std::ops::Range<f64> = -62_167_219_200.0..253_402_300_800.0;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Seconds around 1970 that are shown as dates: those with years of four digits.
+const SHOWN: std::ops::Range<f64> = -62_167_219_200.0..253_402_300_800.0;
 
 impl Dates {
     /// Reads the attribute `units`, and `calendar` where there is one; nothing for other calendars than ours.
@@ -20,8 +25,8 @@ impl Dates {
             return None;
         }
         let (unit, since) = units.split_once(" since ")?;
-        let seconds = match unit.trim() {
-            "days" | "day" | "d" => 86_400.0,
+        let unit = match unit.trim() {
+            "days" | "day" | "d" => DAY,
             "hours" | "hour" | "hr" | "h" => 3600.0,
             "minutes" | "minute" | "min" => 60.0,
             "seconds" | "second" | "sec" | "s" => 1.0,
@@ -30,64 +35,58 @@ impl Dates {
         };
         let epoch = moment(since.trim())?;
         // Before 1582-10-15 the calendars of that name differ.
-        (epoch >= -12_219_292_800).then_some(Self { epoch, seconds })
+        (epoch >= -12_219_292_800.0).then_some(Self { epoch, unit })
     }
 
     /// The number as seconds since 1970.
     pub(super) fn seconds(self, number: f64) -> f64 {
-        let days = i32::try_from(self.epoch.div_euclid(86_400)).unwrap_or(0);
-        let rest = i32::try_from(self.epoch.rem_euclid(86_400)).unwrap_or(0);
-        f64::from(days) * 86_400.0 + f64::from(rest) + number * self.seconds
+        self.epoch + number * self.unit
     }
 
     /// The number that has so many seconds since 1970.
     pub(super) fn number(self, seconds: f64) -> f64 {
-        (seconds - self.seconds(0.0)) / self.seconds
+        (seconds - self.epoch) / self.unit
     }
 
-    /// The date, to the second; nothing when it is no whole second, or not told.
+    /// The date, to the second; nothing when it is not a whole second, or not shown.
     pub(super) fn exact(self, number: f64) -> Option<String> {
         let seconds = self.seconds(number);
-        let whole = seconds.round();
-        ((seconds - whole).abs() < 1e-6).then(|| date(whole)).flatten()
+        ((seconds - seconds.round()).abs() < 1e-6).then(|| date(seconds)).flatten()
     }
 }
 
 /// Seconds since 1970 as `2024-06-03T00:00:00Z`.
 pub(super) fn date(seconds: f64) -> Option<String> {
-    if !TOLD.contains(&seconds) {
+    let seconds = seconds.round();
+    if !SHOWN.contains(&seconds) {
         return None;
     }
-    let seconds: i64 = format!("{seconds:.0}").parse().ok()?;
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let days = floor(seconds / DAY);
+    let rest = count(seconds - f64::from(days) * DAY);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
 }
 
 /// A date with or without a time, in UTC, as seconds since 1970.
-fn moment(text: &str) -> Option<i64> {
+fn moment(text: &str) -> Option<f64> {
     let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-    let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if parts.next().is_some() || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    let numbers = |text: &str, between| {
+        text.split(between).map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()
+    };
+    let [year @ 1..=9999, month @ 1..=12, day @ 1..=31] = numbers(date, '-')?[..] else {
         return None;
-    }
-    let mut seconds = 0;
+    };
     let time = time.strip_suffix(".0").unwrap_or(time).trim();
-    if !time.is_empty() {
-        let parts: Option<Vec<i64>> = time.split(':').map(|part| part.parse().ok()).collect();
-        let parts = parts.filter(|parts| (1..=3).contains(&parts.len()))?;
-        for (part, unit) in parts.iter().zip([3600, 60, 1]) {
-            seconds += Some(*part).filter(|part| (0..60).contains(part))? * unit;
-        }
-    }
-    (1..=9999).contains(&year).then(|| days(year, month, day) * 86_400 + seconds)
+    let time = if time.is_empty() { Vec::new() } else { numbers(time, ':')? };
+    let is_time = time.len() <= 3 && time.iter().all(|part| (0..60).contains(part));
+    let seconds: i32 = time.iter().zip([3600, 60, 1]).map(|(part, unit)| part * unit).sum();
+    is_time.then(|| f64::from(days(year, month, day)) * DAY + f64::from(seconds))
 }
 
 /// Days from 1970 to a date: years begin in March, so that the leap day is the last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days(year: i32, month: i32, day: i32) -> i32 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -95,7 +94,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date so many days after 1970.
-pub(super) fn civil(days: i64) -> (i64, i64, i64) {
+pub(super) fn civil(days: i32) -> (i32, i32, i32) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -103,7 +102,7 @@ pub(super) fn civil(days: i64) -> (i64, i64, i64) {
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, day)
+    (era * 400 + year + i32::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{DescribeOptions, Finding, escape, escape_path, ndl};
 
-use super::output::{Output, counted};
+use super::numbers::counted;
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

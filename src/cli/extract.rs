@@ -7,7 +7,8 @@ use ra_pack::{ExtractOptions, Patterns, escape_path};
 
 use super::args::{Common, size};
 use super::files::FilesFrom;
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

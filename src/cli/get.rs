@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use ra_pack::{ArrayFormat, GetOptions, escape_path};
 
 use super::args::size;
-use super::output::{Output, human_bytes};
+use super::numbers::human_bytes;
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

@@ -10,7 +10,8 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use super::args::Cli;
 use super::files;
-use super::output::{Output, counted};
+use super::numbers::counted;
+use super::output::Output;
 use super::{Ending, Failure};
 
 #[derive(Debug, Args)]

@@ -6,7 +6,8 @@ use clap::Args;
 use ra_pack::{Algorithm, ManifestOptions, ManifestReport, VerifyOptions, escape};
 
 use super::args::Common;
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics, verify};
 
 #[derive(Debug, Args)]

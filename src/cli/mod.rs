@@ -17,6 +17,7 @@ mod info;
 mod list;
 mod man;
 mod manifest;
+mod numbers;
 mod output;
 mod plot;
 mod progress;
@@ -58,6 +59,13 @@ pub(crate) enum Failure {
     Output(io::Error),
 }
 
+impl Failure {
+    /// A request that cannot be met.
+    pub(crate) fn unsupported(why: impl Into<String>) -> Self {
+        ra_pack::Error::Unsupported(why.into()).into()
+    }
+}
+
 impl From<ra_pack::Error> for Failure {
     fn from(error: ra_pack::Error) -> Self {
         Self::Operation(Box::new(error))
@@ -72,7 +80,7 @@ impl From<io::Error> for Failure {
 
 impl From<ra_pack::InvalidPattern> for Failure {
     fn from(error: ra_pack::InvalidPattern) -> Self {
-        Self::Operation(Box::new(ra_pack::Error::Unsupported(error.to_string())))
+        Self::unsupported(error.to_string())
     }
 }
 

@@ -1,7 +1,6 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
 
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, MutexGuard};
 
@@ -262,57 +261,4 @@ pub(super) fn to_stderr(text: &str) {
 pub(super) fn columns() -> Option<usize> {
     let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
     Some(width.0.into())
-}
-
-/// A number of bytes for people.
-pub(crate) fn human_bytes(bytes: u64) -> String {
-    let mut text = String::new();
-    push_human_bytes(&mut text, bytes);
-    text
-}
-
-/// The same, at the end of a text.
-pub(crate) fn push_human_bytes(text: &mut String, bytes: u64) {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut put = |what: std::fmt::Arguments<'_>| {
-        // A text takes everything.
-        let _ = text.write_fmt(what);
-    };
-    if bytes < 1024 {
-        return put(format_args!("{bytes} B"));
-    }
-    let mut tenths = u128::from(bytes) * 10 / 1024;
-    let mut unit = UNITS.iter();
-    let mut name = unit.next().unwrap_or(&"");
-    while tenths >= 10_240 {
-        tenths /= 1024;
-        name = unit.next().unwrap_or(name);
-    }
-    if tenths < 100 {
-        put(format_args!("{}.{} {name}", tenths / 10, tenths % 10));
-    } else {
-        put(format_args!("{} {name}", tenths / 10));
-    }
-}
-
-/// A number with its noun: `1 array`, `2 arrays`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{s}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_shown_for_people() {
-        assert_eq!(human_bytes(0), "0 B");
-        assert_eq!(human_bytes(1023), "1023 B");
-        assert_eq!(human_bytes(1024), "1.0 KiB");
-        assert_eq!(human_bytes(1536), "1.5 KiB");
-        assert_eq!(human_bytes(10 * 1024 * 1024), "10 MiB");
-        assert_eq!(human_bytes(4 << 40), "4.0 TiB");
-        assert_eq!(human_bytes(u64::MAX), "15 EiB");
-    }
 }

@@ -11,8 +11,10 @@ use clap::ValueEnum;
 use ra_pack::{Progress, Snapshot, escape};
 use serde::Serialize;
 
-use super::output::{columns, human_bytes, json_text, to_stderr};
+use super::numbers::human_bytes;
+use super::output::{columns, json_text, to_stderr};
 use super::signals;
+use super::width::{cut_start, fit};
 
 /// How `--progress` is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -267,36 +269,9 @@ fn line(now: &Snapshot, pace: &Pace, width: usize) -> String {
     }
     if let Some(current) = &now.current {
         let left = width.saturating_sub(line.len().saturating_add(3));
-        let _ = write!(line, "  {}", end_of(&escape(current).to_string(), left));
+        let _ = write!(line, "  {}", cut_start(&escape(current).to_string(), left));
     }
-    cut(&line, width.saturating_sub(1))
-}
-
-/// A name, or its end behind an ellipsis: its beginning is what it shares with others.
-fn end_of(name: &str, columns: usize) -> String {
-    let whole = cut(name, columns);
-    if whole.len() == name.len() {
-        return whole;
-    }
-    let mut end: String = name.chars().rev().collect();
-    end = cut(&end, columns.saturating_sub(2));
-    let end: String = end.chars().rev().collect();
-    if end.is_empty() { end } else { format!("…{end}") }
-}
-
-/// As much of a text as has room. What is not ASCII may take two columns.
-fn cut(text: &str, columns: usize) -> String {
-    let mut room = columns;
-    let mut kept = String::new();
-    for letter in text.chars() {
-        let wide = if letter.is_ascii() { 1 } else { 2 };
-        match room.checked_sub(wide) {
-            Some(left) => room = left,
-            None => break,
-        }
-        kept.push(letter);
-    }
-    kept
+    fit(&line, width.saturating_sub(1))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -322,8 +297,6 @@ mod tests {
             line(&now(0, None, Some(6)), &pace, 200).starts_with("checking [#####.....] 50%  3/6")
         );
         assert!(line(&now(5, None, None), &pace, 200).starts_with("checking  5 B  run1/"));
-        assert_eq!(end_of("run1/temperature.ra", 14), "…mperature.ra");
-        assert_eq!((end_of("a.ra", 4), end_of("a.ra", 3)), ("a.ra".to_owned(), "…a".to_owned()));
         for width in 0..100 {
             let line = line(&now(u64::MAX, Some(u64::MAX), Some(u64::MAX)), &pace, width);
             assert!(line.chars().count() < width.max(1), "{width}: {line}");

@@ -8,7 +8,8 @@ use ra_pack::{Severity, ValidateOptions, ValidateReport, ndl};
 
 use super::args::Common;
 use super::files::FilesFrom;
-use super::output::{Output, counted};
+use super::numbers::counted;
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

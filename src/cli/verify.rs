@@ -9,7 +9,8 @@ use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
 use super::args::Common;
 use super::files::FilesFrom;
 use super::info::paste;
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 /// How many targets came to which end.

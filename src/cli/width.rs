@@ -12,16 +12,27 @@ pub(super) fn columns(text: &str) -> usize {
 
 /// The beginning of a text, with a sign that it goes on, in this many columns.
 pub(super) fn cut(text: &str, room: usize) -> String {
+    if room == 0 {
+        return String::new();
+    }
     let mut cut = text.get(..fitting(text.char_indices(), room)).unwrap_or_default().to_owned();
     cut.truncate(cut.trim_end().len());
     cut.push(CUT);
     cut
 }
 
+/// All of a text, or its beginning with a sign that it goes on, in this many columns.
+pub(super) fn fit(text: &str, room: usize) -> String {
+    if columns(text) <= room { text.to_owned() } else { cut(text, room) }
+}
+
 /// All of a text, or its end with a sign before it, in this many columns: of a name the end tells more.
 pub(super) fn cut_start(text: &str, room: usize) -> String {
     if columns(text) <= room {
         return text.to_owned();
+    }
+    if room == 0 {
+        return String::new();
     }
     let len = fitting(text.char_indices().rev(), room);
     let start = text.len().saturating_sub(len);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ra_pack::{ArrayDiff, DiffPlace, Distance, ElementsDiff, escape};
 
-use super::super::output::counted;
+use super::super::numbers::{counted, digits, percent};
 
 /// What differs of two arrays; nothing when nothing does.
 pub(super) fn text(diff: &ArrayDiff, place: Place<'_>) -> String {
@@ -75,43 +75,13 @@ pub(super) fn rows(
                 Style::Full => format!("max {max}, L1 {l1}, L2 {l2}"),
                 Style::Short => format!(
                     "max {} (relative {}), L1 {}, L2 {}",
-                    short(*max),
-                    short(*relative),
-                    short(*l1),
-                    short(*l2)
+                    digits(*max, 6),
+                    digits(*relative, 6),
+                    digits(*l1, 6),
+                    digits(*l2, 6)
                 ),
             },
         ));
     }
     rows
-}
-
-/// A number of six digits or fewer.
-fn short(number: f64) -> String {
-    let plain = number.to_string();
-    if plain.len() <= 7 {
-        return plain;
-    }
-    let scientific = format!("{number:.4e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    match exponent.parse::<i32>() {
-        Ok(exponent @ -3..=5) => {
-            let places = usize::try_from(5_i32.saturating_sub(exponent)).unwrap_or(0);
-            let fixed = format!("{number:.places$}");
-            let is_padded = fixed.contains('.');
-            let trimmed = fixed.trim_end_matches('0').trim_end_matches('.');
-            if is_padded { trimmed.to_owned() } else { fixed }
-        }
-        _ => format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.')),
-    }
-}
-
-/// A part of a whole, never rounded to nothing or to all.
-pub(super) fn percent(part: u64, whole: u64) -> String {
-    let tenths = u128::from(part).saturating_mul(1000) / u128::from(whole.max(1));
-    match tenths {
-        0 => "< 0.1 %".to_owned(),
-        1000 => "100 %".to_owned(),
-        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
-    }
 }

@@ -7,9 +7,9 @@ use ra_pack::{
     MemberDiff, PackDiff, escape,
 };
 
-use super::super::output::{counted, human_bytes};
-use super::super::width::{columns, cut, cut_start, flowing, padded};
-use super::arrays::{Style, percent, rows};
+use super::super::numbers::{counted, human_bytes, percent};
+use super::super::width::{columns, cut_start, fit, flowing, padded};
+use super::arrays::{Style, rows};
 
 /// Columns that a line should not exceed.
 const WIDTH: usize = 80;
@@ -131,7 +131,7 @@ impl Paper<'_> {
         }
         for place in member.description.iter().filter(|place| !is_said(place, array)) {
             let said = |side: &Option<String>| {
-                side.as_deref().map(|text| shortened(&escape(text).to_string()))
+                side.as_deref().map(|text| fit(&escape(text).to_string(), VALUE))
             };
             let what = self.change(said(&place.a).as_deref(), said(&place.b).as_deref());
             found.push((escape(&place.path).to_string(), what));
@@ -360,11 +360,6 @@ fn bar(member: &MemberDiff) -> usize {
         }
         _ => 1,
     }
-}
-
-/// The beginning of a long value.
-fn shortened(text: &str) -> String {
-    if columns(text) <= VALUE { text.to_owned() } else { cut(text, VALUE) }
 }
 
 /// A text without the colours in it.

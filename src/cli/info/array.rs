@@ -6,7 +6,7 @@ use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::ra::ElementKind;
 use ra_pack::{ArrayInfo, escape};
 
-use super::super::output::human_bytes;
+use super::super::numbers::human_bytes;
 use super::page::{Page, Side};
 use super::paste;
 

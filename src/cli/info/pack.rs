@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ra_pack::{Container, CoordinateInfo, Layout, ManifestInfo, PackInfo, Severity, escape};
 
-use super::super::output::{counted, human_bytes};
+use super::super::numbers::{counted, human_bytes};
 use super::page::{Page, Side};
 use super::paste;
 

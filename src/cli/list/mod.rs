@@ -14,7 +14,8 @@ use self::row::Row;
 use self::table::Table;
 use self::tree::{Branch, Tree};
 use super::args::Common;
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use ra_pack::{Listed, ListedArray, MemberKind, escape};
 
-use super::super::output::{counted, push_human_bytes};
+use super::super::numbers::{counted, human_bytes};
 use super::table::{COLUMNS, Cells, Look};
 
 /// Digits of a digest that are shown on a screen: enough to tell two files apart.
@@ -45,7 +45,7 @@ impl Row {
             MemberKind::Special => title.push_str("a special file"),
             MemberKind::File => {}
         }
-        push_human_bytes(size, member.size);
+        size.push_str(&human_bytes(member.size));
         if let Some(array) = &member.array {
             self.name = Look::Array;
             match array.element.strip_prefix("unreadable: ") {
@@ -76,7 +76,7 @@ impl Row {
             }
         }
         if self.long {
-            push_human_bytes(packed, member.packed_size);
+            packed.push_str(&human_bytes(member.packed_size));
             if let Some(offset) = member.archive_data_offset {
                 put(at, format_args!("{offset}"));
             }
@@ -94,7 +94,7 @@ impl Row {
         self.cells.iter_mut().for_each(String::clear);
         let [name, size, _, _, element, ..] = &mut self.cells;
         name.push_str(branch);
-        push_human_bytes(size, bytes);
+        size.push_str(&human_bytes(bytes));
         element.push_str(&counted(arrays, "array"));
         self.name = Look::Directory;
     }

@@ -1,24 +1,24 @@
 //! `ra-pack plot`
 
+mod axis;
 mod chart;
-mod colors;
 mod paint;
 mod preview;
 mod scene;
-mod svg;
-mod ticks;
 
 use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::{SampleOptions, escape_path};
 
-pub(super) use self::colors::{ColorMap, MAX_NAMED, of_name};
-pub(super) use self::svg::{base64, data_uri};
+pub(super) use self::chart::{Palette, Style, line_scale, pieces};
+pub(super) use self::scene::{
+    ColorMap, MAX_NAMED, Markup, Rgb, base64, color, data_uri, of_name, png,
+};
 
-use self::chart::Style;
 use self::preview::Terminal;
 use super::array;
+use super::numbers::human_bytes;
 use super::output::Output;
 use super::{Ending, Failure};
 
@@ -91,77 +91,63 @@ fn range(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| "expected two numbers, the lesser first, such as -1:2.5".to_owned())
 }
 
-/// What a picture is written as.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    Png,
-    Svg,
-}
-
 pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
-    let unsupported = |text: &str| ra_pack::Error::Unsupported(text.to_owned());
-    let form = match &args.output {
-        Some(path) => {
-            let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-            match extension.as_ref().and_then(|extension| extension.to_str()) {
-                Some("png") => Some(Form::Png),
-                Some("svg") => Some(Form::Svg),
-                _ => {
-                    let text = "a picture is written as PNG or SVG; give --output a name that ends in .png \
-                                or .svg";
-                    return Err(unsupported(text).into());
-                }
-            }
+    let extension = args
+        .output
+        .as_ref()
+        .map(|path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("png" | "svg") => {}
+        None if output.is_terminal() => {}
+        Some(_) => {
+            return Err(Failure::unsupported(
+                "a picture is written as PNG or SVG; give --output a name that ends in .png or .svg",
+            ));
         }
-        None if output.is_terminal() => None,
         None => {
-            let text = "there is no terminal to show a preview on; give -o FILE.png or -o FILE.svg";
-            return Err(unsupported(text).into());
+            return Err(Failure::unsupported(
+                "there is no terminal to show a preview on; give -o FILE.png or -o FILE.svg",
+            ));
         }
-    };
+    }
     if let Some(path) = &args.output {
         ra_pack::check_apart(&args.archive, path)?;
     }
     if args.log && args.range.is_some_and(|(low, _)| low <= 0.0) {
-        return Err(unsupported("--log needs a --range above 0").into());
+        return Err(Failure::unsupported("--log needs a --range above 0"));
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let (columns, rows) = output.size();
-    let (width, height) = match form {
-        Some(_) => args.size,
-        None => (u32::try_from(columns).unwrap_or(80) * 2, u32::try_from(rows).unwrap_or(24) * 2),
+    let side = |side: u32| side as usize;
+    let (width, height) = match &args.output {
+        Some(_) => (side(args.size.0), side(args.size.1)),
+        None => (columns * 2, rows * 2),
     };
-    let side = |side: u32| usize::try_from(side).unwrap_or(usize::MAX);
-    let options = SampleOptions {
-        slice: args.slice.clone(),
-        columns: side(width),
-        rows: side(height),
-        jobs: args.jobs,
-    };
+    let options =
+        SampleOptions { slice: args.slice.clone(), columns: width, rows: height, jobs: args.jobs };
     let sample = array.sample(&options)?;
     let slice = args.slice.as_ref().map_or_else(String::new, |slice| format!(" [{slice}]"));
     let style = Style {
-        width,
-        height,
+        width: args.size.0,
+        height: args.size.1,
         map: args.cmap,
         range: args.range,
         is_log: args.log,
         title: format!("{}{}", ra_pack::escape(&member), ra_pack::escape(&slice)),
     };
-    let Some((form, path)) = form.zip(args.output.as_ref()) else {
+    let Some(path) = &args.output else {
         let terminal =
             Terminal { columns, rows, color: output.color_out(), unicode: Output::is_unicode() };
         output.result(&preview::text(&sample, &style, terminal))?;
         return Ok(Ending::Clean);
     };
     let scene = chart::draw(&sample, &style);
-    let bytes = match form {
-        Form::Png => scene.to_png()?,
-        Form::Svg => scene.to_svg()?.into_bytes(),
+    let bytes = match extension.as_deref() {
+        Some("svg") => scene.to_svg()?.into_bytes(),
+        _ => scene.to_pixels().to_png()?,
     };
     ra_pack::write_new(path, args.force, |out| out.write_all(&bytes))?;
-    let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    output.note(&format!("wrote {} ({})", escape_path(path), super::output::human_bytes(bytes)));
+    output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
     Ok(Ending::Clean)
 }

@@ -10,15 +10,10 @@ use embedded_graphics::pixelcolor::BinaryColor;
 use embedded_graphics::prelude::{DrawTarget, Drawable};
 use embedded_graphics::text::{Alignment, Text};
 
-use super::colors::mix;
-use super::scene::{Anchor, BLACK, Item, Pixels, Rgb, Scene, Size, WHITE, float, whole};
+use super::super::numbers::floor;
+use super::scene::{Anchor, BLACK, INK, Item, Pixels, Rgb, Scene, Size, WHITE, mix};
 
 impl Scene {
-    /// The scene as a PNG file.
-    pub(crate) fn to_png(&self) -> ra_pack::Result<Vec<u8>> {
-        self.to_pixels().to_png()
-    }
-
     pub(crate) fn to_pixels(&self) -> Pixels {
         let mut pixels = Pixels::new(self.width, self.height, WHITE);
         for item in &self.items {
@@ -26,20 +21,21 @@ impl Scene {
                 Item::Rect { x, y, width, height, fill } => {
                     fill_rect(&mut pixels, (*x, *y), (*width, *height), *fill);
                 }
-                Item::Line { points, width, ink } => stroke(&mut pixels, points, *width, *ink),
+                Item::Line { points, width } => {
+                    let covered = coverage((self.width, self.height), points, *width);
+                    for (color, covered) in pixels.colors.iter_mut().zip(covered) {
+                        *color = mix(*color, INK, covered.into());
+                    }
+                }
                 Item::Text { x, y, text, anchor, size, is_upright } => {
                     write_text(&mut pixels, (*x, *y), text, *anchor, *size, *is_upright);
                 }
                 Item::Image { x, y, pixels: image } => {
-                    let width = usize::try_from(image.width).unwrap_or(1).max(1);
-                    for (row, colors) in image.colors.chunks(width).enumerate() {
-                        for (column, color) in colors.iter().enumerate() {
-                            let place = |from: u32, nth: usize| {
-                                i64::from(from).saturating_add(i64::try_from(nth).unwrap_or(0))
-                            };
-                            if let Some(pixel) = pixels.at(place(*x, column), place(*y, row)) {
-                                *pixel = *color;
-                            }
+                    for (row, colors) in
+                        (floor(*y)..).zip(image.colors.chunks(image.width as usize))
+                    {
+                        for (column, color) in (floor(*x)..).zip(colors) {
+                            pixels.set(column, row, *color);
                         }
                     }
                 }
@@ -52,55 +48,48 @@ impl Scene {
 fn fill_rect(pixels: &mut Pixels, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
     // At least a pixel wide, so that nothing disappears.
     let span = |from: f64, length: f64, most: u32| {
-        let first = whole(from + 0.5);
-        let behind = whole(from + length + 0.5).max(first.saturating_add(1));
-        first.max(0)..behind.min(most.into())
+        let first = floor(from + 0.5);
+        let end = floor(from + length + 0.5).max(first.saturating_add(1));
+        first.max(0)..end.min(most.cast_signed())
     };
     let columns = span(x, width, pixels.width);
     for row in span(y, height, pixels.height) {
         for column in columns.clone() {
-            if let Some(pixel) = pixels.at(column, row) {
-                *pixel = fill;
-            }
+            pixels.set(column, row, fill);
         }
     }
 }
 
-/// Draws joined points with soft edges. Where pieces overlap, the ink is not put on twice.
-fn stroke(pixels: &mut Pixels, points: &[(f64, f64)], width: f64, ink: Rgb) {
-    let mut mask = vec![0.0_f64; pixels.colors.len()];
+/// How much of each pixel joined points cover, row by row: from 0 to 1, with soft edges.
+pub(super) fn coverage(size: (u32, u32), points: &[(f64, f64)], width: f64) -> Vec<f32> {
+    let (columns, rows) = (size.0.cast_signed(), size.1.cast_signed());
+    let mut mask = vec![0.0_f32; size.0 as usize * size.1 as usize];
     let half = width / 2.0;
     let single = points.first().filter(|_| points.len() == 1).map(|point| [*point, *point]);
-    let pieces = points.windows(2).chain(single.as_ref().map(<[_; 2]>::as_slice));
-    let (columns, rows) = (i64::from(pixels.width), i64::from(pixels.height));
-    for piece in pieces {
-        let [(ax, ay), (bx, by)] = piece else { continue };
-        let reach = half + 1.0;
-        let range = |a: f64, b: f64, most: i64| {
-            whole(a.min(b) - reach).max(0)..whole(a.max(b) + reach).saturating_add(1).min(most)
+    for [(ax, ay), (bx, by)] in points.array_windows().chain(&single) {
+        let range = |a: f64, b: f64, most: i32| {
+            let reach = half + 1.0;
+            floor(a.min(b) - reach).max(0)..floor(a.max(b) + reach).saturating_add(1).min(most)
         };
         let (dx, dy) = (bx - ax, by - ay);
         let length = dx * dx + dy * dy;
         for row in range(*ay, *by, rows) {
             for column in range(*ax, *bx, columns) {
-                let middle = |at: i64| f64::from(i32::try_from(at).unwrap_or(0)) + 0.5;
-                let (px, py) = (middle(column) - ax, middle(row) - ay);
+                let (px, py) = (f64::from(column) + 0.5 - ax, f64::from(row) + 0.5 - ay);
                 let along =
                     if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
-                let (ox, oy) = (px - along * dx, py - along * dy);
-                let covered = (half + 0.5 - (ox * ox + oy * oy).sqrt()).clamp(0.0, 1.0);
-                let place = row.saturating_mul(columns).saturating_add(column);
-                if let Some(there) = usize::try_from(place).ok().and_then(|at| mask.get_mut(at)) {
+                let away = libm::hypot(px - along * dx, py - along * dy);
+                #[expect(clippy::cast_possible_truncation, reason = "fewer digits are enough")]
+                let covered = (half + 0.5 - away).clamp(0.0, 1.0) as f32;
+                let place = row.unsigned_abs() as usize * size.0 as usize;
+                if let Some(there) = mask.get_mut(place + column.unsigned_abs() as usize) {
+                    // Where pieces overlap, the ink is not put on twice.
                     *there = there.max(covered);
                 }
             }
         }
     }
-    for (color, covered) in pixels.colors.iter_mut().zip(mask) {
-        if covered > 0.0 {
-            *color = mix(*color, ink, covered);
-        }
-    }
+    mask
 }
 
 fn write_text(
@@ -121,10 +110,10 @@ fn write_text(
         Anchor::Middle => Alignment::Center,
         Anchor::End => Alignment::Right,
     };
-    let mut pen = Pen { pixels, at: (whole(x), whole(y)), is_upright };
+    let mut pen = Pen { pixels, at: (floor(x), floor(y)), is_upright };
     let style = MonoTextStyle::new(font, BinaryColor::On);
     // A pen never fails.
-    let text: String = text.chars().map(drawable).collect();
+    let text: String = text.replace('…', "...").chars().map(drawable).collect();
     let _ = Text::with_alignment(&text, Point::zero(), style, alignment).draw(&mut pen);
 }
 
@@ -151,7 +140,7 @@ fn drawable(letter: char) -> char {
 /// Draws from a point on, to the right or upwards.
 struct Pen<'p> {
     pixels: &'p mut Pixels,
-    at: (i64, i64),
+    at: (i32, i32),
     is_upright: bool,
 }
 
@@ -169,31 +158,10 @@ impl DrawTarget for Pen<'_> {
         &mut self,
         points: I,
     ) -> Result<(), Infallible> {
-        for Pixel(point, color) in points {
-            let (x, y) = (i64::from(point.x), i64::from(point.y));
-            let (dx, dy) = if self.is_upright { (y, x.saturating_neg()) } else { (x, y) };
-            if color.is_on()
-                && let Some(pixel) =
-                    self.pixels.at(self.at.0.saturating_add(dx), self.at.1.saturating_add(dy))
-            {
-                *pixel = BLACK;
-            }
+        for Pixel(point, _) in points.into_iter().filter(|Pixel(_, color)| color.is_on()) {
+            let (dx, dy) = if self.is_upright { (point.y, -point.x) } else { (point.x, point.y) };
+            self.pixels.set(self.at.0.saturating_add(dx), self.at.1.saturating_add(dy), BLACK);
         }
         Ok(())
     }
-}
-
-/// Letters that fit a width.
-pub(crate) fn letters(width: f64, size: Size) -> usize {
-    usize::try_from(whole(width / size.letter())).unwrap_or(0).max(4)
-}
-
-/// A text cut to so many letters.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if float(text.chars().count()) <= float(most) {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most.saturating_sub(3)).collect();
-    short.push_str("...");
-    short
 }

@@ -1,12 +1,17 @@
 //! A plot in a terminal: half blocks of two colours for images, dots of Braille for lines.
 
+use std::fmt::Write as _;
+
 use ra_pack::{Grid, Line, Sample};
 
-use super::chart::{Along, Palette, Scale, Style, image, quantity_label};
-use super::paint::cut;
-use super::scene::{Rgb, float, whole};
+use super::super::numbers::{count, digits, float};
+use super::super::width::fit;
+use super::axis::Along;
+use super::chart::{Palette, Style, cells, image, line_scale, pieces, quantity_label};
+use super::paint::coverage;
+use super::scene::{Rgb, of_name};
 
-/// What the terminal can show.
+/// The abilities of the terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terminal {
     pub(super) columns: usize,
@@ -19,12 +24,14 @@ pub(super) struct Terminal {
 const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
 pub(super) fn text(sample: &Sample, style: &Style, terminal: Terminal) -> String {
-    let mut text = format!("{}\n", cut(&style.title, terminal.columns));
-    match sample {
+    let mut text = format!("{}\n", fit(&style.title, terminal.columns));
+    let terminal = Terminal { columns: terminal.columns.clamp(8, 200), ..terminal };
+    // A text takes everything.
+    let _ = match sample {
         Sample::Line(line) => of_line(line, style, terminal, &mut text),
         Sample::Grid(grid) => of_grid(grid, style, terminal, &mut text),
-        _ => {}
-    }
+        _ => Ok(()),
+    };
     text
 }
 
@@ -32,164 +39,109 @@ fn narrow(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn of_grid(grid: &Grid, style: &Style, terminal: Terminal, text: &mut String) {
+fn of_grid(grid: &Grid, style: &Style, terminal: Terminal, text: &mut String) -> std::fmt::Result {
     if grid.cells.is_empty() {
-        text.push_str("no elements\n");
-        return;
+        return writeln!(text, "no elements");
     }
     let palette = Palette::new(grid, style);
-    let columns = terminal.columns.clamp(8, 200);
+    let columns = terminal.columns;
     let rows = terminal.rows.saturating_sub(5).clamp(4, 60);
-    if terminal.color && terminal.unicode {
-        let mut pixels = image(grid, &palette, narrow(columns), narrow(rows) * 2);
-        for row in 0..i64::try_from(rows).unwrap_or(0) {
-            for column in 0..i64::try_from(columns).unwrap_or(0) {
-                let upper = pixels.at(column, row * 2).copied().unwrap_or_default();
-                let lower = pixels.at(column, row * 2 + 1).copied().unwrap_or_default();
-                text.extend([format!("\x1b[{};{}m▀", paint(38, upper), paint(48, lower))]);
+    let is_painted = terminal.color && terminal.unicode;
+    if is_painted {
+        let pixels = image(grid, &palette, narrow(columns), narrow(rows * 2));
+        for rows in pixels.colors.chunks_exact(columns * 2) {
+            let (upper, lower) = rows.split_at(columns);
+            for (upper, lower) in upper.iter().zip(lower) {
+                write!(text, "\x1b[{};{}m▀", paint(38, *upper), paint(48, *lower))?;
             }
             text.push_str("\x1b[0m\n");
         }
     } else {
-        let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
-        for row in 0..rows {
-            let line: String = (0..columns)
-                .map(|column| {
-                    let value = super::chart::value_at(
-                        grid,
-                        (&down, &across),
-                        ((float(row) + 0.5) / float(rows), (float(column) + 0.5) / float(columns)),
-                    );
-                    match palette.scale().place(value) {
-                        None => '?',
-                        Some(place) => letter(place),
-                    }
-                })
-                .collect();
-            text.push_str(line.trim_end());
-            text.push('\n');
+        let place = |cell: &usize| palette.scale.place(*grid.cells.get(*cell)?);
+        for row in cells(grid, columns, rows).chunks(columns) {
+            let line: String = row.iter().map(|cell| place(cell).map_or('?', letter)).collect();
+            writeln!(text, "{}", line.trim_end())?;
         }
     }
-    let Scale { low, high, .. } = palette.scale();
-    text.extend([format!(
-        "across: {}; down: {}\n",
-        Along::new(&grid.columns).label(),
-        Along::new(&grid.rows).label()
-    )]);
-    if grid.quantity.names.is_empty() {
-        text.extend([format!("{low:.6} ")]);
-        for nth in 0..16_usize {
-            let part = float(nth) / 15.0;
-            if terminal.color && terminal.unicode {
-                let color = palette.color(if style.is_log {
-                    low * libm::pow(high / low, part)
-                } else {
-                    low + (high - low) * part
-                });
-                text.extend([format!("\x1b[{}m█", paint(38, color))]);
-            } else {
-                text.push(letter(part));
-            }
-        }
-        text.push_str(if terminal.color && terminal.unicode { "\x1b[0m" } else { "" });
-        text.extend([format!(" {high:.6}  {}\n", quantity_label(&grid.quantity))]);
-    } else {
+    let label = |axis| Along::new(axis).label();
+    writeln!(text, "across: {}; down: {}", label(&grid.columns), label(&grid.rows))?;
+    if palette.has_names() {
         let names = grid.quantity.names.iter().enumerate().map(|(nth, (name, _))| {
             let name = ra_pack::escape(name);
-            if terminal.color && terminal.unicode {
-                format!("\x1b[{}m█\x1b[0m {name}", paint(38, super::colors::of_name(nth)))
+            if is_painted {
+                format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)))
             } else {
                 name.to_string()
             }
         });
-        text.extend([names.collect::<Vec<_>>().join("  "), "\n".to_owned()]);
+        return writeln!(text, "{}", names.collect::<Vec<_>>().join("  "));
     }
+    write!(text, "{} ", digits(palette.scale.low, 6))?;
+    for part in (0..16).map(|nth| f64::from(nth) / 15.0) {
+        if is_painted {
+            write!(text, "\x1b[{}m█", paint(38, palette.map.color(part)))?;
+        } else {
+            text.push(letter(part));
+        }
+    }
+    let end = if is_painted { "\x1b[0m" } else { "" };
+    let (high, label) = (digits(palette.scale.high, 6), quantity_label(&grid.quantity));
+    writeln!(text, "{end} {high}  {label}")
 }
 
 fn letter(place: f64) -> char {
-    let last = RAMP.len().saturating_sub(1);
-    let nth = usize::try_from(whole(place.clamp(0.0, 1.0) * float(last) + 0.5)).unwrap_or(0);
-    RAMP.get(nth.min(last)).copied().unwrap_or(' ')
+    RAMP.get(count(place.clamp(0.0, 1.0) * 9.0 + 0.5)).copied().unwrap_or(' ')
 }
 
 /// The code of a colour: of 24 bits where the terminal says that it has these, or else of 256 colours.
 fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
     let is_true =
-        std::env::var("COLORTERM").is_ok_and(|what| matches!(&*what, "truecolor" | "24bit"));
+        std::env::var("COLORTERM").is_ok_and(|name| matches!(&*name, "truecolor" | "24bit"));
     if is_true {
         return format!("{layer};2;{red};{green};{blue}");
     }
-    let level = |channel: u8| u16::from(channel).saturating_add(25) / 51;
+    let level = |channel: u8| (u16::from(channel) + 25) / 51;
     format!("{layer};5;{}", 16 + 36 * level(red) + 6 * level(green) + level(blue))
 }
 
-fn of_line(line: &Line, style: &Style, terminal: Terminal, text: &mut String) {
-    let Some((low, high)) = line.range() else {
-        text.push_str(if line.columns.is_empty() { "no elements\n" } else { "no values\n" });
-        return;
-    };
-    let scale = Scale::of(Some((low, high)), style);
-    let columns = terminal.columns.clamp(8, 200);
+fn of_line(line: &Line, style: &Style, terminal: Terminal, text: &mut String) -> std::fmt::Result {
+    if line.range().is_none() {
+        return writeln!(
+            text,
+            "no {}",
+            if line.columns.is_empty() { "elements" } else { "values" }
+        );
+    }
+    let scale = line_scale(line, style, 0.0);
+    let columns = terminal.columns;
     let rows = terminal.rows.saturating_sub(6).clamp(4, 30);
     let (dots_across, dots_up) = if terminal.unicode { (2, 4) } else { (1, 1) };
     let (wide, tall) = (columns * dots_across, rows * dots_up);
     let mut dots = vec![false; wide * tall];
-    let along = line.axis.as_ref().map(Along::new);
-    let mut before: Option<(i64, i64)> = None;
-    let mut set = |x: i64, y: i64| {
-        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
-        if let Some(dot) = dots.get_mut(y * wide + x).filter(|_| x < wide) {
-            *dot = true;
-        }
-    };
-    for (nth, column) in line.columns.iter().enumerate() {
-        let part = along.as_ref().map_or(0.5, |along| along.middle(nth));
-        let x = whole(part * float(wide)).min(i64::try_from(wide).unwrap_or(0) - 1);
-        let mut found = false;
-        for value in [column.first, column.low, column.high, column.last] {
-            let Some(place) = scale.place(value) else { continue };
-            found = true;
-            let y = whole((1.0 - place.clamp(0.0, 1.0)) * (float(tall) - 1.0) + 0.5);
-            let (from_x, from_y) = before.unwrap_or((x, y));
-            let steps = (x - from_x).abs().max((y - from_y).abs()).max(1);
-            for step in 0..=steps {
-                set(from_x + (x - from_x) * step / steps, from_y + (y - from_y) * step / steps);
-            }
-            before = Some((x, y));
-        }
-        if !found {
-            before = None;
-        }
+    for piece in pieces(line, scale) {
+        let at = |(x, y): (f64, f64)| {
+            (x * (float(wide) - 1.0) + 0.5, (1.0 - y) * (float(tall) - 1.0) + 0.5)
+        };
+        let points: Vec<_> = piece.into_iter().map(at).collect();
+        let covered = coverage((narrow(wide), narrow(tall)), &points, 1.0);
+        dots.iter_mut().zip(covered).for_each(|(dot, covered)| *dot |= covered >= 0.499);
     }
     let dot = |x: usize, y: usize| dots.get(y * wide + x).copied().unwrap_or(false);
-    text.extend([format!("{high:.6}  {}\n", quantity_label(&line.quantity))]);
+    // The bits of a Braille pattern by the places of their dots.
+    let bits = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
+    let sign = |column: usize, row: usize| {
+        if !terminal.unicode {
+            return if dot(column, row) { '*' } else { ' ' };
+        }
+        let is_set = |(x, y): (usize, usize)| dot(column * 2 + x, row * 4 + y);
+        let pattern = (0..).zip(bits).filter(|(_, at)| is_set(*at)).map(|(nth, _)| 1 << nth);
+        char::from_u32(0x2800 + pattern.sum::<u32>()).unwrap_or(' ')
+    };
+    writeln!(text, "{}  {}", digits(scale.high, 6), quantity_label(&line.quantity))?;
     for row in 0..rows {
-        let letters: String = (0..columns)
-            .map(|column| {
-                if !terminal.unicode {
-                    return if dot(column, row) { '*' } else { ' ' };
-                }
-                let bits = [
-                    (0, 0, 1),
-                    (0, 1, 2),
-                    (0, 2, 4),
-                    (1, 0, 8),
-                    (1, 1, 16),
-                    (1, 2, 32),
-                    (0, 3, 64),
-                    (1, 3, 128),
-                ];
-                let pattern: u32 = bits
-                    .into_iter()
-                    .filter(|(x, y, _)| dot(column * 2 + x, row * 4 + y))
-                    .map(|(_, _, bit)| bit)
-                    .sum();
-                char::from_u32(0x2800 + pattern).unwrap_or(' ')
-            })
-            .collect();
-        text.push_str(letters.trim_end_matches([' ', '\u{2800}']));
-        text.push('\n');
+        let signs: String = (0..columns).map(|column| sign(column, row)).collect();
+        writeln!(text, "{}", signs.trim_end_matches([' ', '\u{2800}']))?;
     }
-    let label = along.as_ref().map_or_else(String::new, Along::label);
-    text.extend([format!("{low:.6}  across: {label}\n")]);
+    let label = line.axis.as_ref().map_or_else(String::new, |axis| Along::new(axis).label());
+    writeln!(text, "{}  across: {label}", digits(scale.low, 6))
 }

@@ -1,4 +1,12 @@
-//! A drawing, before it is a file: rectangles, lines, texts and images at places of a page.
+//! A drawing, before it is a file: rectangles, lines, texts and images at places of a page, in SVG and their colours.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use clap::ValueEnum;
+use png::{BitDepth, ColorType, Encoder};
+
+use super::super::numbers::{count, float, trimmed};
 
 /// A colour: red, green, blue.
 pub(crate) type Rgb = [u8; 3];
@@ -21,11 +29,11 @@ pub(crate) enum Item {
     /// A filled rectangle.
     Rect { x: f64, y: f64, width: f64, height: f64, fill: Rgb },
     /// Points that are joined.
-    Line { points: Vec<(f64, f64)>, width: f64, ink: Rgb },
+    Line { points: Vec<(f64, f64)>, width: f64 },
     /// A text of which the baseline begins, has its middle, or ends at a point.
     Text { x: f64, y: f64, text: String, anchor: Anchor, size: Size, is_upright: bool },
     /// Pixels at whole places.
-    Image { x: u32, y: u32, pixels: Pixels },
+    Image { x: f64, y: f64, pixels: Pixels },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,70 +64,324 @@ impl Size {
     }
 }
 
-/// An image of its own.
+/// An image of its own, row by row.
 #[derive(Debug, Clone)]
 pub(crate) struct Pixels {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Row by row.
     pub(crate) colors: Vec<Rgb>,
 }
 
 impl Pixels {
     pub(crate) fn new(width: u32, height: u32, fill: Rgb) -> Self {
-        let count = usize::try_from(u64::from(width) * u64::from(height)).unwrap_or(0);
-        Self { width, height, colors: vec![fill; count] }
+        Self { width, height, colors: vec![fill; width as usize * height as usize] }
     }
 
-    pub(crate) fn at(&mut self, x: i64, y: i64) -> Option<&mut Rgb> {
-        let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
-        if x >= self.width || y >= self.height {
-            return None;
+    /// Colours a pixel, if it is in the image.
+    pub(crate) fn set(&mut self, x: i32, y: i32, color: Rgb) {
+        let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return };
+        let place = y as usize * self.width as usize + x as usize;
+        if let Some(pixel) = self.colors.get_mut(place).filter(|_| x < self.width) {
+            *pixel = color;
         }
-        let place = u64::from(y) * u64::from(self.width) + u64::from(x);
-        self.colors.get_mut(usize::try_from(place).ok()?)
     }
 
     /// The image as a PNG file; the same image gives the same bytes.
     pub(crate) fn to_png(&self) -> ra_pack::Result<Vec<u8>> {
-        use ra_pack::interchange::{Variable, png};
-        use ra_pack::ndl::{Datatype, Extent, Ndarray, Order, Storage};
-        let shape = [u64::from(self.height), u64::from(self.width), 3];
-        let failed = |error: &dyn std::error::Error| {
-            ra_pack::Error::Unsupported(format!("the picture cannot be written: {error}"))
-        };
-        let dims = shape.iter().rev().copied().collect();
-        let header = ra_pack::ra::Header::new(ra_pack::ElementType::UINT8, dims)
-            .map_err(|error| failed(&error))?;
-        let variable = Variable {
-            header,
-            description: Ndarray {
-                name: "plot".to_owned(),
-                shape: shape.into_iter().map(Extent::Fixed).collect(),
-                datatype: Datatype::UInt8,
-                value: None,
-                attributes: Vec::new(),
-                storage: Some(Storage { order: Order::Row, ..Storage::default() }),
-            },
-            losses: Vec::new(),
-        };
-        let bytes: Vec<u8> = self.colors.iter().flatten().copied().collect();
-        let mut file = Vec::new();
-        png::write(&variable, bytes.as_slice(), &mut file).map_err(|error| failed(&error))?;
-        Ok(file)
+        png(self.width, self.height, None, self.colors.as_flattened())
     }
 }
 
-/// A float as a whole number; what is beyond those becomes the last, what is no number 0.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "it saturates, and there is no other conversion"
-)]
-pub(crate) fn whole(number: f64) -> i64 {
-    number.floor() as i64
+/// A PNG file of colours, or of the numbers of the colours in a palette whose first lets the background show.
+pub(crate) fn png(
+    width: u32,
+    height: u32,
+    palette: Option<&[Rgb]>,
+    bytes: &[u8],
+) -> ra_pack::Result<Vec<u8>> {
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    if let Some(palette) = palette {
+        encoder.set_color(ColorType::Indexed);
+        encoder.set_palette(Cow::Borrowed(palette.as_flattened()));
+        encoder.set_trns(Cow::Borrowed(&[0_u8][..]));
+        encoder.set_filter(png::Filter::NoFilter);
+        encoder.set_deflate_compression(png::DeflateCompression::Level(9));
+    }
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(bytes)?;
+        writer.finish()
+    });
+    written.map_err(|error| {
+        ra_pack::Error::Unsupported(format!("the picture cannot be written: {error}"))
+    })?;
+    Ok(file)
 }
 
-/// A count as a float.
-pub(crate) fn float(count: usize) -> f64 {
-    u32::try_from(count).map_or(f64::INFINITY, f64::from)
+impl Scene {
+    /// The scene as an SVG file that refers to nothing outside.
+    pub(crate) fn to_svg(&self) -> ra_pack::Result<String> {
+        let (width, height) = (self.width, self.height);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n"
+        );
+        for item in &self.items {
+            svg.push_str(&element(item)?);
+            svg.push('\n');
+        }
+        svg.push_str("</svg>\n");
+        Ok(svg)
+    }
+}
+
+/// An item as an element of SVG.
+fn element(item: &Item) -> ra_pack::Result<String> {
+    let place = |number: &f64| trimmed(&format!("{number:.2}")).to_owned();
+    Ok(match item {
+        Item::Rect { x, y, width, height, fill } => format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+            place(x),
+            place(y),
+            place(width),
+            place(height),
+            color(*fill)
+        ),
+        Item::Line { points, width } => {
+            let points = points.iter().map(|(x, y)| format!("{},{}", place(x), place(y)));
+            format!(
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
+                 stroke-linejoin=\"round\" stroke-linecap=\"round\"/>",
+                points.collect::<Vec<_>>().join(" "),
+                color(INK)
+            )
+        }
+        Item::Text { x, y, text, anchor, size, is_upright } => {
+            let anchor = match anchor {
+                Anchor::Start => "start",
+                Anchor::Middle => "middle",
+                Anchor::End => "end",
+            };
+            let (size, weight) = match size {
+                Size::Small => (12, ""),
+                Size::Medium => (13, ""),
+                Size::Large => (15, " font-weight=\"bold\""),
+            };
+            let (x, y, ink) = (place(x), place(y), color(BLACK));
+            let turn = if *is_upright {
+                format!(" transform=\"rotate(-90 {x} {y})\"")
+            } else {
+                String::new()
+            };
+            format!(
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{weight} text-anchor=\"{anchor}\" \
+                 fill=\"{ink}\"{turn}>{}</text>",
+                Markup(text)
+            )
+        }
+        Item::Image { x, y, pixels } => format!(
+            "<image x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" \
+             style=\"image-rendering:pixelated\" href=\"{}\"/>",
+            pixels.width,
+            pixels.height,
+            data_uri(&pixels.to_png()?)
+        ),
+    })
+}
+
+/// A colour as `#rrggbb`.
+pub(crate) fn color([red, green, blue]: Rgb) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// A PNG as a link that holds it.
+pub(crate) fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", base64(png))
+}
+
+/// Bytes in base64 (RFC 4648 §4).
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk
+            .iter()
+            .chain(&[0; 2])
+            .take(3)
+            .fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        for (nth, shift) in [18, 12, 6, 0].into_iter().enumerate() {
+            let digit = DIGITS.get(bits >> shift & 0x3F).filter(|_| nth <= chunk.len());
+            text.push(digit.map_or('=', |digit| char::from(*digit)));
+        }
+    }
+    text
+}
+
+/// A text in XML or HTML, between tags or between the quotes of an attribute: nothing in it is markup, and control and
+/// bidirectional characters are shown as their numbers.
+pub(crate) struct Markup<T>(pub(crate) T);
+
+impl<T: fmt::Display> fmt::Display for Markup<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        let text = ra_pack::escape(&text).to_string();
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+            let (before, special) = rest.split_at(at);
+            out.write_str(before)?;
+            let (special, after) = special.split_at(1);
+            out.write_str(match special {
+                "&" => "&amp;",
+                "<" => "&lt;",
+                ">" => "&gt;",
+                "\"" => "&quot;",
+                _ => "&#39;",
+            })?;
+            rest = after;
+        }
+        out.write_str(rest)
+    }
+}
+
+/// Colours from the least to the greatest value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorMap {
+    /// From dark blue over green to yellow, as bright as the value is great.
+    Viridis,
+    /// From blue to yellow, the same to those who do not see red or green.
+    Cividis,
+    /// From black over purple to pale yellow.
+    Magma,
+    /// From black over red to yellow.
+    Inferno,
+    /// From blue over red to yellow.
+    Plasma,
+    /// From black to white.
+    Gray,
+    /// From blue over white to red; white is 0 unless --range says otherwise, then its middle.
+    #[value(name = "RdBu", alias = "rdbu")]
+    RdBu,
+}
+
+const VIRIDIS: [u32; 11] = [
+    0x44_01_54, 0x48_24_75, 0x41_44_87, 0x35_5F_8D, 0x2A_78_8E, 0x21_91_8C, 0x22_A8_84, 0x44_BF_70,
+    0x7A_D1_51, 0xBD_DF_26, 0xFD_E7_25,
+];
+const CIVIDIS: [u32; 10] = [
+    0x00_20_4D, 0x00_33_6F, 0x39_48_6B, 0x57_5C_6D, 0x70_71_73, 0x8A_87_79, 0xA6_9D_75, 0xC4_B5_6C,
+    0xE4_CF_5B, 0xFF_EA_46,
+];
+const MAGMA: [u32; 11] = [
+    0x00_00_04, 0x14_0E_36, 0x3B_0F_70, 0x64_1A_80, 0x8C_29_81, 0xB7_37_79, 0xDE_49_68, 0xF7_70_5C,
+    0xFE_9F_6D, 0xFE_CF_92, 0xFC_FD_BF,
+];
+const INFERNO: [u32; 11] = [
+    0x00_00_04, 0x16_0B_39, 0x42_0A_68, 0x6A_17_6E, 0x93_26_67, 0xBC_37_54, 0xDD_51_3A, 0xF3_78_19,
+    0xFC_A5_0A, 0xF6_D7_46, 0xFC_FF_A4,
+];
+const PLASMA: [u32; 11] = [
+    0x0D_08_87, 0x41_04_9D, 0x6A_00_A8, 0x8F_0D_A4, 0xB1_2A_90, 0xCC_47_78, 0xE1_64_62, 0xF2_84_4B,
+    0xFC_A6_36, 0xFC_CE_25, 0xF0_F9_21,
+];
+const GRAY: [u32; 2] = [0x00_00_00, 0xFF_FF_FF];
+const RDBU: [u32; 11] = [
+    0x05_30_61, 0x21_66_AC, 0x43_93_C3, 0x92_C5_DE, 0xD1_E5_F0, 0xF7_F7_F7, 0xFD_DB_C7, 0xF4_A5_82,
+    0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
+];
+
+/// How many names have colours of their own.
+pub(crate) const MAX_NAMED: usize = 10;
+
+/// Colours for names.
+const NAMED: [u32; MAX_NAMED] = [
+    0x44_77_AA, 0x22_88_33, 0xCC_BB_44, 0xEE_99_33, 0xEE_66_77, 0xAA_33_77, 0x66_CC_EE, 0x8C_56_4B,
+    0x33_22_88, 0x99_99_33,
+];
+
+impl ColorMap {
+    fn colors(self) -> &'static [u32] {
+        match self {
+            Self::Viridis => &VIRIDIS,
+            Self::Cividis => &CIVIDIS,
+            Self::Magma => &MAGMA,
+            Self::Inferno => &INFERNO,
+            Self::Plasma => &PLASMA,
+            Self::Gray => &GRAY,
+            Self::RdBu => &RDBU,
+        }
+    }
+
+    /// The colour at a part from 0 to 1.
+    pub(crate) fn color(self, part: f64) -> Rgb {
+        let colors = self.colors();
+        let place = part.clamp(0.0, 1.0) * float(colors.len() - 1);
+        let below = count(place);
+        let get = |nth: usize| rgb(colors.get(nth).or(colors.last()).copied().unwrap_or(0));
+        mix(get(below), get(below + 1), place - float(below))
+    }
+
+    /// The colour of what has no value: grey, where the map has none itself.
+    pub(crate) fn nothing(self) -> Rgb {
+        match self {
+            Self::Gray => [0xC8, 0x28, 0xA0],
+            Self::RdBu => [0x80, 0x80, 0x80],
+            _ => [0xBD, 0xBD, 0xBD],
+        }
+    }
+}
+
+/// The colour of the name of that number.
+pub(crate) fn of_name(nth: usize) -> Rgb {
+    rgb(NAMED.get(nth % MAX_NAMED).copied().unwrap_or(0))
+}
+
+fn rgb(color: u32) -> Rgb {
+    let [_, red, green, blue] = color.to_be_bytes();
+    [red, green, blue]
+}
+
+/// A colour between two.
+pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
+    let mut mixed = from;
+    for (channel, to) in mixed.iter_mut().zip(to) {
+        let between = f64::from(*channel) + (f64::from(to) - f64::from(*channel)) * part;
+        *channel = u8::try_from(count(between + 0.5)).unwrap_or(u8::MAX);
+    }
+    mixed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_in_base64() {
+        let cases =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        for (bytes, text) in cases {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let text = Markup("</script><b a='1' c=\"2\">&amp;\u{1b}").to_string();
+        let expected = "&lt;/script&gt;&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\\u{1b}";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_picture_has_the_pixels_that_it_was_given() {
+        let palette = [[0; 3], [9, 8, 7], [1, 2, 3]];
+        let file = png(3, 2, Some(&palette), &[0, 1, 2, 2, 1, 0]).unwrap();
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(file));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let row = [0, 0, 0, 0, 9, 8, 7, 255, 1, 2, 3, 255];
+        assert_eq!((&pixels[..12], &pixels[12..16]), (&row[..], &row[8..]));
+    }
 }

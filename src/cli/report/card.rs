@@ -1,23 +1,27 @@
-//! One array.
+//! One array: its picture, its statistics and everything that is known of it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
 use ra_pack::{
-    Axis, Error, Finding, Listed, ListedArray, Pack, PackedArray, StatisticsOptions, escape,
+    Axis, Digest, Error, Finding, Histogram, Listed, ListedArray, NameStatistics, Number,
+    NumberStatistics, Pack, PackedArray, Statistics, StatisticsOptions,
 };
 
-use super::super::output::human_bytes;
-use super::html::Html;
-use super::numbers::grouped;
+use super::super::array::attribute_text;
+use super::super::numbers::{digits, grouped, human_bytes};
+use super::html::{Html, Id, counted, html};
 use super::picture::{self, Room};
-use super::statistics;
 
 /// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
 const MOST_TEXT: usize = 4000;
 
-/// Names of a type that are shown, as what they mean.
+/// Names of a type that are shown with their numbers.
 const MOST_MEMBERS: usize = 256;
+
+/// Names whose counts are shown.
+const MOST_NAMES: usize = 64;
 
 /// What all cards need.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ pub(super) struct Context<'a> {
     pub(super) pack: &'a Pack,
     /// Whether data is read at all.
     pub(super) reads_data: bool,
-    /// Whether everything was held against the manifest before, and need not be again.
+    /// Whether everything was checked against the manifest before, and need not be again.
     pub(super) is_verified: bool,
     pub(super) room: Room,
     /// Most bytes that a compressed tar is decoded to before no more contents are asked for.
@@ -44,14 +48,14 @@ pub(super) struct Subject<'a> {
     pub(super) is_within: bool,
 }
 
-/// A card, and what is wrong with the array when it cannot be read.
+/// A card, and the reason if the array cannot be read.
 #[derive(Debug)]
 pub(super) struct Card {
     pub(super) html: Html,
     pub(super) error: Option<String>,
 }
 
-/// The name of an array as it stands in the page: without what all of them end in.
+/// The name of an array in the page: without the extension that all of them have.
 pub(super) fn stem(name: &str) -> &str {
     name.strip_suffix(".ra").unwrap_or(name)
 }
@@ -64,71 +68,64 @@ impl Context<'_> {
     pub(super) fn card(&self, subject: &Subject<'_>, jobs: usize) -> Card {
         let name = subject.member.name;
         let mut html = Html::default();
-        html.raw("<article class=\"c\" id=\"").id(stem(name)).raw("\" data-b=\"");
-        html.text(subject.member.size).raw("\"><div class=\"p\">");
         let is_reached = self.pack.decoded() <= self.most_decoded;
+        html!(html, "<article class=\"c\" id=\"{}\" data-b=\"", Id(stem(name)));
+        html!(html, "{}\"><div class=\"p\">", subject.member.size);
         let array = match self.pack.array(name) {
             Ok(array) if self.is_verified || !self.reads_data => Ok(array.unverified()),
             other => other,
         };
-        let mut error = None;
-        let mut note = |failed: Error| {
-            error.get_or_insert_with(|| said(&failed));
-        };
+        let mut error = array.as_ref().err().map(reason);
+        let reached = array.as_ref().ok().filter(|_| is_reached);
         let (mut picture, mut numbers) = (None, None);
         let (mut description, mut axes) = (None, Vec::new());
-        match &array {
-            Ok(array) if is_reached => {
-                // What is wrong with a description is said below.
-                let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
-                match array.description() {
-                    Ok(found) => description = found,
-                    Err(failed) => note(failed),
-                }
-                // What is wrong with a coordinate is said where that is shown.
-                axes = array.axes().unwrap_or_default();
-                if self.reads_data && subject.is_within {
-                    let options = StatisticsOptions {
-                        slice: None,
-                        bins: Some(self.room.bins),
-                        jobs: Some(jobs),
-                    };
-                    match array.statistics(&options) {
-                        Ok(found) => numbers = Some(found),
-                        Err(failed) => note(failed),
-                    }
-                    if numbers.is_some() {
+        if let Some(array) = reached {
+            // A fault of a description is said below.
+            let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
+            match array.description() {
+                Ok(found) => description = found,
+                Err(failed) => error = Some(reason(&failed)),
+            }
+            // A fault of a coordinate is said where that is shown.
+            axes = array.axes().unwrap_or_default();
+            if self.reads_data && subject.is_within {
+                let bins = Some(self.room.bins);
+                let options = StatisticsOptions { slice: None, bins, jobs: Some(jobs) };
+                match array.statistics(&options) {
+                    Ok(found) => {
+                        numbers = Some(found);
                         let shape = &subject.array.shape;
                         picture = picture::draw(array, shape, self.room, jobs).ok().flatten();
                     }
+                    Err(failed) => error = error.or(Some(reason(&failed))),
                 }
             }
-            _ => {}
-        }
-        if let Err(failed) = &array {
-            note_error(&mut error, failed);
         }
         match &picture {
             Some(picture) => html.piece(picture),
-            None => html
-                .raw("<p class=\"x\" aria-hidden=\"true\">")
-                .text(glyph(subject, error.is_some()))
-                .raw("</p>"),
-        };
+            None => html!(
+                html,
+                "<p class=\"x\" aria-hidden=\"true\">{}</p>",
+                match () {
+                    () if error.is_some() => "unreadable",
+                    () if subject.array.shape.contains(&0) => "empty",
+                    () => "",
+                }
+            ),
+        }
         html.raw("</div><div class=\"b\">");
         heading(name, &mut html);
         title(description.as_ref(), &mut html);
         kind(subject, description.as_ref(), &axes, &mut html);
         self.problems(name, error.as_deref(), &mut html);
         if let Some(numbers) = &numbers {
-            statistics::draw(numbers, &mut html);
+            statistics(numbers, &mut html);
         }
         if array.is_ok() && !is_reached {
             html.raw("<p class=\"n\">not read: the archive would have to be decoded too often for its size; unpack it and report on the directory</p>");
         } else if array.is_ok() && self.reads_data && !subject.is_within {
-            html.raw("<p class=\"n\">elements not read: there are more before them than are read for an archive of this size; <code>ra-pack show --statistics</code> reads them</p>");
+            html.raw("<p class=\"n\">elements not read: there are more before them than are read for an archive of this size; <code>ra-pack show --stats</code> reads them</p>");
         }
-        let reached = array.as_ref().ok().filter(|_| is_reached);
         details(self.pack, subject, reached, description.as_ref(), &axes, &mut html);
         html.raw("</div></article>\n");
         Card { html, error }
@@ -137,29 +134,20 @@ impl Context<'_> {
     fn problems(&self, name: &str, error: Option<&str>, html: &mut Html) {
         let findings = self.findings.get(name).map(Vec::as_slice).unwrap_or_default();
         for (number, finding) in findings {
-            html.raw(if finding.is_error() { "<p class=\"f\">" } else { "<p class=\"f o\">" })
-                .raw("<a href=\"#/finding/")
-                .text(number)
-                .raw("\">")
-                .text(finding.code.id())
-                .raw("</a> ")
-                .text(escape(&finding.message))
-                .raw("</p>");
+            html.raw(if finding.is_error() { "<p class=\"f\">" } else { "<p class=\"f o\">" });
+            html!(html, "<a href=\"#/finding/{}\">{}</a> ", number, finding.code.id());
+            html!(html, "{}</p>", finding.message);
         }
         if let Some(error) = error
             && !findings.iter().any(|(_, finding)| finding.is_error())
         {
-            html.raw("<p class=\"f\">").text(escape(error)).raw("</p>");
+            html!(html, "<p class=\"f\">{}</p>", error);
         }
     }
 }
 
-fn note_error(error: &mut Option<String>, failed: &Error) {
-    error.get_or_insert_with(|| said(failed));
-}
-
-/// What is wrong, without the names that the card has anyway.
-fn said(error: &Error) -> String {
+/// The fault, without the names that the card has anyway.
+fn reason(error: &Error) -> String {
     match error {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
         Error::Array { source, .. } => source.to_string(),
@@ -168,87 +156,170 @@ fn said(error: &Error) -> String {
     }
 }
 
-/// What stands where a picture would.
-fn glyph(subject: &Subject<'_>, is_broken: bool) -> &'static str {
-    match () {
-        () if is_broken => "unreadable",
-        () if subject.array.shape.contains(&0) => "empty",
-        () => "",
-    }
-}
-
 fn heading(name: &str, html: &mut Html) {
     let (group, last) = split(stem(name));
-    html.raw("<h3><a href=\"#").id(stem(name)).raw("\">");
+    html!(html, "<h3><a href=\"#{}\">", Id(stem(name)));
     if !group.is_empty() {
-        html.raw("<span>").text(escape(group)).raw("/</span>");
+        html!(html, "<span>{}/</span>", group);
     }
-    html.text(escape(last)).raw("</a></h3>");
+    html!(html, "{}</a></h3>", last);
 }
 
-/// What the array is, in the words of its description.
+/// The meaning of the array, in the words of its description.
 fn title(description: Option<&Ndarray>, html: &mut Html) {
-    let attribute = |name: &str| {
-        let mut attributes = description?.attributes.iter();
-        attributes.find(|attribute| attribute.name == name)?.value.as_str()
-    };
+    let attribute = |name| attribute_text(description, name).map(|text| cut(text).0);
     let long_name = attribute("long_name").or_else(|| attribute("standard_name"));
     let units = attribute("units");
-    if long_name.is_none() && units.is_none() {
-        return;
+    if long_name.is_some() || units.is_some() {
+        html!(html, "<p class=\"l\">{}", long_name.unwrap_or_default());
+        if let Some(units) = units {
+            html!(html, " <span>[{}]</span>", units);
+        }
+        html.raw("</p>");
     }
-    html.raw("<p class=\"l\">");
-    if let Some(text) = long_name {
-        html.text(escape(cut(text).0));
-    }
-    if let Some(units) = units {
-        html.raw(" <span>[").text(escape(cut(units).0)).raw("]</span>");
-    }
-    html.raw("</p>");
 }
 
 /// Type, shape with the names of dimensions, and size.
 fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis], html: &mut Html) {
     let Subject { member, array, .. } = subject;
+    let size = human_bytes(member.size);
     if array.element.starts_with("unreadable") {
-        html.raw("<p class=\"k\"><b>unreadable</b> <span>").text(human_bytes(member.size));
-        html.raw("</span></p>");
-        return;
+        return html!(html, "<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
     }
-    html.raw("<p class=\"k\"><b>").text(escape(&array.element)).raw("</b>");
+    html!(html, "<p class=\"k\"><b>{}</b>", array.element);
     if description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. })) {
         html.raw(" <b>enum</b>");
     }
-    html.raw(" <span>");
-    if array.shape.is_empty() {
-        html.raw("scalar");
-    }
+    html.raw(if array.shape.is_empty() { " <span>scalar" } else { " <span>" });
     for (nth, extent) in array.shape.iter().enumerate() {
         html.raw(if nth == 0 { "" } else { " × " });
         let along = axes.get(nth);
         let stated = array.dimensions.get(nth).copied().flatten();
         let name = along.and_then(|axis| axis.name.as_deref()).or(stated);
         let coordinate = along.and_then(|axis| axis.coordinate.as_ref()?.member.as_deref());
-        if let Some(name) = name {
-            if let Some(member) = coordinate {
-                html.raw("<a href=\"#").id(stem(member)).raw("\">");
+        match (name, coordinate) {
+            (Some(name), Some(member)) => {
+                html!(html, "<a href=\"#{}\">{}</a> ", Id(stem(member)), name);
             }
-            html.text(escape(name)).raw(if coordinate.is_some() { "</a>" } else { "" }).raw(" ");
+            (Some(name), None) => html!(html, "{} ", name),
+            (None, _) => {}
         }
-        html.text(grouped(*extent));
+        html!(html, "{}", grouped(*extent));
     }
-    html.raw("</span> <span>").text(human_bytes(member.size)).raw("</span>");
+    html!(html, "</span> <span>{}</span>", size);
     if !matches!(&*member.method, "stored" | "solid") {
-        html.raw(" <span>").text(&member.method).raw(" to ");
-        html.text(human_bytes(member.packed_size)).raw("</span>");
+        html!(html, " <span>{} to {}</span>", member.method, human_bytes(member.packed_size));
     }
-    if !array.described {
-        html.raw(" <span class=\"w\">not described</span>");
+    html.raw(if array.described { "" } else { " <span class=\"w\">not described</span>" });
+    html.raw("</p>");
+}
+
+fn statistics(statistics: &Statistics, html: &mut Html) {
+    match statistics {
+        Statistics::Numbers(numbers) => of_numbers(numbers, "", html),
+        Statistics::Magnitudes(numbers) => of_numbers(numbers, "magnitudes: ", html),
+        Statistics::Names(names) => of_names(names, html),
+        Statistics::Nothing { count, reason } => {
+            html!(html, "<p class=\"n\">{}, {}</p>", counted(*count, "element"), reason);
+        }
+        _ => {}
+    }
+}
+
+fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html) {
+    // A single value is shown as itself.
+    if numbers.count > 1 && numbers.finite > 0 {
+        html.raw("<div class=\"s\">");
+        if let Some(found) = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1) {
+            histogram(found, html);
+        }
+        html.raw("<dl>");
+        for (name, number) in [("min", numbers.min), ("max", numbers.max)] {
+            if let Some(number) = number {
+                exact(name, number, html);
+            }
+        }
+        for (name, number) in [("mean", numbers.mean), ("std", numbers.std)] {
+            if let Some(number) = number {
+                html!(html, "<dt>{}</dt><dd>{}</dd>", name, digits(number, 6));
+            }
+        }
+        html.raw("</dl></div>");
+    }
+    html!(html, "<p class=\"n\">{}{}", prefix, counted(numbers.count, "value"));
+    let others = [
+        (numbers.missing, "missing"),
+        (numbers.nan, "NaN"),
+        (numbers.positive_infinite, "+inf"),
+        (numbers.negative_infinite, "\u{2212}inf"),
+    ];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    let others: Vec<_> = others.map(|(count, name)| format!("{} {name}", grouped(count))).collect();
+    if !others.is_empty() {
+        html!(html, "; <b class=\"w\">{}</b>", others.join(", "));
     }
     html.raw("</p>");
 }
 
-/// What is of interest now and then.
+/// An element of the array: its first digits, with all of them for who points at it.
+fn exact(name: &str, number: Number, html: &mut Html) {
+    let exact = number.to_string();
+    html!(html, "<dt>{}</dt>", name);
+    match exact.len() {
+        ..=12 => html!(html, "<dd>{}</dd>", exact),
+        _ => html!(html, "<dd title=\"{}\">{}</dd>", exact, digits(number.to_f64(), 6)),
+    }
+}
+
+fn histogram(histogram: &Histogram, html: &mut Html) {
+    const HEIGHT: u64 = 32;
+    let most = histogram.counts.iter().copied().max().unwrap_or(0);
+    let end = |edge: Option<&f64>| digits(edge.copied().unwrap_or(0.0), 6);
+    html!(
+        html,
+        "<svg class=\"h\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 32\" \
+         aria-label=\"Histogram from {} to {}, most in a bin: {}\"><path d=\"M0 32",
+        histogram.counts.len(),
+        end(histogram.edges.first()),
+        end(histogram.edges.last()),
+        grouped(most)
+    );
+    let mut at = HEIGHT;
+    for count in &histogram.counts {
+        let part = u128::from(*count) * u128::from(HEIGHT) / u128::from(most.max(1));
+        // A bin with anything in it is seen.
+        let height = u64::try_from(part).unwrap_or(HEIGHT).max((*count).min(1));
+        if HEIGHT - height != at {
+            at = HEIGHT - height;
+            html!(html, "V{}", at);
+        }
+        html.raw("h1");
+    }
+    html.raw("V32z\"/></svg>");
+}
+
+fn of_names(names: &NameStatistics, html: &mut Html) {
+    html.raw("<ul class=\"e\">");
+    let count = names.categories.len();
+    for (nth, category) in names.categories.iter().enumerate().take(MOST_NAMES) {
+        html.raw("<li>");
+        if let Some(colour) = picture::name_colour(nth, count) {
+            html!(html, "<i style=\"background:{}\"></i>", colour);
+        }
+        html!(html, "<b>{}</b> = {}", category.name, category.value);
+        html!(html, "<span>{}</span></li>", grouped(category.count));
+    }
+    html!(html, "</ul><p class=\"n\">{}", counted(names.count, "element"));
+    if let Some(more @ 1..) = count.checked_sub(MOST_NAMES) {
+        html!(html, ", and {}", counted(more, "more name"));
+    }
+    if names.unnamed > 0 {
+        html!(html, "; <b class=\"w\">{} without a name</b>", grouped(names.unnamed));
+    }
+    html.raw("</p>");
+}
+
+/// The rest, which is of interest now and then.
 fn details(
     pack: &Pack,
     subject: &Subject<'_>,
@@ -257,108 +328,92 @@ fn details(
     axes: &[Axis],
     html: &mut Html,
 ) {
-    // Who has scripts gets the details when they are opened: half of the page less to lay out.
+    let Subject { member, array: listed, .. } = subject;
+    // A browser with scripts gets the details when they are opened: half of the page less to lay out.
     html.raw("<details><summary>Details</summary><noscript>");
     if let Some(description) = description {
         attributes(&description.attributes, html);
     }
-    html.raw("<dl class=\"t\">");
-    let fact = |html: &mut Html, name: &'static str| {
-        html.raw("<dt>").raw(name).raw("</dt><dd>");
-    };
-    fact(html, "member");
-    html.raw("<code>").text(escape(subject.member.name)).raw("</code></dd>");
-    fact(html, "size");
-    html.text(grouped(subject.member.size)).raw(" bytes, ");
-    html.text(&subject.member.method);
-    if subject.member.packed_size != subject.member.size {
-        html.raw(" to ").text(grouped(subject.member.packed_size)).raw(" bytes");
+    html!(html, "<dl class=\"t\"><dt>member</dt><dd><code>{}</code></dd>", member.name);
+    html!(html, "<dt>size</dt><dd>{} bytes, {}", grouped(member.size), member.method);
+    if member.packed_size != member.size {
+        html!(html, " to {} bytes", grouped(member.packed_size));
     }
     html.raw("</dd>");
     if let Some((_, data)) = array.and_then(|array| array.offsets().ok()?) {
-        fact(html, "data at");
-        html.raw("byte ").text(grouped(data)).raw("</dd>");
+        html!(html, "<dt>data at</dt><dd>byte {}</dd>", grouped(data));
     }
     if array.is_some() {
-        fact(html, "order");
-        html.raw(match subject.array.order {
-            "column" => "column: the first index runs fastest",
-            "row" => "row: the last index runs fastest",
-            _ => "row-unreversed: the last index runs fastest, dims as the shape",
-        });
-        html.raw("</dd>");
+        html!(
+            html,
+            "<dt>order</dt><dd>{}</dd>",
+            match listed.order {
+                "column" => "column: the first index runs fastest",
+                "row" => "row: the last index runs fastest",
+                _ => "row-unreversed: the last index runs fastest, dims as the shape",
+            }
+        );
     }
     coordinates(axes, html);
     if let Some(datatype) = description.map(|description| &description.datatype) {
-        members(datatype, html, fact);
+        members(datatype, html);
     }
-    fact(html, "digest");
-    digest(pack, subject.member.name, html);
+    html.raw("<dt>digest</dt><dd>");
+    match listed_digest(pack, member.name) {
+        Some(found) => digest(found, html),
+        None => html.raw("in no manifest"),
+    }
     html.raw("</dd>");
     if let Some(described) = subject.description {
-        fact(html, "described by");
-        html.raw("<code>").text(escape(described.name)).raw("</code>, ");
-        html.text(human_bytes(described.size)).raw(", ");
-        digest(pack, described.name, html);
+        let size = human_bytes(described.size);
+        html!(html, "<dt>described by</dt><dd><code>{}</code>, {}, ", described.name, size);
+        match listed_digest(pack, described.name) {
+            Some(found) => digest(found, html),
+            None => html.raw("in no manifest"),
+        }
         html.raw("</dd>");
     }
     html.raw("</dl></noscript></details>");
 }
 
 /// The digest of a file, as the manifest lists it.
-fn digest(pack: &Pack, name: &str, html: &mut Html) {
-    let digest = pack.array(name).and_then(|file| file.listed_digest()).ok().flatten();
-    if let Some(digest) = digest {
-        html.text(digest.algorithm().name()).raw(" <code>").text(digest).raw("</code>");
-    } else {
-        html.raw("in no manifest");
-    }
+pub(super) fn listed_digest(pack: &Pack, name: &str) -> Option<Digest> {
+    pack.array(name).and_then(|file| file.listed_digest()).ok().flatten()
+}
+
+pub(super) fn digest(digest: Digest, html: &mut Html) {
+    html!(html, "{} <code>{}</code>", digest.algorithm().name(), digest);
 }
 
 fn coordinates(axes: &[Axis], html: &mut Html) {
     let given = axes.iter().filter_map(|axis| Some((axis, axis.coordinate.as_ref()?)));
     for (nth, (axis, coordinate)) in given.enumerate() {
-        html.raw(if nth == 0 { "<dt>coordinates</dt>" } else { "" }).raw("<dd>");
+        html.raw(if nth == 0 { "<dt>coordinates</dt><dd>" } else { "<dd>" });
         if let Some(name) = &axis.name {
-            html.text(escape(name)).raw(": ");
+            html!(html, "{}: ", name);
         }
         match &coordinate.member {
-            Some(member) => {
-                html.raw("<a href=\"#").id(stem(member)).raw("\">").text(escape(member));
-                html.raw("</a>");
-            }
-            None => {
-                html.raw("in the description");
-            }
+            Some(member) => html!(html, "<a href=\"#{}\">{}</a>", Id(stem(member)), member),
+            None => html.raw("in the description"),
         }
-        let attribute = |name: &str| {
-            let mut attributes = coordinate.description.as_ref()?.attributes.iter();
-            attributes.find(|attribute| attribute.name == name)?.value.as_str()
-        };
-        if let Some(units) = attribute("units") {
-            html.raw(" [").text(escape(cut(units).0)).raw("]");
+        if let Some(units) = attribute_text(coordinate.description.as_ref(), "units") {
+            html!(html, " [{}]", cut(units).0);
         }
         html.raw("</dd>");
     }
 }
 
-/// What the elements of an enum or a compound are.
-fn members(datatype: &Datatype, html: &mut Html, fact: impl Fn(&mut Html, &'static str)) {
+/// The elements of an enum or a compound.
+fn members(datatype: &Datatype, html: &mut Html) {
     match datatype {
         Datatype::Enum { members, .. } => {
-            fact(html, "names");
-            for (nth, (name, value)) in members.iter().take(MOST_MEMBERS).enumerate() {
-                html.raw(if nth == 0 { "" } else { ", " });
-                html.text(escape(name)).raw(" = ").text(value);
-            }
-            if members.len() > MOST_MEMBERS {
-                html.raw(", …");
-            }
-            html.raw("</dd>");
+            let shown = members.iter().take(MOST_MEMBERS);
+            let shown: Vec<_> = shown.map(|(name, value)| format!("{name} = {value}")).collect();
+            let more = if members.len() > MOST_MEMBERS { ", …" } else { "" };
+            html!(html, "<dt>names</dt><dd>{}{}</dd>", shown.join(", "), more);
         }
         other if other.word().is_none() => {
-            fact(html, "type");
-            html.raw("<code>").text(escape(cut(&other.to_flow()).0)).raw("</code></dd>");
+            html!(html, "<dt>type</dt><dd><code>{}</code></dd>", cut(&other.to_flow()).0);
         }
         _ => {}
     }
@@ -370,34 +425,24 @@ fn attributes(attributes: &[Attribute], html: &mut Html) {
     }
     html.raw("<table class=\"a\"><caption>Attributes</caption><tbody>");
     for attribute in attributes {
-        html.raw("<tr><th scope=\"row\">").text(escape(&attribute.name)).raw("</th><td>");
+        html!(html, "<tr><th scope=\"row\">{}</th><td>", attribute.name);
+        let mut text = String::new();
+        flow(&attribute.value, &mut text);
+        let (start, rest) = cut(&text);
         match &attribute.value {
-            Value::String(text) => {
-                let (start, rest) = cut(text);
-                html.lines(start);
-                left_out(rest, html);
-            }
-            value => {
-                let mut text = String::new();
-                flow(value, &mut text);
-                let (start, rest) = cut(&text);
-                html.text(escape(start));
-                left_out(rest, html);
-            }
+            Value::String(_) => html.lines(start),
+            _ => html!(html, "{}", start),
         }
-        html.raw("</td><td>").text(escape(&attribute.datatype.to_string()));
+        if !rest.is_empty() {
+            html!(html, " <i>… and {} more characters</i>", grouped(rest.chars().count()));
+        }
+        html!(html, "</td><td>{}", attribute.datatype);
         if !attribute.shape.is_empty() {
-            html.text(format!("{:?}", attribute.shape));
+            html!(html, "{}", format!("{:?}", attribute.shape));
         }
         html.raw("</td></tr>");
     }
     html.raw("</tbody></table>");
-}
-
-fn left_out(rest: &str, html: &mut Html) {
-    if !rest.is_empty() {
-        html.raw(" <i>… and ").text(grouped(rest.chars().count())).raw(" more characters</i>");
-    }
 }
 
 /// As much of a text as is shown, and the rest.
@@ -405,10 +450,9 @@ fn cut(text: &str) -> (&str, &str) {
     text.split_at(text.floor_char_boundary(MOST_TEXT))
 }
 
-/// A value on one line; no more of it than is shown, and a little.
+/// A value on one line; no more of a list than is shown, and a little.
 fn flow(value: &Value, out: &mut String) {
-    use std::fmt::Write as _;
-    if out.len() > MOST_TEXT.saturating_mul(4) {
+    if out.len() > MOST_TEXT * 4 {
         return;
     }
     let _ = match value {
@@ -429,9 +473,7 @@ fn flow(value: &Value, out: &mut String) {
         Value::Map(map) => {
             out.push('{');
             for (nth, (key, value)) in map.iter().enumerate() {
-                out.push_str(if nth == 0 { "" } else { ", " });
-                out.push_str(key);
-                out.push_str(": ");
+                let _ = write!(out, "{}{key}: ", if nth == 0 { "" } else { ", " });
                 flow(value, out);
             }
             out.write_str("}")

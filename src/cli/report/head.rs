@@ -1,21 +1,22 @@
 //! What the page says of the pack as a whole: what it is, whether it is whole, and how to see that by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use ra_pack::{Container, Finding, Layout, Place, VerifyReport, count_errors, escape};
+use ra_pack::{Container, Finding, Layout, Place, VerifyReport, count_errors};
 
-use super::super::output::human_bytes;
+use super::super::info::paste;
+use super::super::numbers::{grouped, human_bytes};
 use super::card::stem;
-use super::html::Html;
-use super::numbers::{counted, grouped};
+use super::html::{Html, Id, counted, html};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
 
-/// What is counted.
+/// Facts of the pack as a whole.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
-    /// What the page calls the pack.
+    /// The name of the pack in the page.
     pub(super) name: &'a str,
     pub(super) container: Option<Container>,
     pub(super) layout: Layout,
@@ -31,33 +32,30 @@ pub(super) struct Facts<'a> {
 }
 
 pub(super) fn facts(facts: &Facts<'_>, html: &mut Html) {
-    html.raw("<dl class=\"facts\">");
-    let mut fact = |name: &'static str, value: String| {
-        html.raw("<div><dt>").raw(name).raw("</dt><dd>").text(value).raw("</dd></div>");
+    let layout = match facts.layout {
+        Layout::Plain => "plain",
+        Layout::BagIt => "BagIt bag",
     };
-    fact("Arrays", grouped(facts.arrays));
-    fact("Groups", grouped(facts.groups));
-    fact("Files", grouped(facts.files));
-    fact("Size", human_bytes(facts.bytes));
-    let container = facts.container.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-    fact("Container", container);
-    fact(
-        "Layout",
-        match facts.layout {
-            Layout::Plain => "plain".to_owned(),
-            Layout::BagIt => "BagIt bag".to_owned(),
-        },
-    );
+    html.raw("<dl class=\"facts\">");
+    for (name, value) in [
+        ("Arrays", grouped(facts.arrays)),
+        ("Groups", grouped(facts.groups)),
+        ("Files", grouped(facts.files)),
+        ("Size", human_bytes(facts.bytes)),
+        ("Container", facts.container.map_or_else(|| "unknown".to_owned(), |it| it.to_string())),
+        ("Layout", layout.to_owned()),
+    ] {
+        html!(html, "<div><dt>{}</dt><dd>{}</dd></div>", name, value);
+    }
     html.raw("</dl>");
     if !facts.types.is_empty() {
         html.raw("<p class=\"types\"><b>Types</b>");
         for (name, count) in &facts.types {
-            html.raw(" <span>").text(escape(name)).raw(" <i>").text(grouped(*count));
-            html.raw("</i></span>");
+            html!(html, " <span>{} <i>{}</i></span>", name, grouped(*count));
         }
         if facts.undescribed > 0 {
-            html.raw(" <span class=\"w\">not described <i>").text(grouped(facts.undescribed));
-            html.raw("</i></span>");
+            let count = grouped(facts.undescribed);
+            html!(html, " <span class=\"w\">not described <i>{}</i></span>", count);
         }
         html.raw("</p>");
     }
@@ -66,7 +64,7 @@ pub(super) fn facts(facts: &Facts<'_>, html: &mut Html) {
 /// The verdict, and everything that is wrong.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], html: &mut Html) {
     let errors = count_errors(findings);
-    let warnings = findings.len().saturating_sub(errors);
+    let warnings = findings.len() - errors;
     let also = match warnings {
         0 => String::new(),
         count => format!(", {}", counted(count, "warning")),
@@ -80,17 +78,17 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
         Some(_) if warnings > 0 => ("warn", "✓", format!("Valid{also}")),
         Some(_) => ("good", "✓", "Valid".to_owned()),
     };
-    html.raw("<section class=\"verdict ")
-        .text(class)
-        .raw("\" id=\"/verification\" aria-label=\"Verification\">");
-    html.raw("<p class=\"mark\"><span aria-hidden=\"true\">").text(mark).raw("</span> <b>");
-    html.text(verdict).raw("</b></p>");
+    html!(
+        html,
+        "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\">\
+         <p class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>",
+        class,
+        mark,
+        verdict
+    );
     match report {
-        None => {
-            html.raw(
-                "<p>The contents were not held against a manifest when this page was made.</p>",
-            );
-        }
+        None => html
+            .raw("<p>The contents were not held against a manifest when this page was made.</p>"),
         Some(report) => checked(report, html),
     }
     if !findings.is_empty() {
@@ -99,152 +97,127 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
     html.raw("</section>");
 }
 
-/// What the verdict rests on.
+/// The reasons for the verdict.
 fn checked(report: &VerifyReport, html: &mut Html) {
     html.raw("<p>");
+    let members = counted(report.members, "file");
     if report.manifests.is_empty() {
         html.raw("No manifest vouches for the contents; ");
     } else {
-        html.text(counted(report.members, "file")).raw(" (").text(human_bytes(report.bytes));
-        html.raw(") held against ").text(escape(&report.manifests.join(", "))).raw("; ");
+        let (size, manifests) = (human_bytes(report.bytes), report.manifests.join(", "));
+        html!(html, "{} ({}) held against {}; ", members, size, manifests);
     }
     html.raw("container, headers and descriptions checked.");
     if let Some(bag) = &report.bag {
-        html.raw(" BagIt ").text(escape(bag.version.as_deref().unwrap_or("of no version")));
-        html.raw(match (bag.complete, bag.valid) {
-            (_, true) => ": valid.",
-            (true, false) => ": complete, not valid.",
-            (false, false) => ": incomplete.",
-        });
+        let version = bag.version.as_deref().unwrap_or("of no version");
+        html!(
+            html,
+            " BagIt {}: {}.",
+            version,
+            match (bag.complete, bag.valid) {
+                (_, true) => "valid",
+                (true, false) => "complete, not valid",
+                (false, false) => "incomplete",
+            }
+        );
     }
     if let Some(ro_crate) = &report.ro_crate {
-        html.raw(" RO-Crate ").text(escape(ro_crate)).raw(".");
+        html!(html, " RO-Crate {}.", ro_crate);
     }
     for signature in &report.signatures {
-        html.raw(" Signature <code>").text(escape(signature)).raw("</code>, not checked.");
+        html!(html, " Signature <code>{}</code>, not checked.", signature);
     }
     html.raw("</p>");
-    if !report.is_sound()
-        && let Some(intact) = &report.intact
-    {
-        html.raw("<p>Intact: ").text(grouped(intact.arrays)).raw(" of ");
-        html.text(counted(report.arrays, "array")).raw(", ").text(grouped(intact.members));
-        html.raw(" of ").text(counted(report.members, "file")).raw(".</p>");
+    if let Some(intact) = report.intact.as_ref().filter(|_| !report.is_sound()) {
+        let (arrays, all) = (grouped(intact.arrays), counted(report.arrays, "array"));
+        html!(
+            html,
+            "<p>Intact: {} of {}, {} of {}.</p>",
+            arrays,
+            all,
+            grouped(intact.members),
+            members
+        );
     }
 }
 
 fn list(findings: &[Finding], html: &mut Html) {
     html.raw("<ol class=\"findings\">");
     for (number, finding) in findings.iter().enumerate().take(MOST_FINDINGS) {
-        html.raw(if finding.is_error() { "<li class=\"bad\"" } else { "<li class=\"warn\"" });
-        html.raw(" id=\"/finding/").text(number).raw("\"><p><code>").text(finding.code.id());
-        html.raw("</code> <b>").raw(if finding.is_error() { "error" } else { "warning" });
-        html.raw("</b> ").text(escape(&finding.message)).raw("</p>");
+        let (class, word) = if finding.is_error() { ("bad", "error") } else { ("warn", "warning") };
+        html!(html, "<li class=\"{}\" id=\"/finding/{}\"><p><code>", class, number);
+        html!(html, "{}</code> <b>{}</b> {}</p>", finding.code.id(), word, finding.message);
         place(finding, html);
-        let mut fact = |name: &'static str, text: &Option<String>| {
+        let facts =
+            [("expected", &finding.expected), ("found", &finding.found), ("next", &finding.hint)];
+        for (name, text) in facts {
             if let Some(text) = text {
-                html.raw("<p class=\"n\">").raw(name).text(escape(text)).raw("</p>");
+                html!(html, "<p class=\"n\">{}: {}</p>", name, text);
             }
-        };
-        fact("expected: ", &finding.expected);
-        fact("found: ", &finding.found);
-        fact("next: ", &finding.hint);
+        }
         html.raw("</li>");
     }
     html.raw("</ol>");
     if let Some(more @ 1..) = findings.len().checked_sub(MOST_FINDINGS) {
-        html.raw("<p>")
-            .text(counted(more, "more finding"))
-            .raw(" are left out here; <code>ra-pack verify</code> lists all.</p>");
+        let more = counted(more, "more finding");
+        html!(html, "<p>{} are left out here; <code>ra-pack verify</code> lists all.</p>", more);
     }
 }
 
 fn place(finding: &Finding, html: &mut Html) {
-    let array = finding.array.as_deref();
-    let member = finding.member.as_deref();
+    let (array, member) = (finding.array.as_deref(), finding.member.as_deref());
     if member.is_none() && array.is_none() && finding.place.is_none() {
         return;
     }
-    html.raw("<p class=\"n\">in ");
-    html.raw("<code>").text(escape(member.unwrap_or("the container"))).raw("</code>");
+    html!(html, "<p class=\"n\">in <code>{}</code>", member.unwrap_or("the container"));
     match finding.place {
-        Some(Place::Byte { offset }) => {
-            html.raw(", byte ").text(grouped(offset));
-        }
-        Some(Place::Line { line }) => {
-            html.raw(", line ").text(line);
-        }
+        Some(Place::Byte { offset }) => html!(html, ", byte {}", grouped(offset)),
+        Some(Place::Line { line }) => html!(html, ", line {}", line),
         Some(Place::Text { line, column, .. }) => {
-            html.raw(", line ").text(line).raw(", column ").text(column);
+            html!(html, ", line {}, column {}", line, column);
         }
         None => {}
     }
-    if let Some(array) = array {
-        html.raw(" · <a href=\"#").id(stem(array)).raw("\">").text(escape(stem(array))).raw("</a>");
+    if let Some(array) = array.map(stem) {
+        html!(html, " · <a href=\"#{}\">{}</a>", Id(array), array);
     }
     html.raw("</p>");
 }
 
-/// How anybody sees that the pack is whole, with tools that have nothing to do with it.
+/// The commands that check the pack with tools that have nothing to do with it.
 pub(super) fn by_hand(facts: &Facts<'_>, html: &mut Html) {
     html.raw("<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by hand</summary>");
-    let wanted = ["sha512", "sha384", "sha256", "sha224", "sha1", "md5"];
-    let found = wanted
-        .into_iter()
-        .find(|algorithm| facts.manifests.contains(&*format!("manifest-{algorithm}.txt")));
-    let found =
-        if facts.manifests.contains("manifest-sha256.txt") { Some("sha256") } else { found };
-    match found {
-        None => {
-            html.raw("<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>");
-        }
+    let algorithms = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
+    let is_there =
+        |algorithm: &&str| facts.manifests.contains(&*format!("manifest-{algorithm}.txt"));
+    match algorithms.into_iter().find(is_there) {
+        None => html.raw(
+            "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>",
+        ),
         Some(algorithm) => {
-            html.raw(
-                "<p>With the pack in the current directory, and no tool but these:</p><pre><code>",
-            );
-            let archive = quoted(facts.name);
-            let into = "unpacked";
+            let archive = paste::path(Path::new(facts.name));
             let unpack = match facts.container {
-                Some(Container::Zip) => format!("unzip -q {archive} -d {into}\n"),
+                Some(Container::Zip) => format!("unzip -q {archive} -d unpacked\n"),
                 Some(Container::Tar | Container::TarGz) => {
-                    format!("mkdir {into} && tar -xf {archive} -C {into}\n")
+                    format!("mkdir unpacked && tar -xf {archive} -C unpacked\n")
                 }
                 Some(Container::TarZst) => {
-                    format!("mkdir {into} && tar --zstd -xf {archive} -C {into}\n")
+                    format!("mkdir unpacked && tar --zstd -xf {archive} -C unpacked\n")
                 }
                 _ => String::new(),
             };
             let root = match (facts.container, facts.layout) {
-                (Some(Container::Directory) | None, _) => archive,
-                (_, Layout::BagIt) => format!("{into}/*/"),
-                (_, Layout::Plain) => into.to_owned(),
+                (Some(Container::Directory) | None, _) => &archive,
+                (_, Layout::BagIt) => "unpacked/*/",
+                (_, Layout::Plain) => "unpacked",
             };
-            html.text(escape(unpack.trim_end()));
-            html.raw(if unpack.is_empty() { "" } else { "\n" });
-            html.text(escape(&format!(
-                "cd {root} && {algorithm}sum --quiet -c manifest-{algorithm}.txt"
-            )));
+            let check = format!("cd {root} && {algorithm}sum --quiet -c manifest-{algorithm}.txt");
+            html.raw(
+                "<p>With the pack in the current directory, and no tool but these:</p><pre><code>",
+            );
+            html.lines(&(unpack + &check));
             html.raw("</code></pre><p>Nothing is printed when every file is what it was.</p>");
         }
     }
     html.raw("</details></section>");
-}
-
-/// A name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+/".contains(&byte);
-    let name = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
-    if name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_quoted_for_a_shell() {
-        assert_eq!(quoted("exp-1.zip"), "exp-1.zip");
-        assert_eq!(quoted("my exp's.zip"), "'my exp'\\''s.zip'");
-        assert_eq!(quoted("-rf.zip"), "./-rf.zip");
-    }
 }

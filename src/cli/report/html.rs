@@ -1,96 +1,81 @@
-//! The only way that text gets into the page: what comes from a pack is escaped, what is written here is not.
+//! The only way that text gets into the page: markup is written in the program, everything else is escaped.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Write};
 
-use ra_pack::escape;
+use super::super::numbers;
 
 /// A piece of the page.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
+/// Adds markup, with a text for each `{}` in it, which is escaped. The markup is a literal, and cannot name variables,
+/// since it comes out of `concat!`.
+macro_rules! html {
+    ($html:expr, $markup:literal $(, $text:expr)* $(,)?) => {
+        $html.put(format_args!(concat!($markup) $(, $crate::cli::plot::Markup(&$text))*))
+    };
+}
+pub(super) use html;
+
 impl Html {
-    /// Markup of ours, which is written into the program.
-    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+    /// Adds a template that was filled by [`html!`].
+    pub(super) fn put(&mut self, filled: fmt::Arguments<'_>) {
+        // A text takes everything.
+        let _ = self.0.write_fmt(filled);
+    }
+
+    /// Adds markup of ours as it is.
+    pub(super) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
-        self
     }
 
-    /// Text from anywhere, between tags or between the quotes of an attribute. Control and bidirectional
-    /// characters are shown as what they are, and act on nothing.
-    pub(super) fn text(&mut self, text: impl Display) -> &mut Self {
-        let _ = write!(Escaping(&mut self.0), "{text}");
-        self
-    }
-
-    /// Text whose lines stay lines.
-    pub(super) fn lines(&mut self, text: &str) -> &mut Self {
-        for (nth, line) in text.trim_end_matches(['\n', '\r']).split('\n').enumerate() {
-            self.0.push_str(if nth == 0 { "" } else { "\n" });
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            for (nth, part) in line.split('\t').enumerate() {
-                self.0.push_str(if nth == 0 { "" } else { "\t" });
-                self.text(escape(part));
-            }
+    /// Adds text whose lines stay lines.
+    pub(super) fn lines(&mut self, text: &str) {
+        let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");
+        for piece in text.split_inclusive(['\n', '\t']) {
+            let text = piece.trim_end_matches(['\n', '\t']);
+            html!(self, "{}", text);
+            self.0.push_str(piece.strip_prefix(text).unwrap_or_default());
         }
-        self
-    }
-
-    /// The name of a place in the page: written so that a browser makes the same of the link to it, and of
-    /// the plain name behind a `#`.
-    pub(super) fn id(&mut self, name: &str) -> &mut Self {
-        for byte in name.bytes() {
-            match byte {
-                b'%' | b'&' | b'<' | b'>' | b'"' | b'\'' | b'`' => self.percent(byte),
-                b'!'..=b'~' => self.0.push(char::from(byte)),
-                _ => self.percent(byte),
-            }
-        }
-        self
-    }
-
-    fn percent(&mut self, byte: u8) {
-        let _ = write!(self.0, "%{byte:02X}");
     }
 
     /// Adds a piece that was made elsewhere.
-    pub(super) fn piece(&mut self, piece: &Self) -> &mut Self {
+    pub(super) fn piece(&mut self, piece: &Self) {
         self.0.push_str(&piece.0);
-        self
     }
 
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Forgets what was written elsewhere by now.
+    /// Forgets the text, which is written elsewhere by now.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// What is written to it is text.
-struct Escaping<'a>(&'a mut String);
+/// The name of a place in the page: written so that a browser makes the same of the link to it, and of the plain name
+/// after a `#`.
+pub(super) struct Id<'a>(pub(super) &'a str);
 
-impl Write for Escaping<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text;
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
-            let (before, special) = rest.split_at(at);
-            self.0.push_str(before);
-            let mut characters = special.chars();
-            self.0.push_str(match characters.next() {
-                Some('&') => "&amp;",
-                Some('<') => "&lt;",
-                Some('>') => "&gt;",
-                Some('"') => "&quot;",
-                Some('\'') => "&#39;",
-                _ => "\u{fffd}",
-            });
-            rest = characters.as_str();
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            match byte {
+                b'%' | b'&' | b'<' | b'>' | b'"' | b'\'' | b'`' => write!(out, "%{byte:02X}")?,
+                b'!'..=b'~' => out.write_char(char::from(byte))?,
+                _ => write!(out, "%{byte:02X}")?,
+            }
         }
-        self.0.push_str(rest);
         Ok(())
     }
+}
+
+/// A count with its noun, and its thousands apart.
+pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", numbers::grouped(count))
 }
 
 #[cfg(test)]
@@ -100,22 +85,23 @@ mod tests {
     #[test]
     fn text_cannot_become_markup() {
         let mut html = Html::default();
-        html.raw("<p>").text("</script><b a='1' c=\"2\">&amp;").raw("</p>");
-        let expected = "<p>&lt;/script&gt;&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;</p>";
+        html!(html, "<p title=\"{}\">{}</p>", "\"'", "</script><b a='1'>&amp;");
+        let expected =
+            "<p title=\"&quot;&#39;\">&lt;/script&gt;&lt;b a=&#39;1&#39;&gt;&amp;amp;</p>";
         assert_eq!(html.as_str(), expected);
     }
 
     #[test]
     fn lines_stay_and_what_reorders_text_is_shown() {
         let mut html = Html::default();
-        html.lines("one\r\ntwo\u{202e}<\tthree\n");
+        html.lines("one\r\ntwo\u{202e}<\tthree\n\n");
         assert_eq!(html.as_str(), "one\ntwo\\u{202e}&lt;\tthree");
     }
 
     #[test]
     fn names_become_places() {
         let mut html = Html::default();
-        html.id("run1/a_b-c.d").raw(" ").id("a ä<%\"'\u{202e}");
+        html!(html, "{} {}", Id("run1/a_b-c.d"), Id("a ä<%\"'\u{202e}"));
         assert_eq!(html.as_str(), "run1/a_b-c.d a%20%C3%A4%3C%25%22%27%E2%80%AE");
     }
 }

@@ -1,16 +1,10 @@
 //! `ra-pack report`: a pack as one page that a browser shows without anything else.
 
 mod card;
-mod files;
 mod head;
 mod html;
-mod numbers;
 mod page;
 mod picture;
-mod png;
-mod statistics;
-mod tree;
-mod work;
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -21,7 +15,8 @@ use serde::Serialize;
 
 use self::page::{Made, Options};
 use super::args::Common;
-use super::output::{Output, counted, human_bytes};
+use super::numbers::{counted, human_bytes};
+use super::output::Output;
 use super::{Ending, Failure, diagnostics};
 
 /// Bytes that are written at once.

@@ -1,22 +1,26 @@
 //! The page from its beginning to its end; no more of it is held than the cards that are being made.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, absolute};
+use std::sync::atomic::{self, AtomicUsize};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use ra_pack::{
     Container, Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack,
-    VerifyReport, escape,
+    VerifyReport,
 };
 
 use super::super::Failure;
+use super::super::dates::date;
+use super::super::numbers::{float, grouped};
 use super::super::plot::base64;
-use super::card::{Card, Context, Subject, split, stem};
+use super::card::{Card, Context, Subject, digest, listed_digest, split, stem};
 use super::head::{self, Facts};
-use super::html::Html;
-use super::numbers::{counted, day, grouped};
+use super::html::{Html, Id, counted, html};
 use super::picture::Room;
-use super::{files, tree, work};
 
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
@@ -91,7 +95,7 @@ pub(super) fn write(
         None => listing.findings.clone(),
     };
     let name = name_of(target);
-    let groups = tree::groups(sorted.arrays.iter().map(|subject| split(subject.member.name).0));
+    let groups = groups(sorted.arrays.iter().map(|subject| split(subject.member.name).0));
     let facts = facts(&name, &listing, &members, &sorted, groups.len());
     let context = Context {
         pack: &pack,
@@ -104,29 +108,41 @@ pub(super) fn write(
     let mut html = Html::default();
     begin(&name, &mut html);
     html.raw("<div class=\"page\"><nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>");
-    tree::draw(&groups, &mut html);
-    html.raw("<p><a href=\"#/files\">Other files</a> <span>").text(grouped(sorted.files.len()));
-    html.raw("</span></p></details></nav><main>");
+    draw_tree(&groups, &mut html);
+    let others = grouped(sorted.files.len());
+    html!(html, "<p><a href=\"#/files\">Other files</a> <span>{}</span></p>", others);
+    html.raw("</details></nav><main>");
     summary(verified, &findings, &facts, &mut html);
     tools(sorted.arrays.len(), &mut html);
     html.raw("<div class=\"arrays\">");
     flush(&mut html, out)?;
     let unreadable = arrays(&context, &sorted.arrays, options.jobs, out)?;
     html.raw("</div>");
-    files::begin(sorted.files.len(), &mut html);
+    html!(
+        html,
+        "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
+         <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
+         <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
+         <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
+        others
+    );
     flush(&mut html, out)?;
     for batch in sorted.files.chunks(BATCH) {
-        for row in work::each(options.jobs, batch, |file| files::row(&pack, file)) {
+        for row in each(options.jobs, batch, |file| file_row(&pack, file)) {
             out.write_all(row.as_str().as_bytes())?;
         }
     }
-    files::end(sorted.descriptions, &mut html);
+    html.raw("</tbody></table>");
+    if sorted.descriptions > 0 {
+        let count = counted(sorted.descriptions, "description");
+        html!(html, "<p class=\"n\">{} not listed here: each stands with its array.</p>", count);
+    }
+    html.raw("</section>\n");
     end(&mut html);
     flush(&mut html, out)?;
-    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     Ok(Made {
-        arrays: wide(sorted.arrays.len()),
-        files: wide(sorted.files.len().saturating_add(sorted.descriptions)),
+        arrays: sorted.arrays.len() as u64,
+        files: (sorted.files.len() + sorted.descriptions) as u64,
         findings,
         unreadable,
     })
@@ -212,7 +228,7 @@ fn sort<'a>(members: &'a [Listed<'a>]) -> Sorted<'a> {
     arrays.sort_by(|one, other| {
         let ((one_group, one), (other_group, other)) =
             (split(one.member.name), split(other.member.name));
-        tree::compare(one_group, other_group).then_with(|| one.cmp(other))
+        compare(one_group, other_group).then_with(|| one.cmp(other))
     });
     Sorted { arrays, files, descriptions: described.len() }
 }
@@ -261,24 +277,27 @@ fn by_array(findings: &[Finding]) -> BTreeMap<&str, Vec<(usize, &Finding)>> {
 }
 
 fn begin(name: &str, html: &mut Html) {
-    html.raw(
+    html!(
+        html,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
-         style-src 'unsafe-inline'; script-src 'sha256-",
-    );
-    // No script but this one runs, whatever a name or a text of the pack may do to the page.
-    html.text(base64(Digest::sha256(JS.as_bytes()).as_bytes()));
-    html.raw(
-        "'; base-uri 'none'; form-action 'none'\">\
+         style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <meta name=\"referrer\" content=\"no-referrer\">\
-         <meta name=\"generator\" content=\"ra-pack ",
+         <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>",
+        // No script but this one runs, whatever a name or a text of the pack may do to the page.
+        base64(Digest::sha256(JS.as_bytes()).as_bytes()),
+        env!("CARGO_PKG_VERSION"),
+        name
     );
-    html.raw(env!("CARGO_PKG_VERSION")).raw("\"><title>").text(escape(name));
-    html.raw(" · ra-pack report</title><style>").raw(CSS).raw("</style></head>\n<body>");
-    html.raw("<a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a><header><p>ra-pack report</p><h1>");
-    html.text(escape(name)).raw("</h1></header>");
+    html.raw(CSS);
+    html!(
+        html,
+        "</style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
+         <header><p>ra-pack report</p><h1>{}</h1></header>",
+        name
+    );
 }
 
 fn summary(
@@ -292,10 +311,19 @@ fn summary(
     head::by_hand(facts, html);
 }
 
-/// What only works with the script, and is shown by it.
+/// The search and the order, which only work with the script and are shown by it.
 fn tools(arrays: usize, html: &mut Html) {
-    html.raw("<div class=\"tools\" id=\"/arrays\"><h2>Arrays</h2><form hidden role=\"search\"><input type=\"search\" id=\"/search\" aria-label=\"Search arrays and files\" placeholder=\"Search names, units, types, attributes\" autocomplete=\"off\" spellcheck=\"false\"><kbd aria-hidden=\"true\">/</kbd><label>Sort <select aria-label=\"Sort arrays\"><option value=\"name\">by name</option><option value=\"size\">by size</option><option value=\"type\">by type</option></select></label></form><output aria-live=\"polite\">");
-    html.text(counted(arrays, "array")).raw("</output></div>");
+    html!(
+        html,
+        "<div class=\"tools\" id=\"/arrays\"><h2>Arrays</h2><form hidden role=\"search\">\
+         <input type=\"search\" id=\"/search\" aria-label=\"Search arrays and files\" \
+         placeholder=\"Search names, units, types, attributes\" autocomplete=\"off\" spellcheck=\"false\">\
+         <kbd aria-hidden=\"true\">/</kbd><label>Sort <select aria-label=\"Sort arrays\">\
+         <option value=\"name\">by name</option><option value=\"size\">by size</option>\
+         <option value=\"type\">by type</option></select></label></form>\
+         <output aria-live=\"polite\">{}</output></div>",
+        counted(arrays, "array")
+    );
 }
 
 /// Writes all cards, group by group.
@@ -313,9 +341,8 @@ fn arrays(
     let at_once = if is_stream { 1 } else { jobs };
     for (batch, first) in arrays.chunks(BATCH).zip((0..).step_by(BATCH)) {
         let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
-        let small = work::each(at_once, batch, |subject| {
-            (!is_large(subject)).then(|| context.card(subject, 1))
-        });
+        let small =
+            each(at_once, batch, |subject| (!is_large(subject)).then(|| context.card(subject, 1)));
         for ((subject, card), nth) in batch.iter().zip(small).zip(first..) {
             let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
             if error.is_some() {
@@ -334,7 +361,7 @@ fn arrays(
 /// Cards that a browser lays out together, once they are to be seen.
 const TOGETHER: usize = 50;
 
-/// What stands around the cards: groups, and in them as many cards as are laid out together.
+/// The markup around the cards: groups, and in them as many cards as are laid out together.
 struct Frame<'a> {
     arrays: &'a [Subject<'a>],
     group: Option<&'a str>,
@@ -348,41 +375,61 @@ impl<'a> Frame<'a> {
     /// Begins what the n-th array is the first of.
     fn before(&mut self, nth: usize, subject: &Subject<'a>, html: &mut Html) {
         let (group, _) = split(subject.member.name);
-        if self.group != Some(group) {
+        let is_new = self.group != Some(group);
+        if is_new {
             html.raw(if self.group.is_some() { "</div></details></section>\n" } else { "" });
-            let of = |subject: &Subject<'_>| tree::compare(split(subject.member.name).0, group);
+            let of = |subject: &Subject<'_>| compare(split(subject.member.name).0, group);
             self.end = self.arrays.partition_point(|subject| of(subject).is_le());
             self.group = Some(group);
-            begin_group(group, self.end.saturating_sub(nth), html);
-            self.begin(nth, html);
+            html!(
+                html,
+                "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
+                 <span>{}</span></summary>\n",
+                Id(group),
+                if group.is_empty() { "/" } else { group },
+                grouped(self.end - nth)
+            );
         } else if self.left == 0 {
             html.raw("</div>");
-            self.begin(nth, html);
         }
-        self.left = self.left.saturating_sub(1);
-    }
-
-    fn begin(&mut self, nth: usize, html: &mut Html) {
-        self.left = self.end.saturating_sub(nth).min(TOGETHER);
-        // Until it is laid out it is as high as that many cards mostly are.
-        html.raw("<div class=\"u\" style=\"--n:").text(self.left).raw("\">\n");
+        if is_new || self.left == 0 {
+            self.left = (self.end - nth).min(TOGETHER);
+            // Until it is laid out it is as high as that many cards mostly are.
+            html!(html, "<div class=\"u\" style=\"--n:{}\">\n", self.left);
+        }
+        self.left -= 1;
     }
 }
 
-fn begin_group(group: &str, arrays: usize, html: &mut Html) {
-    html.raw("<section class=\"group\"><details open><summary><h2 id=\"").id(group).raw("/\">");
-    html.text(escape(if group.is_empty() { "/" } else { group })).raw("</h2> <span>");
-    html.text(grouped(arrays)).raw("</span></summary>\n");
+/// A row of the table of other files.
+fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
+    let mut html = Html::default();
+    html!(html, "<tr><td>{}", file.name);
+    html.raw(match file.kind {
+        MemberKind::File => "",
+        MemberKind::Directory => "/",
+        MemberKind::Link => " <span class=\"w\">link</span>",
+        MemberKind::Special => " <span class=\"w\">special file</span>",
+    });
+    html!(html, "</td><td>{}</td><td>", grouped(file.size));
+    if file.kind == MemberKind::File
+        && let Some(found) = listed_digest(pack, file.name)
+    {
+        digest(found, &mut html);
+    }
+    html.raw("</td></tr>\n");
+    html
 }
 
 fn end(html: &mut Html) {
-    html.raw("</main></div><footer><p>Made by ra-pack ").raw(env!("CARGO_PKG_VERSION"));
+    html!(html, "</main></div><footer><p>Made by ra-pack {}", env!("CARGO_PKG_VERSION"));
     // Without it the same pack gives the same page.
-    let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
-    if let Some(seconds) = made {
-        html.raw(" on ").text(day(seconds));
+    let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
+    if let Some(date) = made.and_then(|seconds| date(float(seconds))) {
+        html!(html, " on {}", date.split('T').next().unwrap_or_default());
     }
-    html.raw(". This page needs no network and asks for none.</p></footer><script>").raw(JS);
+    html.raw(". This page needs no network and asks for none.</p></footer><script>");
+    html.raw(JS);
     html.raw("</script></body></html>\n");
 }
 
@@ -390,4 +437,179 @@ fn flush(html: &mut Html, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(html.as_str().as_bytes())?;
     html.clear();
     Ok(())
+}
+
+/// Groups that a tree shows before those below the first are folded.
+const MANY: usize = 60;
+
+/// One group.
+#[derive(Debug)]
+struct Group<'a> {
+    /// Without slashes around it; empty for the root.
+    path: &'a str,
+    /// Arrays in it itself.
+    own: usize,
+    /// Arrays in it and below.
+    all: usize,
+}
+
+/// By the parts of a path, so that what is below a group follows it.
+fn compare(one: &str, other: &str) -> Ordering {
+    one.split('/').cmp(other.split('/'))
+}
+
+fn depth(path: &str) -> usize {
+    if path.is_empty() { 0 } else { path.split('/').count() }
+}
+
+/// The groups of arrays whose groups are given in order, with those above them.
+fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = vec![Group { path: "", own: 0, all: 0 }];
+    for path in of_arrays {
+        if let Some(last) = groups.last_mut()
+            && last.path == path
+        {
+            last.own += 1;
+            continue;
+        }
+        // Those above it that are not there yet.
+        let last = groups.last().map_or("", |group| group.path);
+        for (at, _) in path.match_indices('/') {
+            let (above, _) = path.split_at(at);
+            if last != above && !last.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+            {
+                groups.push(Group { path: above, own: 0, all: 0 });
+            }
+        }
+        groups.push(Group { path, own: 1, all: 0 });
+    }
+    count(&mut groups);
+    groups
+}
+
+/// Adds what is below each.
+fn count(groups: &mut [Group<'_>]) {
+    let mut below: Vec<usize> = Vec::new();
+    for group in groups.iter_mut().rev() {
+        let depth = depth(group.path);
+        let children: usize = below.get(depth + 1..).unwrap_or_default().iter().sum();
+        group.all = group.own + children;
+        below.resize(depth + 1, 0);
+        if let Some(all) = below.get_mut(depth) {
+            *all += group.all;
+        }
+    }
+}
+
+/// The tree, with links to the groups that hold arrays themselves.
+fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
+    html.raw("<ul>");
+    for (nth, group) in groups.iter().enumerate() {
+        let own = depth(group.path);
+        let next = groups.get(nth + 1).map_or(0, |next| depth(next.path));
+        let has_more = next > own;
+        html.raw("<li>");
+        if has_more {
+            let is_open = own == 0 || groups.len() <= MANY;
+            html.raw(if is_open { "<details open><summary>" } else { "<details><summary>" });
+        }
+        label(group, html);
+        if has_more {
+            html.raw("</summary><ul>");
+            continue;
+        }
+        html.raw("</li>");
+        for _ in next..own {
+            html.raw("</ul></details></li>");
+        }
+    }
+    html.raw("</ul>");
+}
+
+fn label(group: &Group<'_>, html: &mut Html) {
+    let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
+    match group.own {
+        0 => html!(html, "{}", name),
+        _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
+    }
+    html!(html, " <span>{}</span>", grouped(group.all));
+}
+
+/// Does `work` for each of `items` on `jobs` threads.
+fn each<I: Sync, T: Send>(jobs: usize, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    if jobs <= 1 || items.len() <= 1 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    let run = || {
+        while let Some((nth, item)) = {
+            let nth = next.fetch_add(1, atomic::Ordering::Relaxed);
+            items.get(nth).map(|item| (nth, item))
+        } {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs.min(items.len()) {
+            // Where the system has no more threads to give, the others do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(nth, _)| *nth);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(mut paths: Vec<&str>) -> Vec<&str> {
+        paths.sort_by(|one, other| compare(one, other));
+        paths
+    }
+
+    #[test]
+    fn groups_above_are_there_and_count_all_below() {
+        let paths = sorted(vec!["a/b/c", "", "a-b", "a/b/c", "a", "z/y"]);
+        let groups = groups(paths.into_iter());
+        let counts: Vec<_> =
+            groups.iter().map(|group| (group.path, group.own, group.all)).collect();
+        let expected = [
+            ("", 1, 6),
+            ("a", 1, 3),
+            ("a/b", 0, 2),
+            ("a/b/c", 2, 2),
+            ("a-b", 1, 1),
+            ("z", 0, 1),
+            ("z/y", 1, 1),
+        ];
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn the_tree_ends_all_that_it_begins() {
+        for paths in [vec![], vec!["a/b/c/d"], vec!["", "a", "a/b", "c"], vec!["x/y", "x/z/w"]] {
+            let mut html = Html::default();
+            draw_tree(&groups(sorted(paths).into_iter()), &mut html);
+            for (begin, end) in [("<ul>", "</ul>"), ("<li>", "</li>"), ("<details", "</details>")] {
+                let count = |what: &str| html.as_str().matches(what).count();
+                assert_eq!(count(begin), count(end), "{}", html.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_work() {
+        let items: Vec<u32> = (0..1000).collect();
+        for jobs in [1, 2, 7] {
+            assert_eq!(
+                each(jobs, &items, |item| item * 2),
+                (0..1000).map(|n| n * 2).collect::<Vec<_>>()
+            );
+        }
+    }
 }

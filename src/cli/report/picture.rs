@@ -1,14 +1,14 @@
 //! A picture of an array, as small as it can be and still tell what the array looks like.
 
-use png::BitDepth;
 use ra_pack::{
     Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
-use super::super::plot::{ColorMap, MAX_NAMED, data_uri, of_name};
-use super::html::Html;
-use super::numbers::{digits, short, step};
-use super::png::{self as file, Palette};
+use super::super::numbers::{count, digits, float};
+use super::super::plot::{
+    ColorMap, MAX_NAMED, Palette, Rgb, Style, color, data_uri, line_scale, of_name, pieces, png,
+};
+use super::html::{Html, html};
 
 /// How much room there is in the page for each array: less where there are many.
 #[derive(Debug, Clone, Copy)]
@@ -33,19 +33,7 @@ impl Room {
 
 /// The colour of the n-th name of an enum of so many.
 pub(super) fn name_colour(nth: usize, names: usize) -> Option<String> {
-    let [red, green, blue] = of_name(nth);
-    (names <= MAX_NAMED).then(|| format!("#{red:02x}{green:02x}{blue:02x}"))
-}
-
-/// How numbers become colours.
-#[derive(Debug, Clone, Copy)]
-enum Scale {
-    /// From dark to light.
-    Sequential,
-    /// From blue over white, which is zero, to red.
-    Diverging,
-    /// A colour for each name.
-    Named,
+    (names <= MAX_NAMED).then(|| color(of_name(nth)))
 }
 
 /// The slice of an array of more than two dimensions that is shown, and how it is written: the two longest,
@@ -84,13 +72,13 @@ pub(super) fn draw(
     match array.sample(&options) {
         Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line, &mut html),
         Ok(Sample::Line(line)) => scalar(&line, &mut html),
-        Ok(Sample::Grid(grid)) => image(&grid, room, &mut html),
+        Ok(Sample::Grid(grid)) => image(&grid, room, &mut html)?,
         // Text, compounds and the like.
         Ok(_) | Err(Error::Unsupported(_)) => return Ok(None),
         Err(error) => return Err(error),
     }
     if let Some(slice) = slice {
-        html.raw("<p class=\"n\">middle slice [").text(slice).raw("]</p>");
+        html!(html, "<p class=\"n\">middle slice [{}]</p>", slice);
     }
     Ok(Some(html))
 }
@@ -98,203 +86,138 @@ pub(super) fn draw(
 /// One number, large.
 fn scalar(line: &Line, html: &mut Html) {
     let Some(column) = line.columns.first() else { return };
-    let name = line.quantity.names.iter();
-    let name = name.clone().find(|(_, value)| value.to_string() == short(column.first));
-    html.raw("<p class=\"v\">");
-    match name {
-        _ if column.first.is_nan() => html.raw("no value"),
-        Some((name, _)) => html.text(ra_pack::escape(name)),
-        None => html.text(short(column.first)),
-    };
-    html.raw("</p>");
+    let number = digits(column.first, 6);
+    let mut names = line.quantity.names.iter();
+    html!(
+        html,
+        "<p class=\"v\">{}</p>",
+        match names.find(|(_, it)| it.to_string() == number) {
+            _ if column.first.is_nan() => "no value",
+            Some((name, _)) => name,
+            None => &number,
+        }
+    );
 }
 
 fn dimension(axis: &SampledAxis) -> String {
     match &axis.name {
-        Some(name) => format!("{} ({})", ra_pack::escape(name), axis.extent),
+        Some(name) => format!("{name} ({})", axis.extent),
         None => axis.extent.to_string(),
     }
 }
 
-fn what(quantity: &Quantity) -> &'static str {
-    if quantity.is_magnitude { "magnitude" } else { "values" }
-}
-
-/// What an unseeing reader is told.
-fn range_said(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
+/// The range for a reader who does not see the picture.
+fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
+    let noun = if quantity.is_magnitude { "magnitude" } else { "values" };
     match range {
-        Some((low, high)) => format!("{} from {} to {}", what(quantity), short(low), short(high)),
+        Some((low, high)) => format!("{noun} from {} to {}", digits(low, 6), digits(high, 6)),
         None => "no value".to_owned(),
     }
 }
 
-/// A line, without axes: its numbers stand beside it.
+/// A line, without axes: its numbers are next to it.
 fn sparkline(line: &Line, html: &mut Html) {
-    const STEPS: u16 = 100;
-    let range = line.range();
     let last = line.columns.len().saturating_sub(1).max(1);
-    let along = line.axis.as_ref().map(dimension).unwrap_or_default();
-    html.raw("<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 ")
-        .text(last)
-        .raw(" 100\" aria-label=\"Line along ")
-        .text(along)
-        .raw(": ")
-        .text(range_said(range, &line.quantity))
-        .raw("\"><path d=\"");
-    let y =
-        |number: f64| range.map_or(STEPS, |range| STEPS.saturating_sub(step(number, range, STEPS)));
-    // How many there are since the last gap.
-    let mut points = 0_usize;
-    let put = |html: &mut Html, x: usize, y: u16, points: &mut usize| {
-        html.raw(if *points == 0 { "M" } else { " " }).text(x).raw(" ").text(y);
-        *points = points.saturating_add(1);
-        y
-    };
-    let mut end: u16 = 0;
-    for (x, column) in line.columns.iter().enumerate() {
-        if column.low.is_nan() {
-            html.raw(if points == 1 { "h0" } else { "" });
-            points = 0;
-            continue;
+    html!(
+        html,
+        "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
+         aria-label=\"Line along {}: {}\"><path d=\"",
+        last,
+        line.axis.as_ref().map(dimension).unwrap_or_default(),
+        range_text(line.range(), &line.quantity)
+    );
+    for piece in pieces(line, line_scale(line, &Style::default(), 0.0)) {
+        let whole =
+            |(x, y): (f64, f64)| (count(x * float(last) + 0.5), count((1.0 - y) * 100.0 + 0.5));
+        let mut points: Vec<_> = piece.into_iter().map(whole).collect();
+        points.dedup();
+        for (nth, (x, y)) in points.iter().enumerate() {
+            html!(html, "{}{} {}", if nth == 0 { "M" } else { " " }, x, y);
         }
-        let (low, high) = (y(column.low), y(column.high));
-        // To the nearer end first.
-        let (one, other) =
-            if end.abs_diff(low) <= end.abs_diff(high) { (low, high) } else { (high, low) };
-        end = put(html, x, one, &mut points);
-        if one != other {
-            end = put(html, x, other, &mut points);
-        }
+        html.raw(if points.len() == 1 { "h0" } else { "" });
     }
-    html.raw(if points == 1 { "h0" } else { "" }).raw("\"/>");
-    gaps(line, html);
+    html.raw("\"/>");
+    if line.columns.iter().any(|column| column.has_gap) {
+        // Marks at the bottom where values are missing.
+        html.raw("<path class=\"m\" d=\"");
+        let mut first = 0;
+        for columns in line.columns.chunk_by(|one, other| one.has_gap == other.has_gap) {
+            if columns.first().is_some_and(|column| column.has_gap) {
+                html!(html, "M{} 100h{}", first, columns.len() - 1);
+            }
+            first += columns.len();
+        }
+        html.raw("\"><title>no value</title></path>");
+    }
     html.raw("</svg>");
 }
 
-/// Marks at the bottom where values are missing.
-fn gaps(line: &Line, html: &mut Html) {
-    let mut columns = line.columns.iter().enumerate().peekable();
-    if !line.columns.iter().any(|column| column.has_gap) {
-        return;
-    }
-    html.raw("<path class=\"m\" d=\"");
-    while let Some((first, column)) = columns.next() {
-        if !column.has_gap {
-            continue;
-        }
-        let mut last = first;
-        while let Some((x, _)) = columns.next_if(|(_, column)| column.has_gap) {
-            last = x;
-        }
-        html.raw("M").text(first).raw(" 100h").text(last.saturating_sub(first));
-    }
-    html.raw("\"><title>no value</title></path>");
-}
-
 /// The width and height that a picture is shown in, so that neither long nor tall ones are threads.
-fn shown(columns: usize, rows: usize) -> (usize, usize) {
-    const WIDTH: usize = 160;
-    const HEIGHT: usize = 112;
-    const LEAST: usize = 48;
-    let (columns, rows) = (columns.max(1), rows.max(1));
-    if rows.saturating_mul(WIDTH) <= columns.saturating_mul(HEIGHT) {
-        (WIDTH, WIDTH.saturating_mul(rows).checked_div(columns).unwrap_or(0).max(LEAST))
+fn shown(columns: u64, rows: u64) -> (u64, u64) {
+    const WIDTH: u64 = 160;
+    const HEIGHT: u64 = 112;
+    const LEAST: u64 = 48;
+    let (columns, rows) = (columns.clamp(1, 1 << 50), rows.clamp(1, 1 << 50));
+    if rows * WIDTH <= columns * HEIGHT {
+        (WIDTH, (WIDTH * rows / columns).max(LEAST))
     } else {
-        (HEIGHT.saturating_mul(columns).checked_div(rows).unwrap_or(0).max(LEAST), HEIGHT)
+        ((HEIGHT * columns / rows).max(LEAST), HEIGHT)
     }
 }
 
-fn image(grid: &Grid, room: Room, html: &mut Html) {
-    let range = grid.range();
-    let (scale, ends) = scale(grid, range);
-    let palette = palette(scale, room.is_coarse);
-    let colours = u16::try_from(palette.colours.len().saturating_sub(2)).unwrap_or(0);
+fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
+    let palette = Palette::new(grid, &Style::default());
+    let last: u8 = if room.is_coarse { 14 } else { 62 };
+    // The first is the background.
+    let mut colours: Vec<Rgb> = vec![[0; 3]];
+    if palette.has_names() {
+        colours.extend((0..MAX_NAMED).map(of_name));
+    } else {
+        let part = |nth: u8| f64::from(nth) / f64::from(last);
+        colours.extend((0..=last).map(|nth| palette.map.color(part(nth))));
+    }
     let cell = |number: &f64| {
-        if number.is_nan() {
-            return 0;
-        }
-        let colour = match scale {
-            Scale::Named => named(*number, &grid.quantity),
-            _ => Some(step(*number, ends, colours)),
+        let nth = if palette.has_names() {
+            palette.name(*number).map(|name| name % MAX_NAMED)
+        } else {
+            palette.scale.place(*number).map(|part| count(part * f64::from(last) + 0.5))
         };
-        let colour = colour.map(|colour| colour.saturating_add(1));
-        colour.and_then(|colour| u8::try_from(colour).ok()).unwrap_or(0)
+        nth.and_then(|nth| u8::try_from(nth + 1).ok()).unwrap_or(0)
     };
     let cells: Vec<u8> = grid.cells.iter().map(cell).collect();
-    let Some(file) = file::encode(grid.columns.cells, &cells, &palette) else { return };
+    let side = |axis: &SampledAxis| u32::try_from(axis.cells).unwrap_or(0);
+    let file = png(side(&grid.columns), side(&grid.rows), Some(&colours), &cells)?;
     // One cell for each element has their proportions, unless they are those of a thread.
-    let extent = |axis: &SampledAxis| usize::try_from(axis.extent).unwrap_or(usize::MAX);
-    let (width, height) = shown(extent(&grid.columns), extent(&grid.rows));
-    html.raw("<img loading=\"lazy\" width=\"")
-        .text(width)
-        .raw("\" height=\"")
-        .text(height)
-        .raw("\" alt=\"Image, ")
-        .text(dimension(&grid.rows))
-        .raw(" down, ")
-        .text(dimension(&grid.columns))
-        .raw(" across: ")
-        .text(range_said(range, &grid.quantity))
-        .raw("\" src=\"")
-        .text(data_uri(&file))
-        .raw("\">");
-    if range.is_some() && !matches!(scale, Scale::Named) {
-        html.raw(match scale {
-            Scale::Diverging => "<p class=\"d\">",
-            _ => "<p class=\"q\">",
-        });
-        html.text(digits(ends.0, 3)).raw("<i></i>").text(digits(ends.1, 3)).raw("</p>");
+    let (width, height) = shown(grid.columns.extent, grid.rows.extent);
+    let range = grid.range();
+    html!(
+        html,
+        "<img loading=\"lazy\" width=\"{}\" height=\"{}\" \
+         alt=\"Image, {} down, {} across: {}\" src=\"{}\">",
+        width,
+        height,
+        dimension(&grid.rows),
+        dimension(&grid.columns),
+        range_text(range, &grid.quantity),
+        data_uri(&file)
+    );
+    if range.is_some() && !palette.has_names() {
+        let class = if palette.map == ColorMap::RdBu { "d" } else { "q" };
+        let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
+        html!(html, "<p class=\"{}\">{}<i></i>{}</p>", class, low, high);
     }
     if grid.quantity.is_magnitude {
         html.raw("<p class=\"n\">magnitude</p>");
     }
     // The mean of several is less than the greatest of them.
-    if grid.method == GridMethod::Mean && grid.rows.step.max(grid.columns.step) > 1 {
-        html.raw("<p class=\"n\">each cell the mean of ").text(grid.rows.step);
-        html.raw(" × ").text(grid.columns.step).raw("</p>");
+    let (rows, columns) = (grid.rows.step, grid.columns.step);
+    if grid.method == GridMethod::Mean && rows.max(columns) > 1 {
+        html!(html, "<p class=\"n\">each cell the mean of {} × {}</p>", rows, columns);
     }
     if cells.contains(&0) {
         html.raw("<p class=\"n\">hatched: no value</p>");
     }
-}
-
-/// Which number of an enum's name it is.
-fn named(number: f64, quantity: &Quantity) -> Option<u16> {
-    let whole = format!("{number:.0}");
-    let nth = quantity.names.iter().position(|(_, value)| value.to_string() == whole)?;
-    u16::try_from(nth).ok()
-}
-
-/// The scale that suits the numbers, and what its ends stand for.
-fn scale(grid: &Grid, range: Option<(f64, f64)>) -> (Scale, (f64, f64)) {
-    let (low, high) = range.unwrap_or((0.0, 0.0));
-    let names = grid.quantity.names.len();
-    if names > 0 && names <= MAX_NAMED {
-        return (Scale::Named, (low, high));
-    }
-    // On both sides of zero, and on neither by accident.
-    let (less, more) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
-    if low < 0.0 && high > 0.0 && less * 4.0 > more {
-        return (Scale::Diverging, (-more, more));
-    }
-    (Scale::Sequential, (low, high))
-}
-
-fn palette(scale: Scale, is_coarse: bool) -> Palette {
-    let none = [0, 0, 0];
-    let colours = |map: ColorMap| {
-        // An odd number with the first, so that one of them is the middle.
-        let last: u16 = if is_coarse { 14 } else { 62 };
-        let colour = |nth: u16| map.color(f64::from(nth) / f64::from(last));
-        std::iter::once(none).chain((0..=last).map(colour)).collect::<Vec<_>>()
-    };
-    let colours = match scale {
-        Scale::Sequential => colours(ColorMap::Viridis),
-        Scale::Diverging => colours(ColorMap::RdBu),
-        Scale::Named => std::iter::once(none).chain((0..MAX_NAMED).map(of_name)).collect(),
-    };
-    let depth = if colours.len() <= 16 { BitDepth::Four } else { BitDepth::Eight };
-    Palette { colours, depth }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Statistics as text, with a histogram drawn in letters.
 
+use super::super::numbers::{digits, float, stepped};
 use ra_pack::{NameStatistics, NumberStatistics, Statistics};
 
 /// Letters of the longest bar that is worth drawing.
@@ -47,13 +48,14 @@ fn of_numbers(
     if numbers.finite < numbers.count {
         line("values", numbers.finite.to_string());
     }
-    let float =
-        |number: Option<f64>| number.map_or_else(|| "beyond what a float holds".to_owned(), short);
+    let text_of = |number: Option<f64>| {
+        number.map_or_else(|| "beyond what a float holds".to_owned(), |number| digits(number, 7))
+    };
     if let (Some(min), Some(max)) = (numbers.min, numbers.max) {
         line("min", format!("{min}{unit}"));
         line("max", format!("{max}{unit}"));
-        line("mean", float(numbers.mean) + unit);
-        line("std", float(numbers.std) + unit);
+        line("mean", text_of(numbers.mean) + unit);
+        line("std", text_of(numbers.std) + unit);
     }
     if let Some(histogram) = &numbers.histogram {
         let rows: Vec<(String, u64)> = histogram
@@ -124,51 +126,14 @@ fn bar(count: u64, most: u64, room: usize, unicode: bool) -> String {
     bar
 }
 
-/// A float with six digits that count.
-fn short(number: f64) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = libm::log10(number.abs()).floor();
-    if !(-5.0..15.0).contains(&magnitude) {
-        let text = format!("{number:.6e}");
-        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{power}", trimmed(digits));
-    }
-    let behind = (6.0 - magnitude).max(0.0);
-    let behind: usize = format!("{behind:.0}").parse().unwrap_or(0);
-    trimmed(&format!("{number:.behind$}"))
-}
-
-fn trimmed(digits: &str) -> String {
-    match digits.split_once('.') {
-        Some((before, behind)) => {
-            let behind = behind.trim_end_matches('0');
-            if behind.is_empty() { before.to_owned() } else { format!("{before}.{behind}") }
-        }
-        None => digits.to_owned(),
-    }
-}
-
 /// A number with no more digits than tell the bins apart.
 fn rounded(number: f64, edges: &[f64]) -> String {
-    let step = match (edges.first(), edges.last()) {
-        (Some(low), Some(high)) if high > low => {
-            (high / 2.0 - low / 2.0) / f64::from(u32::try_from(edges.len()).unwrap_or(1)) * 2.0
-        }
-        _ => return short(number),
+    let step = match edges {
+        [low, .., high] => (high / 2.0 - low / 2.0) / float(edges.len()) * 2.0,
+        _ => f64::NAN,
     };
-    let power = libm::log10(step).floor();
-    let largest = libm::log10(edges.iter().fold(0.0, |most: f64, edge| most.max(edge.abs())));
-    if !(-6.0..9.0).contains(&power) || largest > 12.0 {
-        return format!("{number:.3e}");
-    }
-    let behind: usize = format!("{:.0}", (1.0 - power).max(0.0)).parse().unwrap_or(0);
-    let whole_steps =
-        edges.windows(2).all(|pair| matches!(pair, [low, high] if (high - low - 1.0).abs() < 1e-9));
-    let behind = if whole_steps { 0 } else { behind };
-    let text = format!("{number:.behind$}");
-    if text.trim_matches(['-', '0', '.']).is_empty() { text.replace('-', "") } else { text }
+    let has_whole_steps = edges.array_windows().all(|[low, high]| (high - low - 1.0).abs() < 1e-9);
+    stepped(number, if has_whole_steps { 1.0 } else { step / 10.0 })
 }
 
 #[cfg(test)]
@@ -185,19 +150,5 @@ mod tests {
             (String::new(), "#####".to_owned())
         );
         assert_eq!(bar(0, 0, 10, true), "");
-    }
-
-    #[test]
-    fn floats_are_short() {
-        for (number, text) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (123_456.789, "123456.8"),
-            (1e300, "1e300"),
-            (-1.234_567_89e-7, "-1.234568e-7"),
-            (8.123_456_78, "8.123457"),
-        ] {
-            assert_eq!(short(number), text);
-        }
     }
 }

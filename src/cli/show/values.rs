@@ -98,7 +98,7 @@ fn extend(text: &mut String, line: &mut String, word: &str, width: usize, indent
 }
 
 /// Each element as text, all of one width where they stand in columns.
-fn words(corners: &Corners, precision: usize) -> Vec<String> {
+pub(in crate::cli) fn words(corners: &Corners, precision: usize) -> Vec<String> {
     let bytes = &corners.bytes;
     let datatype = corners.description.as_ref().map(|description| &description.datatype);
     if let Some(datatype @ (Datatype::Enum { .. } | Datatype::Compound(_))) = datatype

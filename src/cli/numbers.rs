@@ -1,0 +1,145 @@
+//! Numbers: as text for people, and from one type to another.
+
+/// The float nearest to a count.
+#[expect(clippy::cast_precision_loss, reason = "the nearest float is wanted")]
+pub(super) fn float(number: impl TryInto<u64>) -> f64 {
+    number.try_into().unwrap_or(u64::MAX) as f64
+}
+
+/// The whole part of a float; 0 for a negative one and for NaN.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates"
+)]
+pub(super) fn count(number: f64) -> usize {
+    number as usize
+}
+
+/// The greatest whole number that is not greater; 0 for NaN.
+#[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+pub(super) fn floor(number: f64) -> i32 {
+    number.floor() as i32
+}
+
+/// A number with so many significant digits, without zeros at the end, as `%g` of C writes it.
+pub(super) fn digits(number: f64, count: u8) -> String {
+    let places = i32::from(count) - 1;
+    let scientific = format!("{number:.*e}", usize::from(count) - 1);
+    let Some((digits, exponent)) = scientific.split_once('e') else { return number.to_string() };
+    match exponent.parse() {
+        Ok(exponent @ -4..) if exponent <= places => fixed(number, places - exponent),
+        _ => format!("{}e{exponent}", trimmed(digits)),
+    }
+}
+
+/// A number with no more digits than the step between numbers has.
+pub(super) fn stepped(number: f64, step: f64) -> String {
+    let (magnitude, power) = (libm::log10(number.abs()).floor(), libm::log10(step).floor());
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !step.is_finite() {
+        return digits(number, 5);
+    }
+    if (-4.0..7.0).contains(&magnitude) {
+        let places = count(-power);
+        return format!("{number:.places$}");
+    }
+    let text = format!("{number:.*e}", count(magnitude - power).min(17));
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{exponent}", trimmed(digits))
+}
+
+fn fixed(number: f64, places: i32) -> String {
+    trimmed(&format!("{number:.*}", usize::try_from(places).unwrap_or(0))).to_owned()
+}
+
+/// Digits without zeros after the point.
+pub(super) fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// A count with its thousands apart.
+pub(super) fn grouped(count: impl TryInto<u64>) -> String {
+    let mut text = count.try_into().unwrap_or(u64::MAX).to_string();
+    for at in
+        (1..text.len()).rev().filter(|at| (text.len() - at).is_multiple_of(3)).collect::<Vec<_>>()
+    {
+        text.insert(at, ',');
+    }
+    text
+}
+
+/// A number with its noun: `1 array`, `2 arrays`.
+pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
+}
+
+/// A number of bytes for people.
+pub(super) fn human_bytes(bytes: u64) -> String {
+    let mut unit = 0;
+    let mut tenths = u128::from(bytes) * 10;
+    while tenths >= 10_240 {
+        tenths /= 1024;
+        unit += 1;
+    }
+    let unit = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].get(unit).unwrap_or(&"");
+    match tenths {
+        _ if bytes < 1024 => format!("{bytes} B"),
+        ..100 => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+        _ => format!("{} {unit}", tenths / 10),
+    }
+}
+
+/// A part of a whole, never rounded to nothing or to all.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    match u128::from(part) * 1000 / u128::from(whole.max(1)) {
+        0 => "< 0.1 %".to_owned(),
+        1000 => "100 %".to_owned(),
+        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_help() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-12.345_678_9, "-12.3457"),
+            (0.000_123_456_78, "0.000123457"),
+            (123_456.7, "123457"),
+            (1_234_567.0, "1.23457e6"),
+            (1e-300, "1e-300"),
+            (100_000.0, "100000"),
+            (f64::NAN, "NaN"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(digits(number, 6), text);
+        }
+    }
+
+    #[test]
+    fn bytes_are_shown_for_people() {
+        assert_eq!(human_bytes(0), "0 B");
+        assert_eq!(human_bytes(1023), "1023 B");
+        assert_eq!(human_bytes(1024), "1.0 KiB");
+        assert_eq!(human_bytes(1536), "1.5 KiB");
+        assert_eq!(human_bytes(10 * 1024 * 1024), "10 MiB");
+        assert_eq!(human_bytes(4 << 40), "4.0 TiB");
+        assert_eq!(human_bytes(u64::MAX), "15 EiB");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(grouped(999_u64), "999");
+        assert_eq!(grouped(1_234_567_u64), "1,234,567");
+        assert_eq!(counted(1_u64, "array"), "1 array");
+    }
+}
