@@ -384,29 +384,20 @@ mod positional {
 
 /// Whether a file holds these bytes and no others.
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
-    is_file_of(path, |reader| {
-        let mut rest = bytes;
-        loop {
-            let found = reader.fill_buf()?;
-            let Some(after) = rest.strip_prefix(found) else { return Ok(false) };
-            let count = found.len();
-            if count == 0 {
-                return Ok(rest.is_empty());
-            }
-            rest = after;
-            reader.consume(count);
-        }
-    })
-}
-
-/// Whether a file is there and holds what `is_it` sees in it.
-pub(crate) fn is_file_of(
-    path: &Path,
-    is_it: impl FnOnce(&mut dyn io::BufRead) -> io::Result<bool>,
-) -> Result<bool> {
+    use io::BufRead as _;
     const BLOCK: usize = 64 * 1024;
     let mut reader = io::BufReader::with_capacity(BLOCK, File::open(path)?);
-    is_it(&mut reader).map_err(Error::io("read", path))
+    let mut rest = bytes;
+    loop {
+        let found = reader.fill_buf().map_err(Error::io("read", path))?;
+        let Some(after) = rest.strip_prefix(found) else { return Ok(false) };
+        let count = found.len();
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        rest = after;
+        reader.consume(count);
+    }
 }
 
 /// Reads a whole file that may not be longer than `limit` bytes.

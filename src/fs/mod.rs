@@ -18,7 +18,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::{File, Map, Stamp, holds, is_file_of, read_limited, read_once};
+pub(crate) use self::file::{File, Map, Stamp, holds, read_limited, read_once};
 pub(crate) use self::pending::{
     PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
     scratch_file,

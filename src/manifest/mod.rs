@@ -154,6 +154,10 @@ pub(crate) fn each_as_written(
     mut text: impl BufRead,
     mut each: impl FnMut(&MemberPath, &Digest) -> bool,
 ) -> io::Result<bool> {
+    // Names as they are cannot be told from the ends of lines.
+    if names == NameEncoding::Verbatim {
+        return Ok(false);
+    }
     let mut before: Option<MemberPath> = None;
     let (mut line, mut written) = (Vec::new(), Vec::new());
     while text.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line)? > 0 {

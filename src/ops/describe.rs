@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::glance::{Glance, glance};
 use super::lone::look;
+use super::scan::{Look, PackScan};
 use super::survey::{Survey, survey_all};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -43,7 +43,8 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
         return describe_file(target, options);
     }
     let archive = Archive::open_watched(target, &options.progress)?;
-    let Glance { contents, .. } = glance(&archive, parallel::jobs(options.jobs))?;
+    let jobs = parallel::jobs(options.jobs);
+    let PackScan { contents, .. } = PackScan::new(&archive, jobs, Look::Contents)?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))

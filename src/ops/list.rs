@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::glance::{Glance, glance};
 use super::open::Pack;
+use super::scan::{Look, PackScan};
 use super::select::Patterns;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest};
@@ -140,7 +140,8 @@ pub struct ListedArray<'a> {
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = parallel::jobs(options.jobs);
-    let Glance { placement, mut members, contents, mut findings } = glance(&archive, jobs)?;
+    let PackScan { placement, mut members, contents, mut findings, .. } =
+        PackScan::new(&archive, jobs, Look::Contents)?;
     finding::cut(&mut findings);
     let ListOptions { patterns, .. } = options;
     if !patterns.is_empty() || options.arrays {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::inline;
+use super::scan::check_values_below;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
@@ -207,7 +207,7 @@ impl Lone {
 
     /// Elements that the subject repeats and its array does not hold.
     pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
-        let mut findings = inline::below(&self.root, &self.contents)?;
+        let mut findings = check_values_below(&self.root, &self.contents)?;
         let stem = self.subject.without_extension();
         let is_own = |member: &str| {
             self.is_pack_document()

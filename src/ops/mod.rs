@@ -27,25 +27,19 @@ mod corners;
 mod create;
 mod describe;
 mod diff;
-mod expected;
 mod extract;
 mod get;
-mod glance;
 mod info;
-mod inline;
-mod intact;
-mod known;
 mod list;
 mod lone;
 mod make_manifest;
 mod manifest_text;
 mod manifests;
 mod open;
-mod present;
 mod raw_file;
 mod reshape;
-mod root_texts;
 mod sample;
+mod scan;
 mod select;
 mod signatures;
 mod statistics;
@@ -74,7 +68,6 @@ pub use self::info::{
     ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack,
     pack_info,
 };
-pub use self::intact::Intact;
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
@@ -89,4 +82,4 @@ pub use self::statistics::{
 pub use self::update::{Change, UpdateReport, update_descriptions};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use self::values::Number;
-pub use self::verify::{VerifyOptions, VerifyReport, verify};
+pub use self::verify::{Intact, VerifyOptions, VerifyReport, verify};

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::glance::{Glance, glance};
 use super::info::is_array_file;
-use super::inline;
 use super::lone;
+use super::scan::{Look, PackScan, check_values};
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -131,10 +130,11 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
     let jobs = parallel::jobs(options.jobs);
-    let Glance { mut contents, findings, placement, .. } = glance(&archive, jobs)?;
+    let PackScan { mut contents, findings, placement, .. } =
+        PackScan::new(&archive, jobs, Look::Contents)?;
     report.findings = findings;
     report.findings.extend(contents.findings_sparingly());
-    report.findings.extend(inline::in_archive(&archive, &placement, &contents, jobs)?);
+    report.findings.extend(check_values(&archive, &placement, &contents, jobs)?);
     for (path, facts) in contents.unattached() {
         let base = pack::group_of(path);
         contents.document_findings(&base, path.as_str(), facts, &mut report.findings);

@@ -79,11 +79,6 @@ impl Inspector {
         Self { wanted, kept: Vec::new(), probe: None, len: 0, allowance, taken: Some(0) }
     }
 
-    /// Begins a file that is not looked into.
-    pub(crate) fn of_nothing() -> Self {
-        Self { wanted: Wanted::Nothing, ..Self::new("") }
-    }
-
     /// Takes as many bytes of a file as tell something, from its beginning.
     pub(crate) fn read(&mut self, reader: &mut dyn BufRead) -> io::Result<()> {
         while self.wants_more() {

@@ -35,11 +35,6 @@ impl TagRules {
         Self { names, encoding: (!unknown).then_some(encoding) }
     }
 
-    /// Whether a manifest whose lines are as they are written here is read as it stands.
-    pub(in crate::ops) fn are_usual(self) -> bool {
-        self.encoding == Some(TagEncoding::Utf8) && self.names != NameEncoding::Verbatim
-    }
-
     /// The text of a tag file in UTF-8 with plain line ends. The manifests of a plain pack stay as
     /// they are, because their names may hold what a bag would encode.
     ///

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::create::{CreateOptions, create};
-use super::super::glance::{Glance, glance};
 use super::super::lone;
 use super::super::open::{Pack, check_decoded};
+use super::super::scan::{Look, PackScan};
 use super::ConvertOptions;
 use super::data::{RawArrayFile, failed};
 use super::format::{ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source};
@@ -100,7 +100,8 @@ struct PackSource {
 pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let archive = Archive::open_watched(path, &options.progress)?;
     let jobs = parallel::jobs(options.jobs);
-    let Glance { placement, members, contents, mut findings } = glance(&archive, jobs)?;
+    let PackScan { placement, members, contents, mut findings, .. } =
+        PackScan::new(&archive, jobs, Look::Contents)?;
     findings.extend(contents.findings());
     findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
     if let Some(member) = &options.member {

@@ -18,8 +18,9 @@ use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::bag::write as bag;
 use crate::ops::copy::only;
 use crate::ops::describe::describe_missing;
+use crate::ops::manifests;
+use crate::ops::scan::check_values_below;
 use crate::ops::survey::{Kept, SourceEntry, State, Survey};
-use crate::ops::{inline, manifests};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
@@ -126,7 +127,7 @@ impl<'a> Plan<'a> {
             || contents.findings_by(jobs),
         );
         findings.extend(of_contents);
-        findings.extend(inline::below(source, &contents)?);
+        findings.extend(check_values_below(source, &contents)?);
         findings.extend(of_names);
         let completed = contents.complete_document().transpose();
         let completed = completed.unwrap_or_else(|finding| {

@@ -1,25 +1,28 @@
 //! Unpacking: nothing is written outside of the target, through a link, or over another file, and
 //! every file is held against the manifest before it gets its name.
 //!
-//! The archive is looked at twice: first at its structure and its manifest, then at the contents. So
+//! The archive is read in two passes: first its structure and its manifest, then the contents. So
 //! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
 //! its end.
 
-mod plan; // the first look: what is to be written
-mod write; // the second: files
+mod write; // the second pass
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::plan::Plan;
 use self::write::{Extraction, Outcome};
+use super::manifests;
+use super::scan::{ListedDigests, Look, PackScan, ambiguous};
 use super::select::Patterns;
-use crate::archive::{Archive, Container};
-use crate::error::Result;
-use crate::finding::{self, Finding, count_errors};
+use super::verify::is_payload;
+use crate::archive::{Archive, Contents, Member, MemberKind};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, Turn};
+use crate::pack::Layout;
 use crate::parallel;
+use crate::path;
 use crate::progress::Progress;
 
 /// How to unpack.
@@ -80,9 +83,7 @@ impl ExtractReport {
 /// when the system refuses.
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
     let opened = Archive::open_watched(archive, &options.progress)?;
-    let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
-    let whole = if is_stream { opened.bytes_to_read() } else { 0 };
-    options.progress.stage("reading", whole, 0);
+    let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = parallel::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     let mut report = ExtractReport {
@@ -106,8 +107,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let extraction = Extraction::new(target, options, &plan)?;
     extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
-    let bytes = if is_stream { whole } else { packed.fold(0, u64::saturating_add) };
-    options.progress.stage("unpacking", bytes, wide(plan.files.len()));
+    let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
+    options.progress.stage("unpacking", bytes, plan.files.len() as u64);
     let outcomes = extraction.write_all(&contents, jobs)?;
     report.findings.append(&mut extraction.missing());
     for outcome in outcomes {
@@ -127,6 +128,104 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     Ok(report)
 }
 
-fn wide(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
+/// The files to write and the digests that they must have.
+pub(super) struct Plan {
+    /// Every member of the archive.
+    pub(super) members: Vec<Member>,
+    /// The numbers of the files to write.
+    pub(super) files: Vec<usize>,
+    /// The numbers of the directories to make.
+    pub(super) directories: Vec<usize>,
+    /// The digests that the manifest lists, if there is one.
+    pub(super) listed: Option<ListedDigests>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Plan {
+    /// Scans the archive, and keeps of it only its contents for the second pass.
+    fn new(archive: Archive, jobs: usize, options: &ExtractOptions) -> Result<(Self, Contents)> {
+        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
+        let archive_path = archive.path().to_owned();
+        // The directory of a large archive makes room for its manifest.
+        let contents = archive.into_contents();
+        if let Some(name) =
+            options.patterns.missing(scan.members.iter().map(|member| &*member.name))
+        {
+            return Err(Error::NoSuchMember {
+                archive: archive_path,
+                member: name.to_owned(),
+                suggestion: None,
+            });
+        }
+        let listed = scan.listed()?;
+        let PackScan { placement, members, files: mut readable, mut findings, .. } = scan;
+        if listed.is_none() {
+            findings.push(
+                Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
+                    .warning(),
+            );
+        }
+        let ambiguous = ambiguous(&findings);
+        let is_wanted = |member: &Member| {
+            (options.patterns.is_empty() || options.patterns.matches(&member.name))
+                && !ambiguous.contains(&*member.name)
+        };
+        let is_named = |member: &Member| path::is_sound(&member.name);
+        let of_kind = |number: &usize, kind: MemberKind| {
+            members.get(*number).is_some_and(|member| member.kind == kind && is_wanted(member))
+        };
+        // A declared size is kept to while the content is read.
+        let sizes = members.iter().filter(|member| member.kind == MemberKind::File);
+        let sizes =
+            sizes.filter(|member| is_wanted(member) && is_named(member)).map(|member| member.size);
+        if let Some(limit) = options.max_size {
+            let bytes = sizes.fold(0_u64, u64::saturating_add);
+            if bytes > limit {
+                return Err(Error::Unsupported(format!(
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size \
+                     allows"
+                )));
+            }
+        }
+        readable.retain(|number| of_kind(number, MemberKind::File));
+        if let Some(listed) = &listed {
+            findings.extend(readable.iter().filter_map(|number| {
+                let name = &*members.get(*number)?.name;
+                let must_be_listed = match placement.relative(name) {
+                    Some(name) => is_payload(&placement, name),
+                    None => placement.layout == Layout::Plain,
+                };
+                (must_be_listed && listed.digests.get(*number).is_none())
+                    .then(|| manifests::unlisted(name, &listed.name))
+            }));
+        }
+        let directories = 0..members.len();
+        let directories = directories.filter(|number| {
+            of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
+        });
+        let directories = directories.collect();
+        Ok((Self { files: readable, directories, members, listed, findings }, contents))
+    }
+
+    /// The members of these numbers.
+    pub(super) fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
+        numbers.iter().filter_map(|number| self.members.get(*number))
+    }
+
+    /// Whether there is nothing to write.
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+
+    /// Refuses before anything is written.
+    fn refuse_existing(&self, target: &Path) -> Result<()> {
+        if fs::is_empty_directory(target)? {
+            return Ok(());
+        }
+        let paths = self.members(&self.files).map(|member| target.join(&*member.name));
+        match paths.filter(|path| fs::exists(path)).min() {
+            Some(path) => Err(Error::AlreadyExists { path }),
+            None => Ok(()),
+        }
+    }
 }

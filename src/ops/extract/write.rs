@@ -4,8 +4,7 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::ExtractOptions;
-use super::plan::Plan;
+use super::{ExtractOptions, Plan};
 use crate::archive::{Contents, OpenContents, Revisit, Shown};
 use crate::digest::{
     Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
@@ -15,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
 use crate::ops::copy::{Copying, Fault, Sink, copy, copy_hashed, only};
-use crate::ops::known::Known;
 use crate::ops::manifests;
+use crate::ops::scan::ListedDigests;
 
 /// What became of one member.
 pub(super) enum Outcome {
@@ -69,8 +68,8 @@ impl<'a> Extraction<'a> {
 
     /// What is listed and not there, where everything was unpacked.
     pub(super) fn missing(&self) -> Vec<Finding> {
-        let known = self.plan.known.as_ref().filter(|_| self.options.patterns.is_empty());
-        known.map_or_else(Vec::new, |known| known.missing().collect())
+        let listed = self.plan.listed.as_ref().filter(|_| self.options.patterns.is_empty());
+        listed.map_or_else(Vec::new, |listed| listed.missing().collect())
     }
 
     /// What an interrupted run left in the directories that were written to.
@@ -118,8 +117,8 @@ impl<'a> Extraction<'a> {
         let number = self.plan.files.get(position).copied();
         let member = number.and_then(|number| self.plan.members.get(number));
         let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
-        let known = self.plan.known.as_ref();
-        let expected = known.and_then(|known| Some((known, known.digest(number)?)));
+        let listed = self.plan.listed.as_ref();
+        let expected = listed.and_then(|listed| Some((listed, listed.digests.get(number)?)));
         let pending = writer.begin(&member.name, self.options.force)?;
         Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
     }
@@ -148,7 +147,8 @@ impl<'e> Revisit for &'e Extraction<'_> {
     }
 
     fn at_once(&self) -> &'static [usize] {
-        self.plan.known.as_ref().map_or(&[], |known| at_once(&[known.algorithm()]))
+        let listed = self.plan.listed.as_ref();
+        listed.map_or(&[], |listed| at_once(&[listed.digests.algorithm()]))
     }
 
     fn several(
@@ -213,8 +213,8 @@ impl<'e> SideBySide for Several<'_, 'e, '_> {
 struct NewFile<'a> {
     extraction: &'a Extraction<'a>,
     name: &'a str,
-    /// Its digest, and what tells it, where anything does.
-    expected: Option<(&'a Known, Digest)>,
+    /// The listed digest and the manifest that lists it.
+    expected: Option<(&'a ListedDigests, Digest)>,
     pending: PendingFile,
     at: u64,
 }
@@ -239,9 +239,9 @@ impl NewFile<'_> {
     /// Gives it its name when it is what it should be.
     fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Outcome> {
         let fault = match digest {
-            Ok(digest) => self.expected.zip(digest).and_then(|((known, expected), digest)| {
+            Ok(digest) => self.expected.zip(digest).and_then(|((listed, expected), digest)| {
                 let differs = digest != expected;
-                differs.then(|| known.mismatch(self.name, &expected, &digest))
+                differs.then(|| manifests::mismatch(self.name, &listed.name, &expected, &digest))
             }),
             Err(Fault::Sink(error)) => return Err(error),
             Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),

@@ -21,7 +21,7 @@ use super::info::is_array_file;
 use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests;
-use crate::archive::{Archive, Container, Member, MemberKind, MemberReader, Method};
+use crate::archive::{Archive, Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -470,11 +470,6 @@ impl Pack {
         }
         let found = PackManifest::find(self)?;
         Ok(self.manifest.get_or_init(|| found).as_ref())
-    }
-
-    /// What reads a file beside the payload, if there is one.
-    pub(super) fn text_of_tag(&self, name: &str) -> Result<Option<MemberReader>> {
-        self.find_tag(name)?.map(|member| self.archive.read(&member)).transpose()
     }
 
     fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {

@@ -1,39 +1,152 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
-mod document;
-mod exact;
-mod outside;
 mod proof;
-mod report;
 mod visit;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
-use std::path::Path;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub(super) use self::proof::is_payload;
-pub use self::report::{VerifyOptions, VerifyReport};
+use serde::Serialize;
 
-use self::document::Document;
-use self::exact::Found;
-use self::outside::Outside;
+pub(super) use self::proof::is_payload;
+
 use self::proof::Proof;
-use self::visit::{Known, LargeFiles, Left, Outcome, Visitor};
-use super::bag::Bag;
-use super::glance::placed;
-use super::inline;
-use super::intact::Intact;
-use super::manifests;
-use super::present::Present;
+use self::visit::{LargeFiles, Visited, Visitor};
+use super::bag::BagReport;
+use super::scan::{check_values, placed};
 use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Severity};
-use crate::fs;
+use crate::finding::{self, Finding, Severity, count_errors};
 use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::parallel;
+use crate::progress::Progress;
+
+/// How to verify.
+#[derive(Debug, Clone, Default)]
+pub struct VerifyOptions {
+    /// Read headers and descriptions only: digests are not checked, and nothing is proved about the data.
+    pub fast: bool,
+    /// Say nothing of what files say of themselves, which is headers and descriptions: only the container,
+    /// names and digests are held against manifests.
+    pub only_manifests: bool,
+    /// Count warnings and extension words as errors.
+    pub strict: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// A manifest that lies elsewhere than beside the archive.
+    pub manifest: Option<PathBuf>,
+    /// Who is told how far it is.
+    pub progress: Progress,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct VerifyReport {
+    /// The archive or directory.
+    pub target: PathBuf,
+    /// What it is; nothing when that could not be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
+    /// How the pack is laid out.
+    pub layout: Layout,
+    /// What it is as a bag, when it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bag: Option<BagReport>,
+    /// The metadata file of an RO-Crate, when there is one at the root of the pack or its payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ro_crate: Option<String>,
+    /// Whether every byte of every file was hashed and held against a manifest.
+    pub contents_read: bool,
+    /// Files.
+    pub members: u64,
+    /// Arrays among them.
+    pub arrays: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Manifests that the files were held against.
+    pub manifests: Vec<String>,
+    /// Signatures of the manifests, beside the archive or in it. They are not checked: keys are the
+    /// business of the program that made them.
+    pub signatures: Vec<String>,
+    /// What is still whole; nothing when contents were not read or no manifest vouches for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intact: Option<Intact>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// What is wrong; in the order of members.
+    pub findings: Vec<Finding>,
+}
+
+impl VerifyReport {
+    fn new(target: &Path) -> Self {
+        Self {
+            target: target.to_owned(),
+            container: None,
+            layout: Layout::Plain,
+            bag: None,
+            ro_crate: None,
+            contents_read: false,
+            members: 0,
+            arrays: 0,
+            bytes: 0,
+            manifests: Vec::new(),
+            signatures: Vec::new(),
+            intact: None,
+            seconds: 0.0,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Whether nothing is wrong; warnings do not count.
+    pub fn is_sound(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+}
+
+/// Files that agree with a manifest and that no error names. Whatever else is wrong with the pack, they
+/// can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Intact {
+    /// Files, descriptions and manifests among them.
+    pub members: u64,
+    /// Arrays among them whose header and description are sound too.
+    pub arrays: u64,
+    /// Bytes of these files.
+    pub bytes: u64,
+}
+
+impl Intact {
+    /// Counts the `files`, given by the names that findings call them, that no error is about; they are
+    /// `all` where there is none. Their contents must have been read, and held against manifests that
+    /// have to list them all.
+    fn count<'a>(
+        all: Self,
+        files: impl Iterator<Item = (&'a str, u64)>,
+        contents: &Contents,
+        findings: &[Finding],
+    ) -> Self {
+        let errors = || findings.iter().filter(|finding| finding.is_error());
+        if errors().next().is_none() {
+            return all;
+        }
+        let files_at_fault: HashSet<&str> =
+            errors().filter_map(|finding| finding.member.as_deref()).collect();
+        let arrays_at_fault: HashSet<&str> =
+            errors().filter_map(|finding| finding.array.as_deref()).collect();
+        let mut intact = Self::default();
+        for (name, size) in files.filter(|(name, _)| !files_at_fault.contains(name)) {
+            let whole =
+                pack::is_array(name) && contents.is_array(name) && !arrays_at_fault.contains(name);
+            intact.members = intact.members.saturating_add(1);
+            intact.arrays = intact.arrays.saturating_add(u64::from(whole));
+            intact.bytes = intact.bytes.saturating_add(size);
+        }
+        intact
+    }
+}
 
 /// Verifies one archive or directory.
 ///
@@ -78,9 +191,6 @@ struct Verification<'a> {
     jobs: usize,
 }
 
-/// The members of the archive, and what was found out about those that are files.
-type Members = [Known];
-
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
         let jobs = parallel::jobs(options.jobs);
@@ -98,7 +208,7 @@ impl<'a> Verification<'a> {
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
-            &Known::new,
+            &Visited::new,
         )?;
         if let Some(contents) = in_file {
             self.read_large(&contents, &visitor, &mut scan.members)?;
@@ -107,59 +217,52 @@ impl<'a> Verification<'a> {
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
         let mut rare =
-            scan.members.iter_mut().filter_map(|(known, _)| known.visited.as_mut()?.rare.as_mut());
+            scan.members.iter_mut().filter_map(|(member, _)| member.read.as_mut()?.rare.as_mut());
         if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
             return Err(*refused);
         }
         if let Some(longest) = visitor.exceeded() {
-            // Which of them came first is chance.
-            for (known, _) in &mut scan.members {
-                let visited = known.visited.as_mut();
-                if let Some(rare) = visited.and_then(|visited| visited.rare.as_mut()) {
-                    rare.forget_text(&known.name, longest);
+            // Which of the texts came first is chance.
+            for (member, _) in &mut scan.members {
+                if let Some(rare) = member.read.as_mut().and_then(|read| read.rare.as_mut()) {
+                    rare.forget_text(&member.name, longest);
                 }
             }
         }
-        let placement = Placement::detect(&scan.members.iter().map(|(known, _)| &*known.name));
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         report.layout = placement.layout;
-        let mut documents: Vec<Member> = Vec::new();
-        let said = scan.members.iter_mut().filter_map(|(known, content)| {
-            let rare = known.visited.as_ref().and_then(|visited| visited.rare.as_ref());
-            documents.extend(rare.and_then(|rare| rare.left_as(Left::Document)).cloned());
-            match std::mem::replace(content, Content::Other) {
-                Content::Other => None,
-                content => {
-                    // Of several of one name, the last counts.
-                    documents.retain(|member| member.name != known.name);
-                    Some((placed(&placement, &known.name)?, content))
-                }
-            }
+        let said = scan.members.iter_mut().filter_map(|(member, content)| {
+            let content = std::mem::replace(content, Content::Other);
+            Some((placed(&placement, &member.name)?, content))
         });
         let mut contents = Contents::collect(said);
-        let mut members: Vec<Known> = scan.members.into_iter().map(|(known, _)| known).collect();
-        // They took the room of what their files say, too.
+        let mut members: Vec<Visited> =
+            scan.members.into_iter().map(|(member, _)| member).collect();
+        // The vector had room for contents, too.
         members.shrink_to_fit();
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         // What files say of themselves is judged beside what manifests say of them.
         let (proved, said) = parallel::join(
             self.jobs,
-            || self.prove(members, &names, &placement, report),
             || {
-                self.read_documents(&placement, &documents, &mut contents)?;
+                let (archive, options) = (self.archive, self.options);
+                Proof::new(archive, options, self.jobs, &placement, members, &names).run(report)
+            },
+            || {
                 contents.forget_repetition(self.jobs);
                 let mut findings = contents.findings_by(self.jobs);
                 findings.extend(contents.document_of_all(&findings));
                 if !self.options.fast {
                     let (archive, jobs) = (self.archive, self.jobs);
-                    findings.extend(inline::in_archive(archive, &placement, &contents, jobs)?);
+                    findings.extend(check_values(archive, &placement, &contents, jobs)?);
                 }
                 Ok::<_, Error>((contents, findings))
             },
         );
         proved?;
         let (contents, mut of_contents) = said?;
-        report.arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
+        report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
             report.findings.append(&mut of_contents);
         }
@@ -184,141 +287,33 @@ impl<'a> Verification<'a> {
         &self,
         contents: &archive::Contents,
         visitor: &Visitor,
-        scanned: &mut [(Known, Content)],
+        scanned: &mut [(Visited, Content)],
     ) -> Result<()> {
         /// So many at a time, since what it takes to reach them is more than what is kept of each.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
             let (members, large): (Vec<Member>, Vec<_>) = scanned
                 .iter_mut()
-                .filter_map(|(known, content)| {
-                    let visited = known.visited.as_mut()?;
-                    let member = visited.rare.as_ref()?.left_as(Left::Large)?.clone();
-                    Some((member, (visited, content)))
+                .filter_map(|(member, content)| {
+                    let read = member.read.as_mut()?;
+                    Some((read.rare.as_mut()?.large.take()?, (read, content)))
                 })
                 .unzip();
             let wanted: Vec<usize> = (0..members.len()).collect();
             let progress = &self.options.progress;
             let visit = LargeFiles { visitor, members: &members, progress };
-            let read = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
-            for ((member, (visited, content)), read) in members.into_iter().zip(large).zip(read) {
-                (*visited, *content) = Outcome::new(member, read);
+            let found = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
+            for ((read, content), found) in large.into_iter().zip(found) {
+                (*read, *content) = found;
             }
         }
         Ok(())
-    }
-
-    /// Checks everything but what files say of themselves: their names, and that they are what the
-    /// manifests list.
-    fn prove(
-        &self,
-        members: &Members,
-        names: &NameTable,
-        placement: &Placement,
-        report: &mut VerifyReport,
-    ) -> Result<()> {
-        let findings = &mut report.findings;
-        archive::check_names(names, self.archive.container(), findings);
-        let mut texts: BTreeMap<&str, &[u8]> = BTreeMap::new();
-        let mut left = Vec::new();
-        for member in members {
-            if member.kind == MemberKind::File {
-                report.members = report.members.saturating_add(1);
-                report.bytes = report.bytes.saturating_add(member.size);
-            }
-            let Some(visited) = &member.visited else { continue };
-            let name = placement.relative(&member.name);
-            if let Some(rare) = &visited.rare {
-                findings.extend(rare.fault.as_deref().cloned());
-                if let (Some(name), Some(text)) = (name, &rare.text) {
-                    texts.insert(name, text);
-                } else if let (Some(name), Some(member)) = (name, rare.left_as(Left::Text)) {
-                    left.push((name, member));
-                }
-            }
-            // What lies beside a bag is for its rules to say.
-            if name.is_none() && placement.layout == Layout::Plain {
-                findings.push(
-                    Finding::new(
-                        Code::UnlistedMember,
-                        "the file lies outside of the pack's directory",
-                    )
-                    .in_member(&*member.name),
-                );
-            }
-        }
-        finding::rename(findings, |name| placement.shown(name));
-        report.ro_crate = ro_crate(placement, names);
-        let given = self.options.manifest.as_deref();
-        let piped =
-            given.map(|path| fs::read_once(path, manifests::MAX_MANIFEST)).transpose()?.flatten();
-        let piped = piped.as_deref();
-        let outside = Outside { archive: self.archive, options: self.options, piped };
-        let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = outside.signatures(&of_pack, findings);
-        outside.check_archive_digest(findings)?;
-        let found = Found { outside, members, names, placement, texts: &texts, left: &left };
-        let exact = found.is_listed_exactly()?;
-        if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
-            report.manifests.push(name.clone());
-            report.contents_read = true;
-            return Ok(());
-        }
-        let read = left.iter().filter(|(name, _)| exact.as_deref() != Some(name));
-        let read = read.map(|(name, member)| Ok((*name, self.reread(member)?)));
-        let read = read.collect::<Result<Vec<_>>>()?;
-        texts.extend(read.iter().map(|(name, text)| (*name, text.as_slice())));
-        let mut present = Present::new(names.iter().filter_map(|named| {
-            let visited = members.get(named.member)?.visited.as_ref()?;
-            Some((placement.relative(named.name)?, visited.digests.as_ref()))
-        }));
-        let before = findings.len();
-        let bag = (placement.layout == Layout::BagIt).then(|| {
-            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
-            Bag::new(placement, self.archive.container(), members, &texts, findings)
-        });
-        let (jobs, exact) = (self.jobs, exact.as_deref());
-        let proof = Proof { outside, jobs, placement, bag: bag.as_ref(), texts: &texts, exact };
-        proof.check(&mut present, report)?;
-        report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
-        let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
-        finding::rename(of_manifests, |name| placement.shown_relative(name));
-        Ok(())
-    }
-
-    /// Reads what may be the document of the pack and was left in the archive.
-    fn read_documents(
-        &self,
-        placement: &Placement,
-        documents: &[Member],
-        contents: &mut Contents,
-    ) -> Result<()> {
-        let document =
-            |member| Document { archive: self.archive, placement, member, jobs: self.jobs };
-        // That of the pack is held against all others.
-        let (of_pack, others): (Vec<_>, Vec<_>) =
-            documents.iter().map(document).partition(Document::is_of_pack);
-        others.iter().chain(of_pack.last()).try_for_each(|document| document.add_to(contents))
-    }
-
-    /// Reads a text that was left in the archive.
-    fn reread(&self, member: &Member) -> Result<Vec<u8>> {
-        let mut text = Vec::new();
-        let mut reader = self.archive.read(member)?.take(manifests::longest(self.archive)?);
-        match reader.read_to_end(&mut text) {
-            Ok(_) => {}
-            // Damage is known from the first reading; what stands before it can be read.
-            Err(error) => drop(manifests::unreadable(&member.name, error)?),
-        }
-        Ok(text)
     }
 
     /// The algorithms of the manifests, where names are known before contents are read.
     fn algorithms(&self) -> Vec<Algorithm> {
         let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
-        if self.archive.container() != Container::TarGz
-            && self.archive.container() != Container::TarZst
-        {
+        if !self.archive.is_stream() {
             let known = self.archive.each_first_name(&mut |name| {
                 // At the top, or in the one directory that may hold everything.
                 let last = name.split_once('/').map_or(name, |(_, last)| last);
@@ -340,15 +335,4 @@ fn name_arrays(findings: &mut [Finding], contents: &Contents) {
         let array = finding.member.as_deref().and_then(|member| contents.array_of(member));
         finding.array = array.map(str::to_owned);
     }
-}
-
-/// The metadata file of an RO-Crate, at the root of the pack or of a bag's payload.
-fn ro_crate(placement: &Placement, names: &NameTable) -> Option<String> {
-    const METADATA: &str = "ro-crate-metadata.json";
-    let is_it = |name: &&str| {
-        name.ends_with(METADATA)
-            && (placement.relative(name) == Some(METADATA)
-                || placement.payload(name) == Some(METADATA))
-    };
-    names.names().find(is_it).map(str::to_owned)
 }

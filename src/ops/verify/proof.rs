@@ -1,42 +1,267 @@
-//! What the manifests of a pack prove: in it and outside, of the files and of the archive itself.
+//! The manifests of a pack, in it and outside, checked against its files; and the signatures and the digest of the
+//! archive itself.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::super::bag::{Bag, Listed, TagRules};
 use super::super::manifest_text::ManifestText;
-use super::super::manifests::{self, MAX_MANIFEST, NamedManifest};
-use super::super::present::Present;
-use super::VerifyReport;
-use super::outside::Outside;
-use crate::archive::Container;
+use super::super::manifests::{self, MAX_MANIFEST, NamedManifest, PresentFiles, beside};
+use super::super::signatures;
+use super::visit::Visited;
+use super::{VerifyOptions, VerifyReport};
+use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, Place};
-use crate::fs;
-use crate::manifest::NameEncoding;
-use crate::pack::{self, Layout, Placement};
+use crate::finding::{self, Code, Finding, Place};
+use crate::fs::{self, File};
+use crate::manifest::{Manifest, NameEncoding, each_as_written};
+use crate::pack::bag::{DECLARATION, FETCH};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement,
+};
 use crate::path::{escape, escape_path};
 
-/// A pack that is held against its manifests.
+/// A pack that is checked against its manifests.
 pub(super) struct Proof<'a> {
-    pub(super) outside: Outside<'a>,
+    pub(super) archive: &'a Archive,
+    pub(super) options: &'a VerifyOptions,
     pub(super) jobs: usize,
     pub(super) placement: &'a Placement,
-    pub(super) bag: Option<&'a Bag<'a>>,
+    pub(super) members: &'a [Visited],
+    pub(super) names: &'a NameTable,
     /// The texts of manifests and tag files by their names in the pack.
-    pub(super) texts: &'a BTreeMap<&'a str, &'a [u8]>,
-    /// The only manifest of the payload, by SHA-256, when it is known already to say exactly what was found.
-    pub(super) exact: Option<&'a str>,
+    texts: BTreeMap<&'a str, &'a [u8]>,
+    /// The manifest that the caller named, when it came through a pipe.
+    piped: Option<Vec<u8>>,
 }
 
-impl Proof<'_> {
-    /// Holds the files against every manifest.
-    pub(super) fn check(&self, present: &mut Present<'_>, report: &mut VerifyReport) -> Result<()> {
-        let Self { placement, bag, texts, .. } = *self;
+impl<'a> Proof<'a> {
+    pub(super) fn new(
+        archive: &'a Archive,
+        options: &'a VerifyOptions,
+        jobs: usize,
+        placement: &'a Placement,
+        members: &'a [Visited],
+        names: &'a NameTable,
+    ) -> Self {
+        let (texts, piped) = (BTreeMap::new(), None);
+        Self { archive, options, jobs, placement, members, names, texts, piped }
+    }
+
+    /// Checks the names of the files, and that the files are what the manifests list.
+    pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
+        let Self { archive, options, placement, members, names, .. } = self;
+        let findings = &mut report.findings;
+        check_names(names, archive.container(), findings);
+        for member in members {
+            if member.kind == MemberKind::File {
+                report.members = report.members.saturating_add(1);
+                report.bytes = report.bytes.saturating_add(member.size);
+            }
+            let Some(read) = &member.read else { continue };
+            let name = placement.relative(&member.name);
+            if let Some(rare) = &read.rare {
+                findings.extend(rare.fault.as_deref().cloned());
+                self.texts.extend(name.zip(rare.text.as_deref()));
+            }
+            // Files beside a bag are subject to the rules of bags.
+            if name.is_none() && placement.layout == Layout::Plain {
+                findings.push(
+                    Finding::new(
+                        Code::UnlistedMember,
+                        "the file lies outside of the pack's directory",
+                    )
+                    .in_member(&*member.name),
+                );
+            }
+        }
+        finding::rename(findings, |name| placement.shown(name));
+        report.ro_crate = self.ro_crate();
+        if let Some(path) = &options.manifest {
+            self.piped = fs::read_once(path, MAX_MANIFEST)?;
+        }
+        let of_pack = names.names().filter_map(|name| placement.relative(name));
+        report.signatures = self.signatures(&of_pack, findings);
+        self.check_archive_digest(findings)?;
+        let exact = self.exact_manifest()?;
+        if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
+            report.manifests.push(name.clone());
+            report.contents_read = true;
+            return Ok(());
+        }
+        let before = findings.len();
+        let bag = (placement.layout == Layout::BagIt).then(|| {
+            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
+            Bag::new(placement, archive.container(), members, &self.texts, findings)
+        });
+        self.check(bag.as_ref(), exact.as_deref(), report)?;
+        report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
+        let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
+        finding::rename(of_manifests, |name| placement.shown_relative(name));
+        Ok(())
+    }
+
+    /// The metadata file of an RO-Crate, at the root of the pack or of a bag's payload.
+    fn ro_crate(&self) -> Option<String> {
+        const METADATA: &str = "ro-crate-metadata.json";
+        let Self { placement, names, .. } = self;
+        let is_it = |name: &&str| {
+            name.ends_with(METADATA)
+                && (placement.relative(name) == Some(METADATA)
+                    || placement.payload(name) == Some(METADATA))
+        };
+        names.names().find(is_it).map(str::to_owned)
+    }
+
+    /// The name of the manifest of the payload, when it is the only one and its text is to the byte the one that
+    /// `create` writes of the files that were found. No line of it is at fault then, and none of the rules of a bag
+    /// about lines is broken; millions of entries need not be made.
+    fn exact_manifest(&self) -> Result<Option<String>> {
+        let Self { placement, texts, .. } = self;
+        let is_bag = placement.layout == Layout::BagIt;
+        let name = pack::manifest_name(Algorithm::Sha256);
+        let mut manifests = texts.keys().filter(|name| pack::manifest_algorithm(name).is_some());
+        let (true, None) = (manifests.next() == Some(&&*name), manifests.next()) else {
+            return Ok(None);
+        };
+        let text = texts.get(&*name).copied().unwrap_or_default();
+        let names = || self.names.names();
+        // The declaration of a bag says how its manifest is to be read.
+        let is_usual = !is_bag
+            || texts.get(BAG_DECLARATION).copied() == Some(DECLARATION.as_bytes())
+                && !texts.contains_key(FETCH)
+                && names().zip(names().skip(1)).all(|(one, other)| one != other);
+        let is_payload = |name: &str| {
+            let name = placement.relative(name);
+            name.is_some_and(|name| is_payload(placement, name))
+        };
+        if self.options.fast || !is_usual || !names().any(is_payload) {
+            return Ok(None);
+        }
+        let encoding = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
+        let files = self.names.iter().filter(|named| is_payload(named.name));
+        let mut files = files.filter_map(|named| {
+            let name = placement.relative(named.name)?;
+            match &self.members.get(named.member)?.read {
+                Some(read) => {
+                    Some((name, read.digests.as_ref().and_then(|all| all.by(Algorithm::Sha256))))
+                }
+                // A bag counts files that nobody can read.
+                None => (is_bag && named.kind == MemberKind::File).then_some((name, None)),
+            }
+        });
+        let is_listed = each_as_written(Algorithm::Sha256, encoding, text, |path, digest| {
+            files.next() == Some((path.as_str(), Some(*digest)))
+        });
+        let is_exact = is_listed.unwrap_or(false)
+            && files.next().is_none()
+            && match self.outside_manifest() {
+                Some((path, algorithm)) => {
+                    algorithm == Algorithm::Sha256 && self.is_outside_text(&path, text)?
+                }
+                None => true,
+            };
+        Ok(is_exact.then_some(name))
+    }
+
+    /// The manifest outside, if there is one: at the given path, or beside the archive.
+    fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
+        let path = self.manifest_path();
+        if self.options.manifest.is_none() && !fs::exists(&path) {
+            return None;
+        }
+        let algorithm = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+            .and_then(pack::manifest_algorithm)
+            .unwrap_or(Algorithm::Sha256);
+        Some((path, algorithm))
+    }
+
+    /// Whether the manifest outside, which is at `path`, has this text.
+    fn is_outside_text(&self, path: &Path, text: &[u8]) -> Result<bool> {
+        match &self.piped {
+            Some(piped) => Ok(piped == text),
+            None => fs::holds(path, text),
+        }
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
+        self.options.manifest.clone().unwrap_or_else(beside)
+    }
+
+    /// The signatures in the pack, of whose files these are the names, and outside. One of a file that is not there
+    /// is a finding instead: it signs nothing.
+    fn signatures<'n>(
+        &self,
+        names: &(impl Iterator<Item = &'n str> + Clone),
+        findings: &mut Vec<Finding>,
+    ) -> Vec<String> {
+        let manifest = self.manifest_path();
+        let is_there = fs::exists(&manifest);
+        let outside = signatures::of(&manifest).into_iter();
+        let outside = outside.map(|path| (path.to_string_lossy().into_owned(), is_there));
+        let inside = names.clone().filter_map(|name| {
+            let signed = pack::signed_by(name)?;
+            Some((name.to_owned(), names.clone().any(|name| name == signed)))
+        });
+        let (of_files, of_nothing): (Vec<_>, Vec<_>) =
+            inside.chain(outside).partition(|(_, is_there)| *is_there);
+        findings.extend(of_nothing.into_iter().map(|(name, _)| {
+            Finding::new(Code::OddContainer, "the signature is of a manifest that is not there")
+                .in_member(name)
+                .hint("take the manifest from another copy, or delete the signature")
+        }));
+        of_files.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Checks the whole archive against its digest, if there is one.
+    fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        if self.archive.container() == Container::Directory || self.options.fast {
+            return Ok(());
+        }
+        let path = beside(self.archive.path(), ARCHIVE_DIGEST_SUFFIX);
+        let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
+        let Some(entry) = manifest.entries().first() else { return Ok(()) };
+        let found = {
+            let file = File::open(self.archive.path())?;
+            manifests::digest_file(&file, &file.path().to_string_lossy(), &self.options.progress)?
+        };
+        if found != entry.digest {
+            findings.push(
+                Finding::new(
+                    Code::ArchiveDigestMismatch,
+                    format!("the archive differs from what `{name}` says"),
+                )
+                .expected(entry.digest.to_string(), found.to_string())
+                .hint("take both from another copy; one of the two was changed or damaged"),
+            );
+        }
+        Ok(())
+    }
+    /// Checks the files against every manifest but the `exact` one.
+    fn check(
+        &self,
+        bag: Option<&Bag<'_>>,
+        exact: Option<&str>,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let Self { placement, texts, .. } = self;
+        let mut present = PresentFiles::new(self.names.iter().filter_map(|named| {
+            let read = self.members.get(named.member)?.read.as_ref()?;
+            Some((placement.relative(named.name)?, read.digests.as_ref()))
+        }));
         let mut payload = Vec::new();
         let mut tags = Vec::new();
         let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
-        for (name, text) in texts.iter().filter(|(name, _)| self.exact != Some(**name)) {
+        for (name, text) in texts.iter().filter(|(name, _)| exact != Some(**name)) {
             let findings = &mut report.findings;
             let mut parse = |algorithm| match bag {
                 Some(bag) => bag.manifest(name, algorithm, text, findings),
@@ -53,7 +278,7 @@ impl Proof<'_> {
                 tags.extend(parse(algorithm));
             }
         }
-        if self.exact.is_none() {
+        if exact.is_none() {
             payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
         }
         // The manifest stands at the end.
@@ -61,16 +286,16 @@ impl Proof<'_> {
             .findings
             .iter()
             .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
-        let exact = self.exact.map(|_| Algorithm::Sha256);
-        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(exact);
+        let of_exact = exact.map(|_| Algorithm::Sha256);
+        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
                     .expected("`manifest-sha256.txt`", "none")
-                    .hint(match (self.outside.archive.container(), is_cut_off) {
+                    .hint(match (self.archive.container(), is_cut_off) {
                         (Container::Directory, _) => format!(
                             "make one while the files are known to be right: `ra-pack manifest --write {}`",
-                            escape_path(self.outside.archive.path())
+                            escape_path(self.archive.path())
                         ),
                         (_, true) => "take the archive from another copy; what was cut off may have held it"
                             .to_owned(),
@@ -100,8 +325,8 @@ impl Proof<'_> {
             }
         }
         let lists = payload.iter().chain(&tags);
-        self.add_digests(lists, present, &mut report.findings)?;
-        report.manifests.extend(self.exact.map(str::to_owned));
+        self.add_digests(lists, &mut present, &mut report.findings)?;
+        report.manifests.extend(exact.map(str::to_owned));
         for named in payload.iter().chain(&tags) {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
@@ -109,7 +334,7 @@ impl Proof<'_> {
             // Only the strongest manifest of a plain pack has to be complete; a bag has its own rules.
             let complete = bag.is_none() && Some(algorithm) == strongest;
             let must_list = |name: &str| complete && !is_tag && is_payload(name);
-            named.check(present, must_list, &mut report.findings);
+            named.check(&present, must_list, &mut report.findings);
             if bag.is_none() && !complete && !is_tag && !algorithm.is_weak() {
                 let payload = present.names().filter(|name| is_payload(name));
                 report.findings.extend(named.lists_less_than(payload));
@@ -119,7 +344,7 @@ impl Proof<'_> {
             let listed = Listed { payload: &payload, tags: &tags };
             bag.check(&listed, &mut report.findings);
         }
-        report.contents_read = !self.outside.options.fast && strongest.is_some();
+        report.contents_read = !self.options.fast && strongest.is_some();
         Ok(())
     }
 
@@ -127,28 +352,25 @@ impl Proof<'_> {
     fn add_digests<'m>(
         &self,
         manifests: impl Iterator<Item = &'m NamedManifest>,
-        present: &mut Present<'_>,
+        present: &mut PresentFiles<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
-        let made = present.iter().find_map(|(_, digests)| digests).cloned().unwrap_or_default();
+        let made = present.digests().next().cloned().unwrap_or_default();
         let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
         let wanted: Vec<_> =
             wanted.into_iter().filter(|algorithm| made.by(*algorithm).is_none()).collect();
-        if self.outside.options.fast || wanted.is_empty() {
+        if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
         let scan = self
-            .outside
             .archive
             .scan_files(self.jobs, &|_, content| manifests::digest_reader(content, &wanted))?;
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
-            // What could not be read before is a finding already.
-            if !present.was_read(name) {
-                continue;
-            }
+            // A file that could not be read before is a finding already.
+            let Some(digests) = present.digests_of(name) else { continue };
             match more {
-                Some(Ok(more)) => present.add(name, &more),
+                Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
                 Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
                 None => {}
             }
@@ -163,26 +385,23 @@ impl Proof<'_> {
         names: NameEncoding,
         findings: &mut Vec<Finding>,
     ) -> Result<Option<NamedManifest>> {
-        let Some((path, algorithm)) = self.outside.manifest() else { return Ok(None) };
+        let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         // Byte for byte the manifest inside, it says nothing more.
         if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
             && let Some(text) = self.texts.get(pack::manifest_name(algorithm).as_str())
-            && match self.outside.piped {
-                Some(piped) => piped == *text,
-                None => fs::holds(&path, text)?,
-            }
+            && self.is_outside_text(&path, text)?
         {
             return Ok(None);
         }
-        let text = match self.outside.piped {
-            Some(piped) => piped.to_vec(),
+        let text = match &self.piped {
+            Some(piped) => piped.clone(),
             None => fs::read_limited(&path, MAX_MANIFEST)?,
         };
         let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
         // The caller named another file by mistake, and nothing is wrong with the pack.
-        if self.outside.options.manifest.is_some()
+        if self.options.manifest.is_some()
             && external.manifest.entries().is_empty()
             && let Some(Finding { message, place: Some(Place::Line { line }), .. }) =
                 findings.get(before..).and_then(<[Finding]>::first)
@@ -208,5 +427,41 @@ pub(in super::super) fn is_payload(placement: &Placement, name: &str) -> bool {
     match placement.layout {
         Layout::Plain => pack::manifest_algorithm(name).is_none() && !pack::is_signature(name),
         Layout::BagIt => placement.payload(&placement.place_tag(name)).is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::bag::TagRules;
+    use crate::digest::{Algorithm, Digest};
+    use crate::manifest::{Manifest, NameEncoding, each_as_written};
+    use crate::pack::Layout;
+    use crate::pack::bag::{BagVersion, DECLARATION, manifest_notes};
+    use crate::path::MemberPath;
+
+    proptest! {
+        /// Of what is written of a bag's payload, reading every line would tell nothing else.
+        #[test]
+        fn what_is_exact_has_no_fault_when_it_is_read(
+            names in proptest::collection::btree_set("data/([a-c~*#%$ .()=\\n\\r\\t0-9ADé\u{85}]|SHA256 \\(|\\./|%HOME%){1,8}", 1..6),
+        ) {
+            let files = names.iter().filter_map(|name| MemberPath::new(name.as_str()).ok());
+            let files: Vec<_> =
+                files.map(|path| (path.clone(), Digest::sha256(path.as_str().as_bytes()))).collect();
+            let text = Manifest::new(Algorithm::Sha256, files.clone()).to_text(NameEncoding::Percent);
+            let every = |_: &MemberPath, _: &Digest| true;
+            let rules = NameEncoding::Percent;
+            prop_assert!(each_as_written(Algorithm::Sha256, rules, &text[..], every).unwrap());
+            let rules = TagRules::of(Layout::BagIt, Some(DECLARATION.as_bytes()));
+            prop_assert_eq!(rules.names, NameEncoding::Percent);
+            prop_assert_eq!(&*rules.decode("", &text).unwrap(), &text[..]);
+            let (read, faults) = Manifest::parse(Algorithm::Sha256, rules.names, &text);
+            prop_assert_eq!(faults, []);
+            prop_assert_eq!(manifest_notes(BagVersion::V1_0, &text), []);
+            let read = read.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
+            prop_assert!(read.eq(files));
+        }
     }
 }

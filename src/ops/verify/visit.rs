@@ -6,108 +6,61 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
-use crate::archive::{
-    Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown,
-};
+use crate::archive::{Archive, LARGE, Member, MemberKind, OpenContents, Revisit, Shown};
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
 };
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::ndl::MAX_TEXT;
 use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector, PACK_DOCUMENT};
+use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;
 use crate::progress::Progress;
 
-/// What is kept of a member when its container was read and its file visited: less than what it takes to
-/// reach its bytes, for of most that is done.
-pub(super) struct Known {
+/// A member after its container was scanned: without what it takes to reach its bytes, which most are done with.
+pub(super) struct Visited {
     pub(super) name: Arc<str>,
     pub(super) kind: MemberKind,
     pub(super) size: u64,
-    /// Nothing of what is no file that can be read.
-    pub(super) visited: Option<Outcome>,
+    /// The facts about a file that can be read.
+    pub(super) read: Option<Read>,
 }
 
-/// What was found out about a file beside what it says of itself.
-pub(super) struct Outcome {
+/// The facts about a file aside from its header or description.
+pub(super) struct Read {
     pub(super) digests: Option<Digests>,
-    pub(super) rare: Option<Box<Rare>>,
-}
-
-impl Known {
-    /// It, and what the file says of itself.
-    pub(super) fn new(member: Member, visited: Option<Visited>) -> (Self, Content) {
-        let (name, kind, size) = (Arc::clone(&member.name), member.kind, member.size);
-        let (visited, content) = match visited {
-            Some(visited) => {
-                let (outcome, content) = Outcome::new(member, visited);
-                (Some(outcome), content)
-            }
-            None => (None, Content::Other),
-        };
-        (Self { name, kind, size, visited }, content)
-    }
-}
-
-impl Outcome {
-    /// The same of a file that was visited.
-    pub(super) fn new(member: Member, visited: Visited) -> (Self, Content) {
-        let Visited { digests, content, mut rare } = visited;
-        if let Some(rare) = rare.as_mut().filter(|rare| rare.left.is_some()) {
-            rare.place = Some(member);
-        }
-        (Self { digests, rare }, content)
-    }
-}
-
-/// What one file was found to be.
-pub(super) struct Visited {
-    pub(super) digests: Option<Digests>,
-    pub(super) content: Content,
     /// What few files have.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-/// What of a file is worth a word beside its digests.
+/// The facts that few files have.
 #[derive(Default)]
 pub(super) struct Rare {
     /// The text of a manifest or of a bag's tag file.
     pub(super) text: Option<Vec<u8>>,
-    /// Why it is still to be read, or once more.
-    left: Option<Left>,
-    /// Where it is, then.
-    place: Option<Member>,
+    /// One of the [`LargeFiles`], which nobody has read yet.
+    pub(super) large: Option<Member>,
     pub(super) fault: Option<Box<Finding>>,
     /// Why the system did not let it be read.
     pub(super) refused: Option<Box<Error>>,
 }
 
-/// What is left in the archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
-    /// A text that is needed and not kept.
-    Text,
-    /// What may be the document of the pack.
-    Document,
-    /// One of the [`LargeFiles`], which nobody has read yet.
-    Large,
-}
-
 impl Rare {
-    /// Takes away a text of which nothing is to be read.
+    /// Takes away a text that must not be used.
     pub(super) fn forget_text(&mut self, member: &str, longest: u64) {
-        if self.text.take().is_some() || self.left == Some(Left::Text) {
-            self.left = None;
+        if self.text.take().is_some() {
             self.fault.get_or_insert_with(|| Box::new(too_long(member, longest)));
         }
     }
+}
 
-    /// The member that is left for this reason.
-    pub(super) fn left_as(&self, left: Left) -> Option<&Member> {
-        self.place.as_ref().filter(|_| self.left == Some(left))
+impl Visited {
+    /// The member, and the header or description that was read.
+    pub(super) fn new(member: Member, read: Option<(Read, Content)>) -> (Self, Content) {
+        let Member { name, kind, size, .. } = member;
+        let (read, content) = read.unzip();
+        (Self { name, kind, size, read }, content.unwrap_or(Content::Other))
     }
 }
 
@@ -115,16 +68,12 @@ impl Rare {
 pub(super) struct Visitor {
     pub(super) fast: bool,
     pub(super) algorithms: Vec<Algorithm>,
-    /// Whether a file can be read again without reading all others.
-    rereads: bool,
     /// Whether large files are left to be read as [`LargeFiles`].
     leaves_large: bool,
     /// Bytes of manifests that are kept, of all files together, and the most there may be.
     kept: AtomicU64,
     longest: u64,
     allowance: Allowance,
-    /// Bytes that room was made for beforehand.
-    reserved: AtomicU64,
     alike: AlikeOfJobs,
 }
 
@@ -140,31 +89,15 @@ impl Visitor {
         Ok(Self {
             fast,
             algorithms,
-            rereads: rereads(archive.container()),
             leaves_large,
             kept: AtomicU64::new(0),
             longest: manifests::longest(archive)?,
             allowance: archive.allowance()?,
-            reserved: AtomicU64::new(0),
             alike: AlikeOfJobs::new(jobs),
         })
     }
 
-    /// Room for the whole text of a manifest, as far as there is any for all of them, and unless it is
-    /// compressed: then its size says little.
-    fn room_for(&self, member: &Member) -> usize {
-        if member.method != Method::Stored || member.size != member.packed_size {
-            return 0;
-        }
-        let take = |reserved: u64| {
-            reserved.checked_add(member.size).filter(|reserved| *reserved <= self.longest)
-        };
-        let is_room =
-            self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
-        usize::try_from(member.size).ok().filter(|_| is_room).unwrap_or(0)
-    }
-
-    /// The most bytes of manifests that are kept, if there were more.
+    /// The most bytes of texts that are kept, if there were more.
     pub(super) fn exceeded(&self) -> Option<u64> {
         (self.kept.load(Ordering::Relaxed) > self.longest).then_some(self.longest)
     }
@@ -175,14 +108,14 @@ impl Visitor {
         member: &Member,
         content: &mut dyn BufRead,
         progress: &Progress,
-    ) -> Visited {
+    ) -> (Read, Content) {
         if !path::is_sound(&member.name) {
-            return Visited { digests: None, content: Content::Other, rare: None };
+            return (Read { digests: None, rare: None }, Content::Other);
         }
         let is_large = self.leaves_large && !self.fast && member.packed_size > LARGE;
         if is_large && text_limit(&member.name).is_none() {
-            let rare = Some(Box::new(Rare { left: Some(Left::Large), ..Rare::default() }));
-            return Visited { digests: None, content: Content::Other, rare };
+            let rare = Rare { large: Some(member.clone()), ..Rare::default() };
+            return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
         Reading::new(self, member, content, progress).read()
     }
@@ -206,11 +139,11 @@ impl LargeFiles<'_> {
 
 impl Revisit for LargeFiles<'_> {
     type State = ();
-    type Seen = Visited;
+    type Seen = (Read, Content);
 
     fn state(&self) {}
 
-    fn one(&self, (): &mut (), shown: Shown<'_>) -> Visited {
+    fn one(&self, (): &mut (), shown: Shown<'_>) -> (Read, Content) {
         self.reading(shown.position, shown.content).read()
     }
 
@@ -223,10 +156,10 @@ impl Revisit for LargeFiles<'_> {
         (): &mut (),
         width: usize,
         contents: &mut OpenContents<'_>,
-    ) -> Result<Vec<(usize, Visited)>> {
-        let mut several = Several { files: self, contents, visited: Vec::new() };
+    ) -> Result<Vec<(usize, (Read, Content))>> {
+        let mut several = Several { files: self, contents, read: Vec::new() };
         hash_side_by_side(&mut several, width, None)?;
-        Ok(several.visited)
+        Ok(several.read)
     }
 }
 
@@ -234,7 +167,7 @@ impl Revisit for LargeFiles<'_> {
 struct Several<'r, 's, 'c> {
     files: &'r LargeFiles<'r>,
     contents: &'s mut OpenContents<'c>,
-    visited: Vec<(usize, Visited)>,
+    read: Vec<(usize, (Read, Content))>,
 }
 
 impl<'r> SideBySide for Several<'r, '_, '_> {
@@ -251,7 +184,7 @@ impl<'r> SideBySide for Several<'r, '_, '_> {
                 return Ok(Some(Lane { label: position, content: reading, hashers }));
             }
             // Of several at once it would be too much.
-            self.visited.push((position, reading.read()));
+            self.read.push((position, reading.read()));
         }
         Ok(None)
     }
@@ -262,7 +195,7 @@ impl<'r> SideBySide for Several<'r, '_, '_> {
         reading: Self::Content,
         digests: io::Result<Digests>,
     ) -> Result<()> {
-        self.visited.push((position, reading.finish(digests.map(Some))));
+        self.read.push((position, reading.finish(digests.map(Some))));
         Ok(())
     }
 }
@@ -275,7 +208,6 @@ struct Reading<'r, C> {
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
-    left: Option<Left>,
     text: Option<Vec<u8>>,
     len: u64,
     fault: Option<Box<Finding>>,
@@ -284,19 +216,7 @@ struct Reading<'r, C> {
 impl<'r, C: BufRead> Reading<'r, C> {
     fn new(visitor: &'r Visitor, member: &'r Member, content: C, progress: &'r Progress) -> Self {
         let limit = text_limit(&member.name);
-        let is_long = visitor.rereads && member.size > LONG;
-        let left = if is_long && limit.is_some() {
-            Some(Left::Text)
-        } else if is_long && !visitor.fast && may_be_document(member) {
-            Some(Left::Document)
-        } else {
-            None
-        };
-        let room = || if left.is_some() { 0 } else { visitor.room_for(member) };
-        let inspector = match left {
-            Some(Left::Document) => Inspector::of_nothing(),
-            _ => Inspector::within(&member.name, &visitor.allowance),
-        };
+        let inspector = Inspector::within(&member.name, &visitor.allowance);
         Self {
             visitor,
             member,
@@ -304,15 +224,14 @@ impl<'r, C: BufRead> Reading<'r, C> {
             progress,
             inspector,
             limit,
-            left,
-            text: limit.map(|_| Vec::with_capacity(room())),
+            text: limit.map(|_| Vec::new()),
             len: 0,
             fault: None,
         }
     }
 
     /// Reads all of it, or as much as is needed.
-    fn read(mut self) -> Visited {
+    fn read(mut self) -> (Read, Content) {
         if self.visitor.fast {
             let read = self.look();
             return self.finish(read.map(|()| None));
@@ -339,10 +258,8 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 
     /// What was found, when all was read that should be.
-    fn finish(self, read: io::Result<Option<Digests>>) -> Visited {
-        let Self {
-            visitor, member, progress, inspector, mut left, mut text, len, mut fault, ..
-        } = self;
+    fn finish(self, read: io::Result<Option<Digests>>) -> (Read, Content) {
+        let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
             match manifests::unreadable(&member.name, error) {
@@ -353,14 +270,10 @@ impl<'r, C: BufRead> Reading<'r, C> {
         });
         progress.done(1);
         let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
-        if left == Some(Left::Text) {
-            // That it may be kept is all that is left of one.
-            left = text.take().and(left);
-        }
-        let is_rare = text.is_some() || left.is_some() || fault.is_some() || refused.is_some();
+        let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let content = visitor.alike.finish(inspector, &member.name, file_len);
-        let rare = || Box::new(Rare { text, left, place: None, fault, refused });
-        Visited { digests, content, rare: is_rare.then(rare) }
+        let rare = || Box::new(Rare { text, large: None, fault, refused });
+        (Read { digests, rare: is_rare.then(rare) }, content)
     }
 }
 
@@ -381,32 +294,23 @@ impl<C: BufRead> Blocks for Reading<'_, C> {
         let block = self.content.fill_buf()?;
         let count = block.len();
         self.inspector.update(block);
-        let wide = u64::try_from(block.len()).unwrap_or(u64::MAX);
-        self.len = self.len.saturating_add(wide);
+        self.len = self.len.saturating_add(count as u64);
         if self.limit.is_some_and(|limit| self.len > limit) {
             // What is longer is missed only in a bag, whose rules say so.
             self.text = None;
         }
         if let Some(kept) = &mut self.text {
-            let before = self.visitor.kept.fetch_add(wide, Ordering::Relaxed);
+            let before = self.visitor.kept.fetch_add(count as u64, Ordering::Relaxed);
             let longest = self.visitor.longest;
-            if before.saturating_add(wide) > longest {
+            if before.saturating_add(count as u64) > longest {
                 self.fault = Some(Box::new(too_long(&self.member.name, longest)));
                 self.text = None;
-            } else if self.left.is_none() {
+            } else {
                 kept.extend_from_slice(block);
             }
         }
         self.content.consume(count);
         Ok(())
-    }
-}
-
-/// Whether one file can be read again without reading all others.
-fn rereads(container: Container) -> bool {
-    match container {
-        Container::Directory | Container::Zip | Container::Tar => true,
-        Container::TarGz | Container::TarZst => false,
     }
 }
 
@@ -418,19 +322,10 @@ fn too_long(member: &str, longest: u64) -> Finding {
     .in_member(member)
 }
 
-/// Whether a member may be the document of the whole pack; one that is too long is not read to its end.
-fn may_be_document(member: &Member) -> bool {
-    below_top(&member.name) == PACK_DOCUMENT
-        && usize::try_from(member.size).is_ok_and(|size| size <= MAX_TEXT)
-}
-
 /// The name at the top, or in the one directory that may hold everything.
 fn below_top(path: &str) -> &str {
     path.split_once('/').map_or(path, |(_, rest)| rest)
 }
-
-/// Texts up to this length are kept; longer ones are most often as expected and need not be.
-const LONG: u64 = 64 * 1024;
 
 /// Longest metadata or fetch list of a bag that is read: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;

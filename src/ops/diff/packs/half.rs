@@ -1,6 +1,6 @@
 //! One of two packs: its files by name, their digests, and the bytes of those that are looked at.
 
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -8,19 +8,13 @@ use super::super::blob::Blob;
 use super::gather::{Gathered, Kept, Task, gather};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
-use crate::archive::{self, Archive, Container, Member, MemberKind};
+use crate::archive::{self, Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
-use crate::fs;
-use crate::ops::expected::expected;
-use crate::ops::glance::ambiguous;
 use crate::ops::manifests;
-use crate::ops::root_texts::{self, KeptText, RootTexts};
-use crate::pack::{
-    self, Content, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Inspector, PACK_DOCUMENT,
-    Placement,
-};
+use crate::ops::scan::{Look, PackScan};
+use crate::pack::{self, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
 use crate::path::MemberPath;
 use crate::progress::Progress;
 
@@ -32,7 +26,7 @@ pub(super) struct Half {
     members: Vec<Member>,
     contents: archive::Contents,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
-    files: Vec<u32>,
+    files: Vec<usize>,
     /// The manifest that the files are held against.
     manifest: Option<String>,
     /// Digests by the numbers of files: of those that were read what they are, of others what is listed.
@@ -60,71 +54,23 @@ enum Reading {
     Done,
 }
 
-/// What is kept of a member on the first look.
-enum Seen {
-    Nothing,
-    Text(Box<io::Result<Vec<u8>>>),
-    GeneratedDocument,
-}
-
 impl Half {
     /// Looks at the structure of a pack and at its manifest.
     pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
         let archive = Archive::open_watched(target, progress)?;
-        let all = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
-        progress.stage("reading", all, 0);
         let container = archive.container();
-        // The one beside the archive comes first; those in it are then of no use.
-        let has_outside = fs::exists(&manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX));
-        let kept = root_texts::Kept::of(&archive)?;
         let allowance = archive.allowance()?;
-        let mut scan = archive.scan(jobs, &|member, content| {
-            progress.at(&member.name);
-            let seen = look(&kept, member, content);
-            progress.done(1);
-            match seen {
-                Seen::Text(_) if has_outside && is_manifest(&member.name) => Seen::Nothing,
-                seen => seen,
-            }
-        })?;
+        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
         let contents = archive.into_contents();
-        let (mut texts, mut files) = (Vec::new(), Vec::new());
-        let mut documents = Vec::new();
-        let ambiguous = ambiguous(&scan.findings);
-        for (number, (member, seen)) in scan.members.iter_mut().enumerate() {
-            let Some(seen) = seen.take() else { continue };
-            match seen {
-                Seen::Nothing => {}
-                Seen::Text(text) => texts.push(KeptText::new(&kept, member, *text)?),
-                Seen::GeneratedDocument => documents.push(Arc::clone(&member.name)),
-            }
-            if member.kind == MemberKind::File && !ambiguous.contains(&*member.name) {
-                files.extend(u32::try_from(number));
-            }
-        }
-        let mut members: Vec<Member> = scan.members.into_iter().map(|(member, _)| member).collect();
-        // They took the room of what was seen of them.
-        members.shrink_to_fit();
-        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
-        let mut findings = scan.findings;
-        let has_generated_document =
-            documents.iter().any(|name| placement.relative(name) == Some(PACK_DOCUMENT));
-        let texts = RootTexts { archive: target, placement: &placement, texts };
-        // What lies in a directory may have been edited since its manifest was made.
-        let listed = match container {
-            Container::Directory => None,
-            _ => expected(target, &texts, &placement, &members, &mut findings)?,
-        };
-        let (manifest, digests) = listed.unzip();
-        drop(texts);
+        // The files of a directory may have been edited since its manifest was made.
+        let listed = if container == Container::Directory { None } else { scan.listed()? };
+        let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
+        let PackScan {
+            placement, members, mut files, has_generated_document, mut findings, ..
+        } = scan;
         let digests = digests.unwrap_or_else(|| DigestTable::new(Algorithm::Sha256, members.len()));
         findings.retain(Finding::is_error);
-        let name = |number: &u32| {
-            members.get(to_usize(*number)).map(|member| placement.shown(&member.name))
-        };
-        if !files.is_sorted_by_key(name) {
-            files.sort_by_key(name);
-        }
+        files.sort_by_key(|file| members.get(*file).map(|member| placement.shown(&member.name)));
         Ok(Self {
             target: target.to_owned(),
             container,
@@ -147,7 +93,7 @@ impl Half {
 
     /// The numbers of the files that can be read, sorted by their names.
     pub(super) fn files(&self) -> impl Iterator<Item = usize> {
-        self.files.iter().map(|file| to_usize(*file))
+        self.files.iter().copied()
     }
 
     /// The name of a file towards people.
@@ -166,8 +112,8 @@ impl Half {
 
     /// The file of that name.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        let at = self.files.binary_search_by(|file| self.name(to_usize(*file)).cmp(name)).ok()?;
-        self.files.get(at).map(|file| to_usize(*file))
+        let at = self.files.binary_search_by(|file| self.name(*file).cmp(name)).ok()?;
+        self.files.get(at).copied()
     }
 
     /// Whether packing generates a file.
@@ -367,26 +313,4 @@ impl Half {
             findings: self.findings,
         }
     }
-}
-
-fn look(kept: &root_texts::Kept, member: &Member, content: &mut dyn BufRead) -> Seen {
-    /// More than the first line of a generated document.
-    const START: u64 = 256;
-    let last = member.name.rsplit_once('/').map_or(&*member.name, |(_, last)| last);
-    if last == PACK_DOCUMENT {
-        let mut start = Vec::new();
-        // One that cannot be read is told of when it is compared.
-        let _ = content.take(START).read_to_end(&mut start);
-        return if pack::is_generated(&start) { Seen::GeneratedDocument } else { Seen::Nothing };
-    }
-    root_texts::look(kept, member, content).map_or(Seen::Nothing, Seen::Text)
-}
-
-fn to_usize(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// Whether the last part of a name is that of a manifest.
-fn is_manifest(name: &str) -> bool {
-    pack::manifest_algorithm(name.rsplit('/').next().unwrap_or(name)).is_some()
 }

@@ -1,0 +1,370 @@
+//! Facts about one array or one pack without reading data: only directories, headers, descriptions and manifests are
+//! read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::lone;
+use super::manifest_text::{ManifestText, RootFiles, rules};
+use super::manifests::{self, MAX_MANIFEST, NamedManifest, PresentFiles};
+use super::open::Pack;
+use super::scan::{Look, PackScan};
+use super::verify::is_payload;
+use crate::archive::{Archive, Container, MemberKind};
+use crate::digest::Algorithm;
+use crate::error::{Error, Result};
+use crate::finding::{self, Finding};
+use crate::fs::{self, File};
+use crate::ndl::{Document, Ndarray};
+use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::ra::{Flags, Header};
+
+/// One pack.
+#[derive(Debug, Clone, Serialize)]
+pub struct PackInfo {
+    /// The archive or directory.
+    pub name: String,
+    /// What it is.
+    pub container: Container,
+    /// How it is laid out.
+    pub layout: Layout,
+    /// Files.
+    pub files: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Bytes that they take in the archive.
+    pub packed_bytes: u64,
+    /// Arrays.
+    pub arrays: u64,
+    /// Bytes of the files of arrays.
+    pub array_bytes: u64,
+    /// Directories that hold arrays; each is a group of the pack's description.
+    pub groups: u64,
+    /// How many arrays have elements of each type.
+    pub types: BTreeMap<String, u64>,
+    /// Arrays without a description.
+    pub undescribed: u64,
+    /// What dimensions are named by.
+    pub coordinates: Vec<CoordinateInfo>,
+    /// The manifests in the pack and beside it.
+    pub manifests: Vec<ManifestInfo>,
+    /// What is wrong with the container, headers, descriptions and manifests, as far as that can be known
+    /// without reading contents.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// A list of digests.
+#[derive(Debug, Clone, Serialize)]
+pub struct ManifestInfo {
+    /// Its name in the pack, or its path when it lies beside the archive.
+    pub name: String,
+    /// What makes its digests: `sha256`, `sha512` or another.
+    pub algorithm: &'static str,
+    /// Lines, one for each file.
+    pub entries: u64,
+    /// Whether it lies beside the archive.
+    pub outside: bool,
+    /// Whether it says the same as the one inside; absent when there is none of its kind to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agrees: Option<bool>,
+}
+
+/// What a pack holds; `progress` is told how far the reading is.
+///
+/// # Errors
+///
+/// When it cannot be read, or is no archive.
+pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
+    let archive = Archive::open_watched(target, progress)?;
+    let container = archive.container();
+    let PackScan { placement, members, mut contents, findings, .. } =
+        PackScan::new(&archive, parallel::default_jobs(), Look::Contents)?;
+    let files = || members.iter().filter(|member| member.kind == MemberKind::File);
+    let mut types = BTreeMap::new();
+    for facts in contents.arrays.values() {
+        let name = match &facts.header {
+            Ok(header) => header.element().to_string(),
+            Err(_) => "unreadable".to_owned(),
+        };
+        let count: &mut u64 = types.entry(name).or_default();
+        *count = count.saturating_add(1);
+    }
+    let directory = |path: &str| path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
+    let groups: BTreeSet<_> = contents.arrays.keys().map(|path| directory(path.as_str())).collect();
+    let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
+    let sum = |sum: u64, bytes: u64| sum.saturating_add(bytes);
+    let mut info = PackInfo {
+        name: target.to_string_lossy().into_owned(),
+        container,
+        layout: placement.layout,
+        files: files().count() as u64,
+        bytes: files().map(|member| member.size).fold(0, sum),
+        packed_bytes: files().map(|member| member.packed_size).fold(0, sum),
+        arrays: contents.arrays.len() as u64,
+        array_bytes: files()
+            .filter(|member| is_array(&member.name))
+            .map(|member| member.size)
+            .fold(0, sum),
+        groups: groups.len() as u64,
+        types,
+        undescribed: contents.undescribed().count() as u64,
+        coordinates: contents.coordinates(),
+        manifests: Vec::new(),
+        findings,
+    };
+    info.findings.extend(contents.findings_sparingly());
+    drop(contents);
+    // In the place of the members, of which no more is needed.
+    let files = members.into_iter().filter(|member| member.kind == MemberKind::File);
+    let mut files: Vec<Arc<str>> = files.map(|member| member.name).collect();
+    files.shrink_to_fit();
+    let pack = Pack::of_archive(archive, placement.clone());
+    let files: Vec<&str> = files.iter().filter_map(|name| placement.relative(name)).collect();
+    info.manifests = check_manifests(target, &pack, &placement, &files, &mut info.findings)?;
+    finding::cut(&mut info.findings);
+    Ok(info)
+}
+
+/// Compares every manifest with the names of the files, and the manifest beside the archive with the one inside.
+fn check_manifests(
+    target: &Path,
+    pack: &Pack,
+    placement: &Placement,
+    files: &[&str],
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<ManifestInfo>> {
+    let outside = manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX);
+    let has_outside = fs::exists(&outside);
+    let mut is_same = false;
+    let mut inside = Vec::new();
+    for name in files {
+        let Some(algorithm) = pack::manifest_algorithm(name) else { continue };
+        let text = match RootFiles::read(pack, name) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(Error::Damaged { finding, .. }) => {
+                findings.push(*finding);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        // The same text is not parsed twice.
+        if has_outside && algorithm == Algorithm::Sha256 {
+            is_same = fs::holds(&outside, &text)?;
+        }
+        if let Ok(text) = ManifestText::decode(*name, algorithm, rules(pack)?, text) {
+            inside.push(text.parse(findings));
+        }
+    }
+    let strongest = inside.iter().map(|named| named.manifest.algorithm()).max();
+    let before = findings.len();
+    let present = PresentFiles::new(files.iter().map(|name| (*name, None)));
+    for named in &inside {
+        // Only the strongest manifest of a plain pack has to be complete; a bag has rules of its own.
+        let is_complete = Some(named.manifest.algorithm()) == strongest
+            && (placement.layout == Layout::Plain || inside.len() == 1);
+        let must_list = |name: &str| is_complete && is_payload(placement, name);
+        named.check(&present, must_list, findings);
+    }
+    let info = |named: &NamedManifest, outside, agrees| ManifestInfo {
+        name: named.name.clone(),
+        algorithm: named.manifest.algorithm().name(),
+        entries: named.manifest.entries().len() as u64,
+        outside,
+        agrees,
+    };
+    let mut all: Vec<_> = inside.iter().map(|named| info(named, false, None)).collect();
+    if has_outside {
+        let name = outside.to_string_lossy().into_owned();
+        let like = inside.iter().find(|named| named.manifest.algorithm() == Algorithm::Sha256);
+        all.push(match like {
+            Some(like) if is_same => ManifestInfo { name, ..info(like, true, Some(true)) },
+            like => {
+                let (text, names) = (fs::read_limited(&outside, MAX_MANIFEST)?, rules(pack)?.names);
+                let outside = ManifestText::outside(name, Algorithm::Sha256, names, text);
+                let outside = outside.parse(findings);
+                let compared = findings.len();
+                like.inspect(|like| like.compare(&outside, findings));
+                info(&outside, true, like.map(|_| findings.len() == compared))
+            }
+        });
+    }
+    let of_manifests = findings.get_mut(before..).unwrap_or_default();
+    finding::rename(of_manifests, |name| placement.shown_relative(name));
+    Ok(all)
+}
+
+/// One array.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArrayInfo {
+    /// The file or member.
+    pub name: String,
+    /// `little` or `big`.
+    pub endian: &'static str,
+    /// The type of its elements, such as `complex64`.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// The header's flags.
+    pub flags: u64,
+    /// The code of the element type.
+    pub eltype: u64,
+    /// Bytes of one element.
+    pub elbyte: u64,
+    /// Bytes of the data section, as the header says.
+    pub size: u64,
+    /// Number of dims.
+    pub ndims: u64,
+    /// Extents in file order, first index fastest.
+    pub dims: Vec<u64>,
+    /// The byte of the file at which the data begins.
+    pub data_offset: u64,
+    /// Bytes of the whole file.
+    pub file_size: u64,
+    /// How the archive keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The byte of the archive at which the header begins, for a stored member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_header_offset: Option<u64>,
+    /// The byte of the archive at which the data begins, for a stored member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_data_offset: Option<u64>,
+    /// Extents in the order of the description's shape; without a description, the dims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<u64>>,
+    /// `column`, `row` or `row-unreversed`, for a described array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<&'static str>,
+    /// The description, as a document of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Document>,
+    /// The SHA-256 digest in the manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The header as it was read.
+    #[serde(skip)]
+    pub header: Header,
+    /// The name of the member in the archive, which in a bag is longer.
+    #[serde(skip)]
+    pub archive_name: Option<String>,
+    /// Where the bytes of the array file are, as they are: a file, and the byte of it at which they begin.
+    #[serde(skip)]
+    pub bytes: Option<(PathBuf, u64)>,
+}
+
+/// Everything about the array file at `path`.
+///
+/// # Errors
+///
+/// When it cannot be read, or is no RawArray.
+pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
+    let mut file = File::open(path)?;
+    let len = file.len()?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let unreadable = |error| Error::array_file(path, error);
+    let header = Header::read(&mut file).map_err(unreadable)?;
+    header.check_file_len(len).map_err(|error| unreadable(error.into()))?;
+    let mut info = ArrayInfo::new(name, &header, len);
+    info.shape = Some(header.dims().to_vec());
+    info.bytes = Some((path.to_owned(), 0));
+    if let Some(ndarray) = lone::description_beside(path)? {
+        info.describe(ndarray);
+    }
+    Ok(info)
+}
+
+/// Everything about one array of a pack.
+///
+/// # Errors
+///
+/// As [`Pack::array`], and when its description is at fault.
+pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
+    let pack = Pack::open(target)?;
+    let array = pack.array(member)?;
+    let header = array.header()?;
+    let mut info = ArrayInfo::new(member.to_owned(), &header, array.file_size());
+    info.method = Some(array.method().to_string());
+    let offsets = array.offsets()?;
+    info.archive_header_offset = offsets.map(|(header, _)| header);
+    info.archive_data_offset = offsets.map(|(_, data)| data);
+    info.archive_name = Some(array.archive_name().to_owned());
+    info.bytes = match pack.container() {
+        Container::Directory => Some((target.join(array.archive_name()), 0)),
+        _ => offsets.map(|(header, _)| (target.to_owned(), header)),
+    };
+    let listed = array.listed_digest()?;
+    info.sha256 = listed
+        .filter(|digest| digest.algorithm() == Algorithm::Sha256)
+        .map(|digest| digest.to_string());
+    if let Some(ndarray) = array.description()? {
+        info.describe(ndarray);
+    }
+    Ok(info)
+}
+
+impl ArrayInfo {
+    fn new(name: String, header: &Header, file_size: u64) -> Self {
+        let element = header.element();
+        let is_big = header.flags().contains(Flags::BIG_ENDIAN);
+        Self {
+            name,
+            endian: if is_big { "big" } else { "little" },
+            element: element.to_string(),
+            flags: header.flags().bits(),
+            eltype: element.eltype(),
+            elbyte: element.elbyte(),
+            size: header.stored_len(),
+            ndims: header.ndims() as u64,
+            dims: header.dims().to_vec(),
+            data_offset: header.header_len(),
+            file_size,
+            method: None,
+            archive_header_offset: None,
+            archive_data_offset: None,
+            shape: None,
+            order: None,
+            description: None,
+            sha256: None,
+            header: header.clone(),
+            archive_name: None,
+            bytes: None,
+        }
+    }
+
+    fn describe(&mut self, ndarray: Ndarray) {
+        let order = ndarray.order();
+        self.shape = Some(shape_of(&self.dims, order));
+        self.order = Some(order.word());
+        let mut document = Document::flat();
+        if let Some(root) = document.groups.first_mut() {
+            root.ndarrays.push(ndarray);
+        }
+        self.description = Some(document);
+    }
+}
+
+/// Whether `path` is an array file rather than a pack.
+///
+/// # Errors
+///
+/// When there is nothing at `path`.
+pub fn is_array_file(path: &Path) -> Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
+    Ok(!fs::is_directory(path)? && is_named)
+}
+
+/// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array
+/// file.
+///
+/// # Errors
+///
+/// When there is nothing at `path`.
+pub fn is_pack(path: &Path) -> Result<bool> {
+    Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
+}

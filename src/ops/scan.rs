@@ -1,0 +1,396 @@
+//! The first look at a pack, with which every operation on one begins: its members, how it is laid out, and either
+//! its headers and descriptions or the digests that its manifest lists.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::bag::is_declaration;
+use super::manifest_text::{self, ManifestText, RootFiles};
+use super::manifests::{self, NamedManifest, beside};
+use crate::archive::{Archive, Member, MemberKind};
+use crate::digest::{Algorithm, DigestTable};
+use crate::error::{Error, Result};
+use crate::finding::Finding;
+use crate::fs::{self, File};
+use crate::pack::{
+    self, AlikeOfJobs, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector, Layout,
+    PACK_DOCUMENT, Placement,
+};
+use crate::path::{self, MemberPath};
+
+/// Bytes that tell whether the document of the pack was generated: more than its first line.
+const START: u64 = 256;
+
+/// A pack after the first look.
+#[derive(Debug)]
+pub(super) struct PackScan {
+    path: PathBuf,
+    pub(super) placement: Placement,
+    /// Every member, in the order of the container.
+    pub(super) members: Vec<Member>,
+    /// The numbers of the files that can be read.
+    pub(super) files: Vec<usize>,
+    /// Headers and descriptions, if the look was at [`Look::Contents`].
+    pub(super) contents: Contents,
+    /// Files at the root that say how to read the pack, or an error for each that cannot be read, if the look was at
+    /// [`Look::Manifests`].
+    root_files: HashMap<Arc<str>, Result<Vec<u8>, Box<Finding>>>,
+    /// Whether the document of the pack was made of its descriptions; seen by [`Look::Manifests`].
+    pub(super) has_generated_document: bool,
+    /// Errors and warnings about the container and names.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// The files that a scan reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Headers of arrays, and descriptions.
+    Contents,
+    /// Manifests, and the declaration of a bag.
+    Manifests,
+}
+
+/// A file after the look.
+enum Seen {
+    Content(Content),
+    Text(Box<io::Result<Vec<u8>>>),
+    GeneratedDocument,
+    Nothing,
+}
+
+impl PackScan {
+    /// Reads the structure of an archive, and the files of the `look`.
+    pub(super) fn new(archive: &Archive, jobs: usize, look: Look) -> Result<Self> {
+        let path = archive.path().to_owned();
+        let progress = archive.progress();
+        // Only of a stream is it known beforehand how much is read.
+        progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
+        let (alike, allowance) = (AlikeOfJobs::new(jobs), archive.allowance()?);
+        let texts = RootTexts {
+            longest: manifests::longest(archive)?,
+            read: AtomicU64::new(0),
+            // The manifest beside the archive comes first; those in it are then of no use.
+            are_kept: !fs::exists(&beside(&path, EXTERNAL_MANIFEST_SUFFIX)),
+        };
+        let mut scan = archive.scan(jobs, &|member, content| {
+            progress.at(&member.name);
+            let seen = match look {
+                Look::Manifests => texts.look(member, content),
+                Look::Contents if path::is_sound(&member.name) => {
+                    let mut inspector = Inspector::within(&member.name, &allowance);
+                    // A member that cannot be read is shown as far as it can.
+                    let _ = inspector.read(content);
+                    Seen::Content(alike.finish(inspector, &member.name, member.size))
+                }
+                Look::Contents => Seen::Nothing,
+            };
+            progress.done(1);
+            seen
+        })?;
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+        let ambiguous = ambiguous(&scan.findings);
+        let (mut files, mut contents, mut root_files) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut has_generated_document = false;
+        for (number, (member, seen)) in scan.members.iter_mut().enumerate() {
+            let Some(seen) = seen.take() else { continue };
+            let name = &member.name;
+            let is_ambiguous = ambiguous.contains(&**name);
+            if member.kind == MemberKind::File && !is_ambiguous {
+                files.push(number);
+            }
+            match seen {
+                // The contents by one header would be nonsense by another.
+                Seen::Content(content) if !is_ambiguous => {
+                    contents.extend(placed(&placement, name).map(|path| (path, content)));
+                }
+                Seen::Text(text) => {
+                    let unreadable = |error| {
+                        manifests::unreadable(name, error).map(|found| Err(Box::new(found)))
+                    };
+                    let text = text.and_then(|text| texts.check().map(|()| text));
+                    root_files.insert(Arc::clone(name), text.map(Ok).or_else(unreadable)?);
+                }
+                Seen::GeneratedDocument => {
+                    has_generated_document |= placement.relative(name) == Some(PACK_DOCUMENT);
+                }
+                Seen::Content(_) | Seen::Nothing => {}
+            }
+        }
+        let contents = Contents::collect(contents.into_iter());
+        let mut members: Vec<_> = scan.members.into_iter().map(|(member, _)| member).collect();
+        // The vector had room for what was seen, too.
+        members.shrink_to_fit();
+        let findings = scan.findings;
+        Ok(Self {
+            path,
+            placement,
+            members,
+            files,
+            contents,
+            root_files,
+            has_generated_document,
+            findings,
+        })
+    }
+
+    /// The digests in the manifest beside the archive, or else in the one that [`Look::Manifests`] read. A damaged
+    /// manifest counts as none and becomes a finding: the files can be read all the same, unchecked.
+    pub(super) fn listed(&mut self) -> Result<Option<ListedDigests>> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let outside = beside(&self.path, EXTERNAL_MANIFEST_SUFFIX);
+        let text = match manifests::read_beside(&outside)? {
+            None => manifest_text::preferred(self),
+            Some(text) => manifest_text::rules(self).map(|rules| {
+                let name = outside.to_string_lossy();
+                Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
+            }),
+        };
+        let listed = match text {
+            Err(Error::Damaged { finding, .. }) => {
+                findings.push(*finding);
+                None
+            }
+            text => text?.map(|text| {
+                let manifest = text.parse(&mut findings);
+                ListedDigests::new(manifest, &self.placement, &self.members)
+            }),
+        };
+        self.findings = findings;
+        self.root_files.clear();
+        Ok(listed)
+    }
+}
+
+impl RootFiles for PackScan {
+    fn layout(&self) -> Result<Layout> {
+        Ok(self.placement.layout)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>> {
+        match self.root_files.get(&*self.placement.place_tag(name)) {
+            None => Ok(None),
+            Some(Ok(text)) => Ok(Some(Cow::Borrowed(text))),
+            Some(Err(finding)) => Err(self.damaged((**finding).clone())),
+        }
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(&self.path, finding)
+    }
+}
+
+/// Reads the files that may be manifests or declare a bag.
+struct RootTexts {
+    /// Most bytes of all of them, and the bytes that were read.
+    longest: u64,
+    read: AtomicU64,
+    /// Whether manifests are kept; otherwise they are only read to see whether the system permits it.
+    are_kept: bool,
+}
+
+impl RootTexts {
+    fn look(&self, member: &Member, content: &mut dyn BufRead) -> Seen {
+        // The name at the top, or in the one directory that may hold everything.
+        let name = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
+        let is_manifest = pack::manifest_algorithm(name).is_some();
+        let limit = self.longest.saturating_add(1);
+        if name.rsplit('/').next() == Some(PACK_DOCUMENT) {
+            let mut start = Vec::new();
+            // A document that cannot be read is reported when it is compared.
+            let _ = content.take(START).read_to_end(&mut start);
+            return if pack::is_generated(&start) {
+                Seen::GeneratedDocument
+            } else {
+                Seen::Nothing
+            };
+        }
+        if is_manifest && !self.are_kept {
+            let read = io::copy(&mut content.take(limit), &mut io::sink());
+            return read.err().map_or(Seen::Nothing, |error| Seen::Text(Box::new(Err(error))));
+        }
+        if !is_manifest && !is_declaration(name) {
+            return Seen::Nothing;
+        }
+        let mut text = Vec::new();
+        let read = content.take(limit).read_to_end(&mut text);
+        self.read.fetch_add(text.len() as u64, Ordering::Relaxed);
+        Seen::Text(Box::new(read.and_then(|_| self.check()).map(|()| text)))
+    }
+
+    /// Refuses texts that are too long together. Which of them was read last is chance, so that none of them is used.
+    fn check(&self) -> io::Result<()> {
+        let longest = self.longest;
+        if self.read.load(Ordering::Relaxed) <= longest {
+            return Ok(());
+        }
+        let why = format!("the manifests are longer than the {longest} bytes that are read");
+        Err(io::Error::other(why))
+    }
+}
+
+/// The digests that a manifest lists for the members of an archive. The entries of the manifest are not kept: there
+/// are as many as members, and an entry takes more memory than a member.
+pub(super) struct ListedDigests {
+    /// The name of the manifest.
+    pub(super) name: String,
+    /// By the numbers of the members.
+    pub(super) digests: DigestTable,
+    /// Listed paths without a member, and their lines.
+    missing: Vec<(MemberPath, u64)>,
+}
+
+impl ListedDigests {
+    fn new(named: NamedManifest, placement: &Placement, members: &[Member]) -> Self {
+        let NamedManifest { name, manifest } = named;
+        let mut digests = DigestTable::new(manifest.algorithm(), members.len());
+        let mut missing: Vec<_> = manifest.entries().iter().map(Some).collect();
+        for (number, member) in members.iter().enumerate() {
+            let relative = placement.relative(&member.name);
+            // A member outside of the pack may be listed by its whole name.
+            let path = relative.unwrap_or(&member.name);
+            let at = manifest.entries().binary_search_by(|entry| entry.path.as_str().cmp(path));
+            if let Some((entry, missing)) =
+                at.ok().and_then(|at| manifest.entries().get(at).zip(missing.get_mut(at)))
+            {
+                digests.set(number, &entry.digest);
+                *missing = missing.filter(|_| relative.is_none());
+            }
+        }
+        let missing = missing.into_iter().flatten();
+        let missing = missing.map(|entry| (entry.path.clone(), entry.line)).collect();
+        Self { name, digests, missing }
+    }
+
+    /// A finding for each listed file that is not in the archive.
+    pub(super) fn missing(&self) -> impl Iterator<Item = Finding> {
+        let missing = self.missing.iter();
+        missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
+    }
+}
+
+/// The members whose kind or content is ambiguous, so that none of them may be shown or written.
+pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
+    let about = findings.iter().filter(|finding| finding.forbids_reading());
+    about.filter_map(|finding| finding.member.clone()).collect()
+}
+
+/// The name under which a file belongs to the contents of the pack.
+pub(super) fn placed(placement: &Placement, name: &Arc<str>) -> Option<MemberPath> {
+    let payload = placement.payload(name);
+    if payload == Some(&**name) {
+        return MemberPath::new(Arc::clone(name)).ok();
+    }
+    // The pack's own description is a tag file in a bag, and a payload file elsewhere.
+    let relative = || placement.relative(name).filter(|name| *name == PACK_DOCUMENT);
+    MemberPath::new(payload.or_else(relative)?).ok()
+}
+
+/// Compares elements that descriptions repeat with the arrays of an archive. Which elements these are is known after
+/// all descriptions are, so that the few arrays are read once more.
+pub(super) fn check_values(
+    archive: &Archive,
+    placement: &Placement,
+    contents: &Contents,
+    jobs: usize,
+) -> Result<Vec<Finding>> {
+    let (wanted, mut findings) = repeated_values(contents);
+    if wanted.is_empty() {
+        return Ok(findings);
+    }
+    // A scan reads a stream once for all arrays.
+    let scan = archive.scan_files(jobs, &|member, content| {
+        let path = placed(placement, &member.name)?;
+        Some(compare_values(wanted.get(path.as_str())?, content))
+    })?;
+    let found = scan.members.into_iter().filter_map(|(_, found)| found.flatten());
+    findings.extend(found.flatten());
+    Ok(findings)
+}
+
+/// The same for the arrays of a directory.
+pub(super) fn check_values_below(root: &Path, contents: &Contents) -> Result<Vec<Finding>> {
+    let (wanted, mut findings) = repeated_values(contents);
+    for (path, wanted) in wanted {
+        let mut file = File::open(root.join(path))?;
+        findings.extend(compare_values(&wanted, &mut io::BufReader::new(&mut file)));
+    }
+    Ok(findings)
+}
+
+type Wanted<'c> = HashMap<&'c str, Vec<Inlined<'c>>>;
+
+/// The values to compare by the names of their arrays, and the findings about values that cannot be compared.
+fn repeated_values(contents: &Contents) -> (Wanted<'_>, Vec<Finding>) {
+    let (mut wanted, mut findings) = (Wanted::new(), Vec::new());
+    for inlined in contents.inlined() {
+        match inlined.len() {
+            Some(_) => wanted.entry(inlined.array.as_str()).or_default().push(inlined),
+            None => findings.extend(inlined.incomparable()),
+        }
+    }
+    (wanted, findings)
+}
+
+fn compare_values(wanted: &[Inlined<'_>], content: &mut dyn BufRead) -> Vec<Finding> {
+    let len = wanted.iter().filter_map(Inlined::len).max().unwrap_or_default();
+    let mut file = Vec::new();
+    // Damage is a finding of the pass that checks contents.
+    if content.take(len).read_to_end(&mut file).is_err() {
+        return Vec::new();
+    }
+    wanted.iter().filter_map(|inlined| inlined.compare(&file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::archive::{Location, Method};
+    use crate::digest::Digest;
+    use crate::manifest::Manifest;
+
+    /// A member of which nothing but the name is looked at.
+    fn member(name: String) -> Member {
+        Member {
+            name: name.into(),
+            kind: MemberKind::File,
+            size: 0,
+            packed_size: 0,
+            method: Method::Stored,
+            location: Location::Listed,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn members_get_the_digests_that_looking_up_each_finds(
+            listed in proptest::collection::btree_set("[ab]{1,2}(/[ab!]{1,2})?", 0..20),
+            names in proptest::collection::vec("(x/)?[ab]{0,2}(/[ab!]{1,2})?", 0..20),
+            in_directory in any::<bool>(),
+        ) {
+            let paths = listed.iter().map(|path| MemberPath::new(path.as_str()).unwrap());
+            let digests = paths.map(|path| (path.clone(), Digest::sha256(path.as_str().as_bytes())));
+            let manifest = Manifest::new(Algorithm::Sha256, digests);
+            let members: Vec<_> = names.into_iter().map(member).collect();
+            let placement = if in_directory { Placement::bag("x") } else { Placement::plain() };
+            let named = NamedManifest { name: "m".to_owned(), manifest: manifest.clone() };
+            let found = ListedDigests::new(named, &placement, &members);
+            for (number, member) in members.iter().enumerate() {
+                let listed_as = placement.relative(&member.name).unwrap_or(&member.name);
+                let expected = manifest.get(listed_as).map(|entry| entry.digest);
+                prop_assert_eq!(found.digests.get(number), expected);
+            }
+            let there: HashSet<&str> =
+                members.iter().filter_map(|member| placement.relative(&member.name)).collect();
+            let expected = manifest.entries().iter().map(|entry| entry.path.as_str());
+            let expected: Vec<_> = expected.filter(|path| !there.contains(path)).collect();
+            let missing: Vec<_> = found.missing.iter().map(|(path, _)| path.as_str()).collect();
+            prop_assert_eq!(missing, expected);
+        }
+    }
+}
