@@ -19,7 +19,7 @@ use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, Turn};
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// How to unpack.
@@ -83,7 +83,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let is_stream = matches!(opened.container(), Container::TarGz | Container::TarZst);
     let whole = if is_stream { opened.bytes_to_read() } else { 0 };
     options.progress.stage("reading", whole, 0);
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),

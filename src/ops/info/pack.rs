@@ -13,7 +13,7 @@ use crate::archive::{Archive, Container, MemberKind};
 use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::pack::{CoordinateInfo, Layout};
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// One pack.
@@ -76,7 +76,7 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let Glance { placement, members, mut contents, findings } =
-        glance(&archive, parallel::default_jobs())?;
+        glance(&archive, pipeline::default_jobs())?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::new();
     for facts in contents.arrays.values() {

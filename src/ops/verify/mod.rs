@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
 use crate::fs;
 use crate::pack::{self, Content, Contents, Layout, Placement};
-use crate::parallel;
+use crate::pipeline;
 
 /// Verifies one archive or directory.
 ///
@@ -83,7 +83,7 @@ type Members = [Known];
 
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
-        let jobs = parallel::jobs(options.jobs);
+        let jobs = pipeline::jobs(options.jobs);
         Self { archive, options, jobs }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Verification<'a> {
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         // What files say of themselves is judged beside what manifests say of them.
-        let (proved, said) = parallel::join(
+        let (proved, said) = pipeline::join(
             self.jobs,
             || self.prove(members, &names, &placement, report),
             || {

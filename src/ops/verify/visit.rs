@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::manifests;
 use crate::allowance::Allowance;
 use crate::archive::{
-    Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown,
+    Archive, Container, LARGE, Member, MemberKind, Method, OpenContents, Revisit, Shown, wait_for,
 };
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
@@ -15,7 +15,6 @@ use crate::digest::{
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::ndl::MAX_TEXT;
-use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector, PACK_DOCUMENT};
 use crate::path;
