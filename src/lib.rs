@@ -13,8 +13,8 @@ pub mod manifest;
 pub mod ndl;
 mod ops;
 mod pack;
-mod parallel;
 mod path;
+mod pipeline;
 mod progress;
 pub mod ra;
 

@@ -11,8 +11,8 @@ use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File, Kind, Walked};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// Files that one job takes at a time.
@@ -144,10 +144,9 @@ impl Directory {
         jobs: usize,
         visit: &R,
     ) -> Result<Vec<R::Seen>> {
-        let chunks = parallel::map_ranges(
+        let chunks = pipeline::share(
             jobs,
-            wanted.len(),
-            STEP,
+            pipeline::ranges(wanted.len(), STEP),
             || (Vec::new(), visit.state()),
             |(buffer, state), range| {
                 let mut results = Vec::with_capacity(range.len());

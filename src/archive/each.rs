@@ -3,7 +3,7 @@
 use super::{Member, Scan};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::parallel;
+use crate::pipeline;
 
 /// A member before it was looked at, and what is kept of it then.
 enum Slot<K> {
@@ -24,7 +24,7 @@ pub(super) fn look_at_each<S, K: Send>(
     look: impl Fn(&mut S, Member, &mut Vec<Finding>) -> Result<K> + Sync,
 ) -> Result<Scan<K>> {
     let mut slots: Vec<_> = members.into_iter().map(|member| Some(Slot::Found(member))).collect();
-    let found = parallel::fill(jobs, &mut slots, step, state, |state, _, slots| {
+    let found = pipeline::share(jobs, slots.chunks_mut(step), state, |state, slots| {
         let mut findings = Vec::new();
         for slot in slots {
             if let Some(Slot::Found(member)) = slot.take() {

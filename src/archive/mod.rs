@@ -1,5 +1,6 @@
 //! Archives: named byte strings in a directory, a zip or a tar. Nothing here knows what they mean.
 
+mod copy;
 mod data;
 mod directory;
 mod each;
@@ -20,6 +21,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,

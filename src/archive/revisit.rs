@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::data::{Packed, Stretch, WindowTurn, ZipData};
 use super::window::Window;
 use super::{Location, Member, Method};
-use crate::digest::{Hashing, time_at_once};
+use crate::digest::{Hashing, width};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel::{self, Hand, Turn};
+use crate::pipeline;
 
 /// Members that one job takes at a time: enough that jobs seldom meet in one directory.
 const MEMBERS: usize = 512;
@@ -111,51 +112,49 @@ pub(super) fn revisit<R: Revisit>(
         Some((position, member(position)?))
     };
     let is_stored = |place| at(place).is_some_and(|(_, member)| member.method == Method::Stored);
-    let Portions { large, portions } = portions(&sizes, jobs, visit.at_once(), is_stored);
-    let chunks = parallel::map_ranges(
+    let Portions { packed, stored, all: portions } =
+        portions(&sizes, jobs, visit.at_once(), is_stored);
+    let chunks = pipeline::share(
         jobs,
-        portions.len(),
-        1,
+        &portions,
         || (Window::new(Arc::clone(file)), visit.state()),
-        |(window, state), range| {
+        |(window, state), portion| {
             let mut visited = Vec::new();
-            for portion in portions.get(range).unwrap_or_default() {
-                match portion {
-                    Portion::Run(run) => {
-                        let last = at(run.end.saturating_sub(1));
-                        window.limit =
-                            last.map_or(0, |(_, m)| begin(m).saturating_add(m.packed_size));
-                        visited.reserve(run.len());
-                        for (position, member) in run.clone().filter_map(at) {
-                            let _turn = WindowTurn::of(member);
-                            let result = show(member, window, &mut |content| {
-                                let hashing = Hashing::Here;
-                                visit.one(state, Shown { position, content, hashing })
-                            })?;
-                            visited.push((position, result));
-                        }
-                    }
-                    Portion::Large { place, hashing } => {
-                        let Some((position, member)) = at(*place) else { continue };
+            match portion {
+                Portion::Run(run) => {
+                    let last = at(run.end.saturating_sub(1));
+                    window.limit = last.map_or(0, |(_, m)| begin(m).saturating_add(m.packed_size));
+                    visited.reserve(run.len());
+                    for (position, member) in run.clone().filter_map(at) {
                         let _turn = WindowTurn::of(member);
-                        let (content, hashing) =
-                            (&mut *open(member, stretch(member, file))?, *hashing);
-                        let result = visit.one(state, Shown { position, content, hashing });
+                        let result = show(member, window, &mut |content| {
+                            let hashing = Hashing::Here;
+                            visit.one(state, Shown { position, content, hashing })
+                        })?;
                         visited.push((position, result));
                     }
-                    Portion::Several { hand, from } => {
-                        let open = |(position, member)| {
-                            let stretch = stretch(member, file);
-                            let are_many = hand.width() > 2;
-                            let stretch =
-                                if are_many { stretch.in_small_blocks() } else { stretch };
-                            Ok((position, open(member, stretch)?))
-                        };
-                        let large = large.get(*from..).unwrap_or_default();
-                        let places = hand.pieces().filter_map(|piece| large.get(piece).copied());
-                        let contents = &mut places.filter_map(at).map(open);
-                        visited.extend(visit.several(state, hand.width(), contents)?);
+                }
+                Portion::Large { place, hashing } => {
+                    if let Some((position, member)) = at(*place) {
+                        let _turn = WindowTurn::of(member);
+                        let content = &mut *open(member, stretch(member, file))?;
+                        let shown = Shown { position, content, hashing: *hashing };
+                        visited.push((position, visit.one(state, shown)));
                     }
+                }
+                Portion::Several { width, are_stored } => {
+                    let open = |(position, member)| {
+                        let stretch = stretch(member, file);
+                        let stretch = if *width > 2 { stretch.in_small_blocks() } else { stretch };
+                        Ok((position, open(member, stretch)?))
+                    };
+                    let queue = if *are_stored { &stored } else { &packed };
+                    let contents = &mut queue.places().filter_map(at).map(open);
+                    let several = visit.several(state, *width, contents);
+                    if several.is_err() {
+                        queue.stop();
+                    }
+                    visited.extend(several?);
                 }
             }
             Ok::<_, Error>(visited)
@@ -224,18 +223,42 @@ enum Portion {
         place: usize,
         hashing: Hashing,
     },
-    /// Large ones, read side by side; from where on their pieces are counted.
+    /// So many large ones, read side by side; as soon as one of them is done, the next of the queue takes its place.
     Several {
-        hand: Hand,
-        from: usize,
+        width: usize,
+        are_stored: bool,
     },
 }
 
 /// All of them.
 struct Portions {
-    /// Where the large members are.
-    large: Vec<usize>,
-    portions: Vec<Portion>,
+    packed: Queue,
+    stored: Queue,
+    all: Vec<Portion>,
+}
+
+/// Places of large members, for all jobs.
+#[derive(Debug)]
+struct Queue {
+    places: Vec<usize>,
+    next: AtomicUsize,
+}
+
+impl Queue {
+    fn new(places: Vec<usize>) -> Self {
+        Self { places, next: AtomicUsize::new(0) }
+    }
+
+    /// Places that no job has yet, each taken when it is asked for.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        let next = || self.places.get(self.next.fetch_add(1, Ordering::Relaxed)).copied();
+        std::iter::from_fn(next).fuse()
+    }
+
+    /// Leaves nothing to the other jobs.
+    fn stop(&self) {
+        self.next.store(self.places.len(), Ordering::Relaxed);
+    }
 }
 
 /// Cuts members of these sizes into portions. Large members come first, and the largest of them before the others, so
@@ -270,29 +293,30 @@ fn portions(
     // What is to be unpacked takes longest; those that are not so large stay in their order.
     let first = |(place, size): &(usize, u64)| (is_stored(*place), Reverse((*size).max(BYTES)));
     large.sort_by_key(first);
-    let (large, large_sizes): (Vec<usize>, Vec<u64>) = large.into_iter().unzip();
-    let packed = large.partition_point(|place| !is_stored(*place));
-    let (packed_sizes, stored_sizes) = large_sizes.split_at(packed);
-    let stored_bytes = stored_sizes.iter().fold(rest, |sum, size| sum.saturating_add(*size));
+    let total = large.iter().fold(rest, |sum, (_, size)| sum.saturating_add(*size));
+    let stored = large.split_off(large.partition_point(|(place, _)| !is_stored(*place)));
     // What unpacks a content may need memory of its own: two at once at most.
     let two: Vec<usize> = at_once.iter().copied().filter(|count| *count == 2).collect();
-    let of_packed = parallel::turns(jobs, packed_sizes, stored_bytes, &two, time_at_once);
-    let of_stored = parallel::turns(jobs, stored_sizes, rest, at_once, time_at_once);
-    let of_packed = of_packed.into_iter().map(|turn| (0, turn));
-    let turns = of_packed.chain(of_stored.into_iter().map(|turn| (packed, turn)));
-    let mut beside = 0..MOST_BESIDE;
-    let turns = turns.filter_map(|(from, turn)| match turn {
-        Turn::Several(hand) => Some(Portion::Several { hand, from }),
-        Turn::One { piece, outlasts } => {
-            let piece = from.saturating_add(piece);
-            let is_worth_it = large_sizes.get(piece).is_some_and(|size| *size > BYTES);
-            let is_beside = outlasts && is_worth_it && beside.next().is_some();
-            let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
-            Some(Portion::Large { place: *large.get(piece)?, hashing })
+    let mut portions = Vec::new();
+    let mut beside = 0..if jobs > 1 { MOST_BESIDE } else { 0 };
+    for (are_stored, large, at_once) in [(false, &large, &*two), (true, &stored, at_once)] {
+        let width = width(at_once, large.len(), jobs);
+        if width > 1 {
+            portions.extend((0..jobs.max(1)).map(|_| Portion::Several { width, are_stored }));
+            continue;
         }
-    });
-    let portions = turns.chain(runs.into_iter().map(|(run, _)| Portion::Run(run))).collect();
-    Portions { large, portions }
+        portions.extend(large.iter().map(|(place, size)| {
+            // Longer than the other jobs have work.
+            let is_longest = *size > BYTES && size.saturating_mul(jobs as u64) > total;
+            let is_beside = is_longest && beside.next().is_some();
+            let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
+            Portion::Large { place: *place, hashing }
+        }));
+    }
+    portions.extend(runs.into_iter().map(|(run, _)| Portion::Run(run)));
+    let queue =
+        |large: Vec<(usize, u64)>| Queue::new(large.into_iter().map(|(place, _)| place).collect());
+    Portions { packed: queue(large), stored: queue(stored), all: portions }
 }
 
 #[cfg(test)]
@@ -407,9 +431,10 @@ mod tests {
             stored_from in prop_oneof![Just(0), 0..2000_usize, Just(2000)],
         ) {
             let is_stored = |place: usize| place >= stored_from;
-            let Portions { large, portions } = portions(&sizes, jobs, &[16, 2], is_stored);
-            prop_assert!(large.is_sorted_by_key(|place| is_stored(*place)));
-            for alike in large.chunk_by(|one, next| is_stored(*one) == is_stored(*next)) {
+            let Portions { packed, stored, all: portions } = portions(&sizes, jobs, &[16, 2], is_stored);
+            prop_assert!(!packed.places.iter().any(|place| is_stored(*place)));
+            prop_assert!(stored.places.iter().all(|place| is_stored(*place)));
+            for alike in [&packed.places, &stored.places] {
                 let largest = alike.partition_point(|place| sizes[*place] > BYTES);
                 let (largest, others) = alike.split_at(largest);
                 prop_assert!(largest.is_sorted_by(|one, next| sizes[*one] >= sizes[*next]));
@@ -417,22 +442,18 @@ mod tests {
             }
             let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
             let (of_large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
-            let mut shown = Vec::new();
+            let mut large = Vec::new();
             for portion in of_large {
                 match portion {
-                    Portion::Large { place, .. } => shown.push(*place),
-                    Portion::Several { hand, from } => {
-                        let places = hand.pieces().map(|piece| large[from + piece]);
-                        let places: Vec<_> = places.collect();
-                        let most = if is_stored(places[0]) { 16 } else { 2 };
-                        prop_assert!(hand.width() <= most);
-                        prop_assert!(places.iter().all(|at| is_stored(*at) == is_stored(places[0])));
-                        shown.extend(places);
+                    Portion::Large { place, .. } => large.push(*place),
+                    Portion::Several { width, are_stored } => {
+                        let (queue, most) = if *are_stored { (&stored, 16) } else { (&packed, 2) };
+                        prop_assert!(*width <= most);
+                        large.extend(queue.places());
                     }
                     Portion::Run(_) => unreachable!(),
                 }
             }
-            let large = shown;
             prop_assert!(large.iter().all(|place| sizes[*place] > LARGE));
             let mut small = Vec::new();
             for portion in runs {

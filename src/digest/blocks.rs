@@ -4,6 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Digests, Hashers};
 
+/// Which thread hashes a content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hashing {
+    /// The one that reads it: other jobs have work of their own.
+    Here,
+    /// One of its own: nothing else is left to do that takes as long.
+    Beside,
+}
+
 /// A content that comes in blocks, and goes on to whoever wants it once it has been hashed.
 pub(crate) trait Blocks {
     /// Why it does not come, or does not go on.

@@ -1,6 +1,5 @@
 //! Digests of bytes: the algorithms that manifests use.
 
-mod beside;
 mod blocks;
 mod sha256;
 
@@ -10,10 +9,8 @@ use std::str::FromStr;
 
 use sha2::Digest as _;
 
-pub(crate) use self::beside::{Hashing, beside};
-pub(crate) use self::blocks::{Blocks, Lane, LaneOf, SideBySide, hash, hash_side_by_side};
+pub(crate) use self::blocks::{Blocks, Hashing, Lane, LaneOf, SideBySide, hash, hash_side_by_side};
 use self::sha256::Sha256;
-pub(crate) use self::sha256::time_at_once;
 
 /// How many contents at once are hashed in less time than one after the other on this processor: the most, then
 /// fewer.
@@ -22,6 +19,16 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
         [Algorithm::Sha256] => sha256::at_once(),
         _ => &[],
     }
+}
+
+/// How many of `count` contents each of `jobs` had best hash side by side, when `at_once` are worth it.
+pub(crate) fn width(at_once: &[usize], count: usize, jobs: usize) -> usize {
+    /// Most contents of all jobs together: each has a buffer and a file open, and a system allows a process 256 files
+    /// at the least.
+    const MOST: usize = 96;
+    let each = count.min(MOST) / jobs.max(1);
+    let widths = at_once.iter().map(|most| each.min(*most));
+    widths.into_iter().find(|width| *width == 2 || *width >= sha256::WORTH_LANES).unwrap_or(1)
 }
 
 /// The SHA-256 of all that a reader gives, by the crate sha2 from beginning to end: what everything else is held
@@ -348,6 +355,11 @@ impl Digests {
             Self::Several(digests) => (None, &**digests),
         };
         one.into_iter().chain(several.iter().copied())
+    }
+
+    /// The digest by one algorithm, which has to be among those that were asked for.
+    pub(crate) fn made_by(&self, algorithm: Algorithm) -> Digest {
+        self.by(algorithm).expect("a digest is made by each algorithm")
     }
 
     /// The digest by one algorithm, when it was made.

@@ -14,8 +14,8 @@ use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, PendingFile};
 use crate::ndl::Document;
 use crate::pack::{self, Contents, Convention};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Encoding;
 
@@ -43,7 +43,7 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
         return describe_file(target, options);
     }
     let archive = Archive::open_watched(target, &options.progress)?;
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let PackScan { contents, .. } = PackScan::new(&archive, jobs, Look::Contents)?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
@@ -101,7 +101,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
             crate::path::escape(&target.to_string_lossy())
         )));
     }
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let Survey { contents, mut findings, .. } = survey_all(target, jobs, &options.progress)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {

@@ -20,7 +20,7 @@ use crate::finding::{self, Finding};
 use crate::fs::{self, File};
 use crate::ndl::{Document, Ndarray};
 use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of};
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Flags, Header};
 
@@ -84,7 +84,7 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =
-        PackScan::new(&archive, parallel::default_jobs(), Look::Contents)?;
+        PackScan::new(&archive, pipeline::default_jobs(), Look::Contents)?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::new();
     for facts in contents.arrays.values() {

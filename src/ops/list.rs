@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::ndl::{Extent, Order, PlainDescription, Value};
 use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// What to list, and how.
@@ -139,7 +139,7 @@ pub struct ListedArray<'a> {
 /// ```
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open_watched(target, &options.progress)?;
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let PackScan { placement, mut members, contents, mut findings, .. } =
         PackScan::new(&archive, jobs, Look::Contents)?;
     finding::cut(&mut findings);

@@ -19,8 +19,8 @@ use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
-use crate::parallel;
 use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// How to make a manifest.
@@ -106,7 +106,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     let progress = &options.progress;
     let archive = Archive::open_watched(target, progress)?;
     progress.stage("reading", archive.bytes_to_read(), 0);
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let scan = archive.scan(jobs, &|member, content| {
         let digest = digest(member, content, algorithm, progress);
         progress.done(1);

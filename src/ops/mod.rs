@@ -22,7 +22,6 @@
 mod apart;
 mod bag;
 mod convert;
-mod copy;
 mod corners;
 mod create;
 mod describe;

@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
 use crate::pack::{Alike, Content, Contents, Inspector};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
@@ -191,15 +191,13 @@ pub(super) fn survey(
     progress.expect_files(names.entries.len());
     let Names { mut entries, findings } = names;
     let budget = AtomicU64::new(keep);
-    let looked = parallel::fill(
+    let looked = pipeline::share(
         jobs,
-        &mut entries,
-        STEP,
+        entries.chunks_mut(STEP).enumerate(),
         || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Alike::default()),
-        |(below, buffer, room, alike), start, entries| {
+        |(below, buffer, room, alike), (block, entries)| {
             room.clear();
-            let mut look =
-                Look { below, buffer, room, block: start / STEP, budget: &budget, progress };
+            let mut look = Look { below, buffer, room, block, budget: &budget, progress };
             let seen = entries
                 .iter_mut()
                 .map(|entry| look.at(entry, alike))

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::pack::{Contents, Described, Update, Updated};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// What was changed, and what could not be.
@@ -71,7 +71,7 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
         findings: Vec::new(),
     };
     if fs::is_directory(target)? {
-        let jobs = parallel::jobs(options.jobs);
+        let jobs = pipeline::jobs(options.jobs);
         let Survey { contents, findings, .. } = survey_all(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;

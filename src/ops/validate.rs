@@ -15,8 +15,8 @@ use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs;
 use crate::ndl;
 use crate::pack::{self, Contents, DescriptionFacts};
-use crate::parallel;
 use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// What a document that comes without a file is called.
@@ -129,7 +129,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let PackScan { mut contents, findings, placement, .. } =
         PackScan::new(&archive, jobs, Look::Contents)?;
     report.findings = findings;

@@ -16,8 +16,8 @@ use crate::ndl::{
     self, Attribute, Datatype, DimCoord, Document, Group, Ndarray, Order, PlainDescription,
     Storage, Value,
 };
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 
 /// The extension of descriptions that few have.
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
@@ -187,7 +187,7 @@ impl Contents {
             )
         };
         let Ok(right): Result<Vec<Vec<bool>>, _> =
-            parallel::map_ranges(jobs, self.arrays.len(), STEP, Near::default, work);
+            pipeline::share(jobs, pipeline::ranges(self.arrays.len(), STEP), Near::default, work);
         right.concat()
     }
 

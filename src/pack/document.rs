@@ -14,8 +14,8 @@ use crate::finding::{Code, Finding, Severity};
 use crate::manifest::goes_on_with;
 use crate::ndl::write::{self, Section};
 use crate::ndl::{self, Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::ra::{Encoding, Header};
 
 /// What stands above the document, for whoever finds the pack when all of its software is gone.
@@ -113,29 +113,28 @@ impl<'a> PackDocument<'a> {
     }
 
     /// Gives the text to `sink` block by block, which several jobs make, until that fails.
-    pub(crate) fn each_block<E>(
+    pub(crate) fn each_block<E: Send>(
         &self,
         jobs: usize,
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let make = |number| {
+        let make = |(): &mut (), number| {
             let mut block = String::new();
             self.push_block(&mut block, number);
-            block
+            Ok(block)
         };
-        parallel::in_order(jobs, self.ends.len(), make, |block| sink(&block))
+        let numbers = 0..self.ends.len();
+        pipeline::ordered(pipeline::workers(jobs), numbers, || (), make, |block| sink(&block))
     }
 
     /// The length of the text in bytes.
     pub(crate) fn len(&self, jobs: usize) -> u64 {
-        let len_of = |block: &mut String, numbers: Range<usize>| {
+        let len_of = |block: &mut String, number| {
             block.clear();
-            for number in numbers {
-                self.push_block(block, number);
-            }
-            Ok::<_, Infallible>(u64::try_from(block.len()).unwrap_or(u64::MAX))
+            self.push_block(block, number);
+            Ok::<_, Infallible>(block.len() as u64)
         };
-        let Ok(lens) = parallel::map_ranges(jobs, self.ends.len(), 1, String::new, len_of);
+        let Ok(lens) = pipeline::share(jobs, 0..self.ends.len(), String::new, len_of);
         lens.into_iter().fold(0, u64::saturating_add)
     }
 

@@ -11,11 +11,10 @@
 )]
 
 use std::io;
-use std::ops::Range;
 
 use super::header::{Header, count};
 use super::slice::Odometer;
-use crate::parallel;
+use crate::pipeline;
 
 /// Most bytes of a tile, of which each job holds two: with fewer, the runs of a large cube become short.
 const MAX_TILE: u64 = 8 << 20;
@@ -117,20 +116,16 @@ impl Reversal {
         let tile = cut(&self.dims, self.elbyte, largest);
         let grid = Grid { dims: &self.dims, tile: &tile };
         let (tiles, elbyte) = (size(grid.count())?, size(self.elbyte)?);
-        let work = |buffers: &mut (Vec<u8>, Vec<u8>), range: Range<usize>| {
-            for number in range {
-                let shape = grid.get(count(number))?;
-                let (read, written) = buffers;
-                let from = Runs::new(&shape, &self.dims, elbyte, Direction::Forward)?;
-                from.each(read, |run, at| read_at(run, at))?;
-                let to = Runs::new(&shape, &self.dims, elbyte, Direction::Reversed)?;
-                reserve(written, to.buffer_len)?;
-                copy(read, &from.strides, written, &to.strides, &shape.lens, elbyte);
-                to.each(written, |run, at| write_at(run, at))?;
-            }
-            Ok(())
+        let work = |(read, written): &mut (Vec<u8>, Vec<u8>), number: usize| {
+            let shape = grid.get(count(number))?;
+            let from = Runs::new(&shape, &self.dims, elbyte, Direction::Forward)?;
+            from.each(read, |run, at| read_at(run, at))?;
+            let to = Runs::new(&shape, &self.dims, elbyte, Direction::Reversed)?;
+            reserve(written, to.buffer_len)?;
+            copy(read, &from.strides, written, &to.strides, &shape.lens, elbyte);
+            to.each(written, |run, at| write_at(run, at))
         };
-        parallel::map_ranges(jobs, tiles, 1, <(Vec<u8>, Vec<u8>)>::default, work).map(drop)
+        pipeline::share(jobs, 0..tiles, <(Vec<u8>, Vec<u8>)>::default, work).map(drop)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::Content;
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, beside, hash};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 
@@ -128,27 +128,28 @@ impl<S: FnMut(&[u8]) -> Result<()>> Blocks for Passage<S> {
 }
 
 fn copy_beside_hashing(
-    mut file: File,
+    file: File,
     stamp: &Stamp,
     algorithms: &[Algorithm],
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
-    let (crc, digests) = beside(algorithms, |passing| {
-        let mut crc = crc32fast::Hasher::new();
-        let mut left = stamp.len();
-        while left > 0 {
-            let mut buffer = passing.buffer();
-            let block = next_block(&mut file, BLOCK, &mut buffer, left)?;
-            let count = block.len();
-            left = left.saturating_sub(length(block));
-            crc.update(block);
-            sink(block)?;
-            passing.pass_on(buffer, count);
-        }
-        Ok::<_, Error>(crc.finalize())
+    let mut crc = crc32fast::Hasher::new();
+    let mut content = io::BufReader::with_capacity(BLOCK, file).take(stamp.len());
+    let digests = crate::archive::copy(&mut content, algorithms, Hashing::Beside, |block| {
+        crc.update(block);
+        sink(block)
+    });
+    let left = content.limit();
+    let file = content.into_inner().into_inner();
+    let digests = digests.map_err(|fault| match fault {
+        crate::archive::Fault::Source(error) => Error::io("read", file.path())(error),
+        crate::archive::Fault::Sink(error) => error,
     })?;
+    if left > 0 {
+        return Err(file.changed("it became shorter"));
+    }
     file.check_unchanged(stamp)?;
-    Ok(Copied { digests, crc })
+    Ok(Copied { digests, crc: crc.finalize() })
 }
 
 fn length(block: &[u8]) -> u64 {

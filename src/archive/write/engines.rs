@@ -85,7 +85,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::parallel;
+    use crate::pipeline;
 
     #[test]
     fn no_more_are_made_than_are_used_at_once() {
@@ -103,7 +103,7 @@ mod tests {
             leave.give_back(engine);
             Ok::<_, io::Error>(())
         };
-        parallel::map_ranges(5, 200, 1, || (), work).unwrap();
+        pipeline::share(5, 0..200, || (), work).unwrap();
         assert!((1..=2).contains(&made.load(Ordering::SeqCst)));
     }
 

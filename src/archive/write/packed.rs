@@ -18,7 +18,7 @@ use crate::archive::{MemberKind, Method};
 use crate::digest::{Algorithm, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel;
+use crate::pipeline;
 
 /// Members up to this size are packed in memory.
 const SMALL: u64 = 256 * 1024;
@@ -168,7 +168,7 @@ impl<'a> PackedMembers<'a> {
             })
         };
         let jobs = self.jobs.min(Limits::of(self.compression).jobs);
-        parallel::map_ranges(jobs, new.count, BATCH, || self.packing(), work)
+        pipeline::share(jobs, pipeline::ranges(new.count, BATCH), || self.packing(), work)
     }
 
     /// Writes one member, which all jobs pack together.

@@ -12,7 +12,7 @@ use crate::archive::{MemberKind, tar};
 use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
-use crate::parallel;
+use crate::pipeline;
 
 /// Members up to this size are written in one go.
 const SMALL: u64 = 512 * 1024;
@@ -85,11 +85,6 @@ impl<'a> StoredMembers<'a> {
         algorithms: &'a [Algorithm],
     ) -> Self {
         Self { file, headers, turns: Turns::new(start), algorithms, writing: Mutex::new(()) }
-    }
-
-    /// Whether a file of this size is not written in one go, and had better be hashed beside others.
-    pub(crate) fn is_large(size: u64) -> bool {
-        size > SMALL
     }
 
     /// Where the next member begins.
@@ -274,7 +269,7 @@ pub(super) fn write(
             Ok::<_, Error>(placed)
         })
     };
-    parallel::map_ranges(jobs, new.count, RUN, Buffers::default, work)
+    pipeline::share(jobs, pipeline::ranges(new.count, RUN), Buffers::default, work)
 }
 
 fn wide(length: usize) -> u64 {

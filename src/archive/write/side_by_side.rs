@@ -18,7 +18,7 @@ impl StoredMembers<'_> {
         &self,
         width: usize,
         files: &mut LaterFiles<'_, '_>,
-        placed: &mut dyn FnMut(usize, Placed),
+        placed: &mut dyn FnMut(usize, u64, u64, Placed),
         buffers: &mut Buffers,
     ) -> Result<()> {
         let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
@@ -31,7 +31,7 @@ impl StoredMembers<'_> {
 struct Copying<'s, 'f, 'm> {
     stored: &'s StoredMembers<'s>,
     files: &'s mut LaterFiles<'f, 'm>,
-    placed: &'s mut dyn FnMut(usize, Placed),
+    placed: &'s mut dyn FnMut(usize, u64, u64, Placed),
     /// Bytes of one read.
     block: usize,
     buffers: &'s mut Buffers,
@@ -42,6 +42,7 @@ struct Goal<'m> {
     number: usize,
     member: NewMember<'m>,
     at: u64,
+    modified: u64,
 }
 
 impl<'s, 'm> SideBySide for Copying<'s, '_, 'm> {
@@ -52,16 +53,17 @@ impl<'s, 'm> SideBySide for Copying<'s, '_, 'm> {
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
         let Some(file) = self.files.next() else { return Ok(None) };
         let (number, LaterFile { member, at, file, stamp }) = file?;
+        let modified = stamp.modified();
         let buffer = self.buffers.spare.pop().unwrap_or_default();
         let sink = self.stored.sink(&member, at, &mut self.buffers.image)?;
         let content = Passage::new(file, stamp, self.block, buffer, sink);
         let hashers = Hashers::new(self.stored.algorithms);
-        Ok(Some(Lane { label: Goal { number, member, at }, content, hashers }))
+        Ok(Some(Lane { label: Goal { number, member, at, modified }, content, hashers }))
     }
 
     fn done(
         &mut self,
-        Goal { number, member, at }: Goal<'m>,
+        Goal { number, member, at, modified }: Goal<'m>,
         content: Passage<Sink<'s>>,
         digests: Result<Digests>,
     ) -> Result<()> {
@@ -70,7 +72,7 @@ impl<'s, 'm> SideBySide for Copying<'s, '_, 'm> {
         self.buffers.spare.push(buffer);
         let copied = Copied { digests, crc };
         let placed = self.stored.enclose(&member, at, copied, &mut self.buffers.image)?;
-        (self.placed)(number, placed);
+        (self.placed)(number, member.size, modified, placed);
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::parallel;
+    use crate::pipeline;
 
     fn failed() -> Error {
         Error::Unsupported("this turn fails".to_owned())
@@ -103,8 +103,7 @@ mod tests {
     /// Takes a hundred turns by four jobs, of which `at` fails in the way that `fail` says.
     fn with_failing(at: usize, fail: impl Fn(&Turns) -> Result<()> + Sync) -> (Error, u64) {
         let turns = Turns::new(0);
-        let work = |(): &mut (), range: std::ops::Range<usize>| {
-            let turn = range.start;
+        let work = |(): &mut (), turn: usize| {
             turns.in_turn(turn, || {
                 if turn == at {
                     return fail(&turns);
@@ -112,7 +111,7 @@ mod tests {
                 turns.take(turn, |at| (at + 1, ()))
             })
         };
-        let error = parallel::map_ranges(4, 100, 1, || (), work).unwrap_err();
+        let error = pipeline::share(4, 0..100, || (), work).unwrap_err();
         (error, turns.at())
     }
 

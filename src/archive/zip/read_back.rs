@@ -17,7 +17,7 @@ use super::record::{LOCAL_LEN, write_end};
 use super::write::{FEW, Record, Written};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel;
+use crate::pipeline;
 
 /// Bytes that are read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
@@ -35,9 +35,10 @@ pub(in crate::archive) fn check(
 ) -> Result<()> {
     let blocks = written.blocks.len();
     let jobs = if blocks > FEW { jobs } else { 1 };
-    let parts = usize::try_from(parallel::parts_for(jobs)).unwrap_or(usize::MAX);
+    // More than one for each job, since another thread may begin late.
+    let parts = if jobs > 1 { jobs * 4 } else { 1 };
     let check = |(): &mut (), part| check_part(file, written, records, part);
-    parallel::map_ranges(jobs, blocks, blocks.div_ceil(parts), || (), check)?;
+    pipeline::share(jobs, pipeline::ranges(blocks, blocks.div_ceil(parts)), || (), check)?;
     Ok(())
 }
 

@@ -14,8 +14,8 @@ use super::record::{
 use super::{ZipArchive, has_descriptor, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::parallel;
 use crate::path;
+use crate::pipeline;
 
 /// Most members that one job takes at a time: enough to read many small ones at once.
 const STEP: usize = 128;
@@ -54,15 +54,14 @@ pub(super) fn scan<T, K: Send>(
     let mut scanned: Vec<Option<K>> = Vec::new();
     scanned.resize_with(places.len(), || None);
     let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
-    let found = parallel::fill(
+    let found = pipeline::share(
         jobs,
-        &mut scanned,
-        step,
+        scanned.chunks_mut(step).zip(pipeline::ranges(places.len(), step)),
         || Window::new(Arc::clone(&zip.file)),
-        |window, start, scanned| {
-            window.limit = next(start.saturating_add(scanned.len()).saturating_sub(1)).min(zip.len);
+        |window, (scanned, range)| {
+            window.limit = next(range.end.saturating_sub(1)).min(zip.len);
             let mut findings = Vec::new();
-            for (slot, position) in scanned.iter_mut().zip(start..) {
+            for (slot, position) in scanned.iter_mut().zip(range) {
                 let Some(place) = places.get(position) else { continue };
                 let mut record = Fields(directory.get(place.record..).unwrap_or_default());
                 let header = CentralHeader::read(&mut record)

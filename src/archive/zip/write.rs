@@ -9,7 +9,7 @@ use super::record::{
 use crate::archive::Method;
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::parallel;
+use crate::pipeline;
 
 /// What the headers of a member say that is known when it is written.
 #[derive(Debug, Clone, Copy)]
@@ -80,14 +80,20 @@ impl ZipLayout {
         let count = records.count.div_ceil(STEP).saturating_add(1);
         let jobs = if count > FEW { jobs } else { 1 };
         let (mut blocks, mut end, mut entries) = (Vec::with_capacity(count), at, 0_u64);
-        let make = |number| self.block(number, records);
-        parallel::in_order(jobs, count, make, |(block, of_block)| {
-            file.write_all_at(&block, end)?;
-            end = end.saturating_add(wide(block.len()));
-            entries = entries.saturating_add(of_block);
-            blocks.push(Block { end, entries: of_block });
-            Ok::<_, Error>(())
-        })?;
+        let make = |(): &mut (), number| Ok::<_, Error>(self.block(number, records));
+        pipeline::ordered(
+            pipeline::workers(jobs),
+            0..count,
+            || (),
+            make,
+            |(block, of_block)| {
+                file.write_all_at(&block, end)?;
+                end = end.saturating_add(wide(block.len()));
+                entries = entries.saturating_add(of_block);
+                blocks.push(Block { end, entries: of_block });
+                Ok(())
+            },
+        )?;
         let mut last = Vec::new();
         write_end(&mut last, entries, at, end.saturating_sub(at));
         file.write_all_at(&last, end)?;

@@ -15,9 +15,6 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use sha2::block_api::compress256;
 
 #[cfg(target_arch = "x86_64")]
@@ -32,7 +29,7 @@ type Block = [u8; BLOCK];
 const LANES: usize = 16;
 
 /// From so many messages on, sixteen at once take less time than two after two, where the processor does both.
-const WORTH_LANES: usize = 9;
+pub(super) const WORTH_LANES: usize = 9;
 
 /// The hash value that every message begins with (§5.3.3).
 const INITIAL: [u32; 8] = [
@@ -263,36 +260,6 @@ pub(crate) fn at_once() -> &'static [usize] {
     return &[];
 }
 
-/// How long messages of these sizes take when so many are hashed at once, and one that is done makes room for the
-/// next: as long as so many bytes of one alone.
-pub(crate) fn time_at_once(sizes: &[u64], width: usize) -> u64 {
-    let mut waiting = sizes.iter().copied();
-    let mut ends: BinaryHeap<Reverse<u64>> =
-        waiting.by_ref().take(width.max(1)).map(Reverse).collect();
-    let (mut passed, mut time) = (0_u64, 0_u64);
-    // Until the shortest ends, all go on by as many bytes.
-    while let Some(Reverse(end)) = ends.peek().copied() {
-        time = time.saturating_add(time_of_each(ends.len(), end.saturating_sub(passed)));
-        passed = end;
-        ends.pop();
-        ends.extend(waiting.next().map(|size| Reverse(passed.saturating_add(size))));
-    }
-    time
-}
-
-/// The same of so many messages of one size.
-fn time_of_each(count: usize, size: u64) -> u64 {
-    let has = |most| at_once().contains(&most);
-    if count >= WORTH_LANES && has(LANES) {
-        // Sixteen last as long as five and a third of them.
-        return (size / 3).saturating_mul(LANES as u64);
-    }
-    let (twos, ones) = if has(2) { (count / 2, count % 2) } else { (0, count) };
-    // Two last four thirds as long as one of them.
-    let of_twos = (size / 3).saturating_mul(4).saturating_mul(twos as u64);
-    of_twos.saturating_add(size.saturating_mul(ones as u64))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -424,26 +391,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn more_at_once_take_less_time_than_one_after_the_other() {
-        for &most in at_once() {
-            let sizes = vec![3 << 20; most];
-            let at_once = time_at_once(&sizes, most);
-            assert!(at_once < sizes.iter().sum(), "{most}");
-            // Those that follow find room as soon as there is any.
-            let twice = [&*sizes, &sizes].concat();
-            assert_eq!(time_at_once(&twice, most), 2 * at_once);
-            assert_eq!(time_at_once(&twice, 1), twice.iter().sum::<u64>());
-        }
-        assert_eq!(time_at_once(&[], 2), 0);
-        assert_eq!(time_at_once(&[7], 2), 7);
-        // The longest one is left alone.
-        let mut sizes = vec![3; 16];
-        sizes[0] = 3 << 40;
-        assert!(time_at_once(&sizes, 16) >= 2 << 40);
-        assert_eq!(time_at_once(&[u64::MAX; 16], 16) / 2, u64::MAX / 2);
     }
 
     proptest! {

@@ -8,7 +8,6 @@ use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::manifest::{Manifest, NameEncoding};
-use crate::ops::copy::only;
 use crate::ops::create::CreateOptions;
 use crate::pack::Layout;
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
@@ -65,7 +64,7 @@ pub(in crate::ops) fn manifest_text(
     names: NameEncoding,
     listed: &[(MemberPath, Digests)],
 ) -> Vec<u8> {
-    let digests = listed.iter().map(|(path, digests)| (path.clone(), only(digests, algorithm)));
+    let digests = listed.iter().map(|(path, digests)| (path.clone(), digests.made_by(algorithm)));
     Manifest::new(algorithm, digests).to_text(names)
 }
 

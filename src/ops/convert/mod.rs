@@ -26,7 +26,7 @@ use self::format::{Elements, OutgoingArray, Output, Source, settle};
 use self::plan::PlannedArray;
 use crate::error::Result;
 use crate::fs;
-use crate::parallel;
+use crate::pipeline;
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -69,7 +69,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     // A compressed input has fewer bytes to read.
     let most = fs::file_len(input).unwrap_or(u64::MAX);
     progress.stage("converting", all.min(most), planned.len() as u64);
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.begin(&name, original.data_len());

@@ -22,8 +22,8 @@ use crate::ndl::{self, Document, MAX_TEXT};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector, Layout,
 };
-use crate::parallel;
 use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::ReadError;
 
@@ -99,7 +99,7 @@ struct PackSource {
 
 pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source> {
     let archive = Archive::open_watched(path, &options.progress)?;
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let PackScan { placement, members, contents, mut findings, .. } =
         PackScan::new(&archive, jobs, Look::Contents)?;
     findings.extend(contents.findings());

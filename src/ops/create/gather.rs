@@ -8,7 +8,6 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::members::{Members, check_name, is_aside};
 use crate::archive::{
@@ -20,7 +19,7 @@ use crate::ops::survey::{
     BLOCK, Names, SourceEntry, State, Survey, header_of, read_beginning, read_whole,
 };
 use crate::pack::{Alike, Content};
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
@@ -73,8 +72,7 @@ fn write_at_places<'j>(
     jobs: usize,
 ) -> Result<Vec<Vec<Content>>> {
     let Limits { step, small } = Limits::STORED;
-    parallel::fill(jobs, entries, step, job, |job, start, entries| {
-        let number = start / step;
+    pipeline::share(jobs, entries.chunks_mut(step).enumerate(), job, |job, (number, entries)| {
         stored.in_turn(number, || {
             let looked = job.look(entries, small)?;
             let run = looked.run(members, &job.room)?;
@@ -94,17 +92,16 @@ fn write_in_order<'j, W: WriteInOrder>(
     jobs: usize,
 ) -> Result<Vec<Vec<Content>>> {
     let Limits { step, small } = Limits::COMPRESSED;
-    let runs: Vec<_> = entries.chunks_mut(step).map(|run| Mutex::new(Some(run))).collect();
+    let runs = entries.chunks_mut(step).enumerate();
+    let mut contents = Vec::with_capacity(runs.len());
     // The first run that cannot be written, as far as is known: what lies behind it need not be prepared.
     let end = AtomicUsize::new(usize::MAX);
     let is_behind = |number| end.load(Ordering::Relaxed) < number;
-    let prepare = |job: &mut Job<'_>, number: usize| {
-        let run = runs.get(number).map(|run| run.lock().unwrap_or_else(PoisonError::into_inner));
-        let run = run.and_then(|mut run| run.take()).ok_or(Error::Interrupted)?;
+    let prepare = |job: &mut Job<'_>, (number, run): (usize, _)| {
         // What is not going to be written now need not be read whole.
         let looked = job.look(run, if is_behind(number) { 0 } else { small })?;
         if is_behind(number) {
-            return Ok((looked, Ok(None)));
+            return Ok::<_, Error>((looked, Ok(None)));
         }
         let run = looked.run(members, &job.room);
         let prepared = run.and_then(|run| writer.prepare(&run, &mut job.buffers));
@@ -114,10 +111,8 @@ fn write_in_order<'j, W: WriteInOrder>(
         Ok((looked, prepared))
     };
     let mut buffers = Buffers::default();
-    let mut contents = Vec::with_capacity(runs.len());
     let mut is_over = false;
-    let take = |made: Result<(Looked<'_>, Result<Option<W::Run>>)>| {
-        let (looked, prepared) = made?;
+    let take = |(looked, prepared): (Looked<'_>, Result<Option<W::Run>>)| {
         // What was prepared behind that run is packed again later, and what went wrong with it may go well then.
         let prepared = if is_over { None } else { prepared? };
         is_over = prepared.is_none();
@@ -127,9 +122,9 @@ fn write_in_order<'j, W: WriteInOrder>(
         };
         let placed = prepared.map(write).transpose()?;
         contents.push(looked.mark(placed)?);
-        Ok::<_, Error>(())
+        Ok(())
     };
-    parallel::in_order_with(jobs, runs.len(), job, prepare, take)?;
+    pipeline::ordered(pipeline::workers(jobs), runs, job, prepare, take)?;
     Ok(contents)
 }
 

@@ -10,9 +10,8 @@ use crate::archive::{MemberKind, Records, Sampled};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::Result;
 use crate::manifest::{NameEncoding, line_len, push_line};
-use crate::ops::copy::only;
 use crate::ops::survey::{SourceEntry, State};
-use crate::parallel;
+use crate::pipeline;
 
 /// The members of the payload in the order of their names.
 #[derive(Clone, Copy)]
@@ -70,7 +69,7 @@ impl<'p> Payload<'p> {
                 name: self.members.placement.placed(entry.path.as_str()),
                 record: placed.record,
                 size,
-                sha256: only(&placed.digests, Algorithm::Sha256),
+                sha256: placed.digests.made_by(Algorithm::Sha256),
             })
         });
         sampled.collect()
@@ -112,16 +111,14 @@ impl<'p> Lists<'p> {
 
     /// The length of the manifest by one algorithm.
     pub(super) fn len_of(&self, algorithm: Algorithm, jobs: usize) -> u64 {
-        let len_of = |(): &mut (), steps: Range<usize>| {
+        let len_of = |(): &mut (), step| {
             let mut len = 0_u64;
-            for step in steps {
-                self.each(algorithm, step, |name, digest| {
-                    len = len.saturating_add(wide(line_len(self.names, name, digest)));
-                });
-            }
+            self.each(algorithm, step, |name, digest| {
+                len = len.saturating_add(wide(line_len(self.names, name, digest)));
+            });
             Ok::<_, Infallible>(len)
         };
-        let Ok(lens) = parallel::map_ranges(jobs, self.steps(), 1, || (), len_of);
+        let Ok(lens) = pipeline::share(jobs, 0..self.steps(), || (), len_of);
         lens.into_iter().fold(0, u64::saturating_add)
     }
 
@@ -132,15 +129,16 @@ impl<'p> Lists<'p> {
         jobs: usize,
         mut sink: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let make = |step| {
+        let make = |(): &mut (), step| {
             let mut block = Vec::new();
             let push = |name: &str, digest: &Digest| {
                 push_line(&mut block, self.names, name, digest);
             };
             self.each(algorithm, step, push);
-            block
+            Ok(block)
         };
-        parallel::in_order(jobs, self.steps(), make, |block| sink(&block))
+        let steps = 0..self.steps();
+        pipeline::ordered(pipeline::workers(jobs), steps, || (), make, |block| sink(&block))
     }
 
     /// How many steps there are: one at least, for a file beside the payload.
@@ -166,7 +164,7 @@ impl<'p> Lists<'p> {
         for (name, digests) in files(start..at).chain(own).chain(files(at..end)) {
             // In a bag, manifests name files relative to its own directory.
             let name = self.payload.members.placement.relative(&name).unwrap_or(&name);
-            take(name, &only(digests, algorithm));
+            take(name, &digests.made_by(algorithm));
         }
     }
 }

@@ -29,8 +29,8 @@ use crate::finding::{Finding, count_errors};
 use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{Layout, Placement};
-use crate::parallel;
 use crate::path::{MemberPath, escape_path};
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
@@ -150,7 +150,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let pending = Outputs::begin(&companions, options)?;
     let own: Vec<_> =
         pending.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),

@@ -16,7 +16,6 @@ use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::bag::write as bag;
-use crate::ops::copy::only;
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::scan::check_values_below;
@@ -26,8 +25,8 @@ use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
     PACK_DOCUMENT, PackDocument, Placement,
 };
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 
 /// What goes into the archive.
 pub(super) struct Plan<'a> {
@@ -114,7 +113,7 @@ impl<'a> Plan<'a> {
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
-        let (of_names, of_contents) = parallel::join(
+        let (of_names, of_contents) = pipeline::join(
             jobs,
             || {
                 let portable = options.portable;
@@ -278,7 +277,7 @@ impl<'a> Plan<'a> {
             .files()
             .filter_map(|(name, _, digests)| {
                 let name = self.members.placement.payload(&name)?.to_owned();
-                Some((name, only(digests, Algorithm::Sha256)))
+                Some((name, digests.made_by(Algorithm::Sha256)))
             })
             .collect();
         for entry in manifest.entries() {

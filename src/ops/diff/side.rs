@@ -179,7 +179,7 @@ impl Side {
         let scratch = blob::scratch()?;
         let reversal = Reversal::new(&header);
         let done = reversal.reverse_at(
-            crate::parallel::default_jobs(),
+            crate::pipeline::default_jobs(),
             |run, at| Ok(self.read(run, at)?),
             |run, at| Ok(scratch.write_all_at(run, at)?),
         );

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::pack::Layout;
-use crate::parallel;
 use crate::path;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// How to unpack.
@@ -84,7 +84,7 @@ impl ExtractReport {
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
     let opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let (mut plan, contents) = Plan::new(opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{ExtractOptions, Plan};
-use crate::archive::{Contents, OpenContents, Revisit, Shown};
+use crate::archive::{Contents, Copying, Fault, OpenContents, Revisit, Shown, Sink, copy};
 use crate::digest::{
     Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
     hash_side_by_side,
@@ -13,7 +13,6 @@ use crate::digest::{
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingFile, Target, TargetWriter};
-use crate::ops::copy::{Copying, Fault, Sink, copy, copy_hashed, only};
 use crate::ops::manifests;
 use crate::ops::scan::ListedDigests;
 
@@ -203,7 +202,7 @@ impl<'e> SideBySide for Several<'_, 'e, '_> {
         Copying { sink: file, .. }: Self::Content,
         digests: Result<Digests, Fault>,
     ) -> Result<()> {
-        let digest = digests.map(|digests| Some(only(&digests, algorithm)));
+        let digest = digests.map(|digests| Some(digests.made_by(algorithm)));
         self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
         Ok(())
     }
@@ -229,11 +228,8 @@ impl NewFile<'_> {
     fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Outcome> {
         let algorithm = self.algorithm();
         let sink = |block: &[u8]| self.take(block);
-        let digest = match algorithm {
-            None => copy(content, sink).map(|()| None),
-            Some(algorithm) => copy_hashed(content, algorithm, hashing, sink).map(Some),
-        };
-        self.finish(digest)
+        let digests = copy(content, algorithm.as_slice(), hashing, sink);
+        self.finish(digests.map(|digests| algorithm.map(|by| digests.made_by(by))))
     }
 
     /// Gives it its name when it is what it should be.

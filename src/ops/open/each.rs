@@ -4,7 +4,7 @@ use ndarray::ArrayD;
 
 use super::{Pack, PackedArray};
 use crate::error::Result;
-use crate::parallel;
+use crate::pipeline;
 use crate::ra::Element;
 
 /// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
@@ -65,15 +65,14 @@ impl Pack {
                 manifest.index(self)?;
             }
         }
-        let jobs = parallel::default_jobs();
+        let jobs = pipeline::default_jobs();
         let step = (names.len() / jobs.saturating_mul(8).max(1)).clamp(1, MOST);
-        let parts = parallel::map_ranges(
+        let parts = pipeline::share(
             jobs,
-            names.len(),
-            step,
+            names.chunks(step),
             || (),
-            |(), range| {
-                let names = names.get(range).unwrap_or_default().iter().map(AsRef::as_ref);
+            |(), names| {
+                let names = names.iter().map(AsRef::as_ref);
                 names
                     .map(|name| Ok(visit(name, open(self.array(name)?)?.read()?)))
                     .collect::<Result<Vec<R>>>()

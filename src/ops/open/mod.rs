@@ -16,12 +16,11 @@ pub use self::axes::{Axis, Coordinate};
 pub(super) use self::passing::{check_decoded, tell};
 
 use self::manifest::{Listing, PackManifest};
-use super::copy::{Fault, copy_hashed};
 use super::info::is_array_file;
 use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests;
-use crate::archive::{Archive, Container, Member, MemberKind, Method};
+use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -31,8 +30,8 @@ use crate::pack::{
     self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     Layout, PACK_DOCUMENT, Placement,
 };
-use crate::parallel;
 use crate::path::MemberPath;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// A pack opened for reading, in whatever container it lies.
@@ -303,10 +302,10 @@ impl Pack {
             written = written.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
             Ok(())
         };
-        let is_worth_a_thread = member.size >= WORTH_A_THREAD && parallel::default_jobs() > 1;
+        let is_worth_a_thread = member.size >= WORTH_A_THREAD && pipeline::default_jobs() > 1;
         let hashing = if is_worth_a_thread { Hashing::Beside } else { Hashing::Here };
-        match copy_hashed(&mut reader, algorithm, hashing, sink) {
-            Ok(digest) => Ok((written, digest)),
+        match copy(&mut reader, &[algorithm], hashing, sink) {
+            Ok(digests) => Ok((written, digests.made_by(algorithm))),
             Err(Fault::Sink(error)) => Err(error),
             Err(Fault::Source(error)) => Err(self.unreadable(name, error)),
         }

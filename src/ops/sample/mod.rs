@@ -8,7 +8,7 @@ use super::open::PackedArray;
 use super::values::{Converter, Meaning, Part};
 use crate::error::{Error, Result};
 use crate::ndl::Ndarray;
-use crate::parallel;
+use crate::pipeline;
 
 pub use self::axis::SampledAxis;
 pub use self::grid::{Grid, GridMethod};
@@ -99,7 +99,7 @@ impl PackedArray<'_> {
     /// message proposes one that does not), or elements are no numbers.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = parallel::jobs(options.jobs);
+        let jobs = pipeline::jobs(options.jobs);
         let (converter, quantity) = converter(&part)?;
         let shown = axis::shown(&part);
         let columns = options.columns.max(1);

@@ -16,7 +16,7 @@ use self::moments::Moments;
 use super::open::PackedArray;
 use super::values::{self, Converter, Found, Meaning, Number, Part};
 use crate::error::Result;
-use crate::parallel;
+use crate::pipeline;
 
 pub use self::categories::Category;
 pub use self::histogram::Histogram;
@@ -131,7 +131,7 @@ impl PackedArray<'_> {
     /// When the array cannot be read, is damaged, or the slice does not fit it.
     pub fn statistics(&self, options: &StatisticsOptions) -> Result<Statistics> {
         let part = Part::new(self, options.slice.as_deref())?;
-        let jobs = parallel::jobs(options.jobs);
+        let jobs = pipeline::jobs(options.jobs);
         let count = part.selection.elements();
         Ok(match part.meaning() {
             Meaning::Numbers(converter) => {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::selection::{Pieces, Selection};
 use crate::error::Result;
 use crate::ops::open::PackedArray;
-use crate::parallel;
+use crate::pipeline;
 use crate::ra::{Header, ReadError, SlicePlan};
 
 /// Elements of a block.
@@ -45,10 +45,9 @@ pub(in crate::ops) fn for_each<S, T: Send>(
         while done < blocks {
             let round = blocks.saturating_sub(done).min(ROUND);
             done = done.saturating_add(round);
-            let mut results = parallel::map_ranges(
+            let mut results = pipeline::share(
                 jobs,
-                usize::try_from(round).unwrap_or(0),
-                1,
+                0..usize::try_from(round).unwrap_or(0),
                 || (Vec::new(), state()),
                 |(buffer, state), _| {
                     let number =

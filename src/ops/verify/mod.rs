@@ -21,7 +21,7 @@ use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, Severity, count_errors};
 use crate::pack::{self, Content, Contents, Layout, Placement};
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// How to verify.
@@ -193,7 +193,7 @@ struct Verification<'a> {
 
 impl<'a> Verification<'a> {
     fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
-        let jobs = parallel::jobs(options.jobs);
+        let jobs = pipeline::jobs(options.jobs);
         Self { archive, options, jobs }
     }
 
@@ -243,7 +243,7 @@ impl<'a> Verification<'a> {
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         // What files say of themselves is judged beside what manifests say of them.
-        let (proved, said) = parallel::join(
+        let (proved, said) = pipeline::join(
             self.jobs,
             || {
                 let (archive, options) = (self.archive, self.options);

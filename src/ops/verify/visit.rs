@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
-use crate::archive::{Archive, LARGE, Member, MemberKind, OpenContents, Revisit, Shown};
+use crate::archive::{Archive, LARGE, Member, MemberKind, OpenContents, Revisit, Shown, wait_for};
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
 };
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::ops::copy::wait_for;
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
 use crate::path;

@@ -12,6 +12,7 @@ mod half; // one of two packs
 mod pairing; // which member is which
 mod report; // what is told
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ use crate::fs::File;
 use crate::ops::info::is_array_file;
 use crate::ops::open::Pack;
 use crate::pack::PACK_DOCUMENT;
-use crate::parallel;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// Compares two packs: archives of any kind, or directories.
@@ -65,7 +66,7 @@ use crate::progress::Progress;
 /// # }
 /// ```
 pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
-    let jobs = parallel::jobs(options.jobs);
+    let jobs = pipeline::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.
     let (mut a, mut b) = (Half::open(a, jobs, progress)?, Half::open(b, jobs, progress)?);
@@ -96,18 +97,10 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     look_closely(&mut a, &mut b, &pairs, jobs)?;
     progress.stage("comparing", 0, 0);
     let details = Details { a: &a, b: &b, options, documents };
-    let members = parallel::map_ranges(
-        jobs,
-        pairs.len(),
-        1,
-        || (),
-        |(), range| {
-            let pairs = pairs.get(range).unwrap_or_default();
-            Ok::<_, Error>(pairs.iter().map(|pair| details.of(pair)).collect::<Vec<_>>())
-        },
-    )?;
+    let Ok(members) =
+        pipeline::share(jobs, &pairs, || (), |(), pair| Ok::<_, Infallible>(details.of(pair)));
     let (mut members_found, mut damage) = (Vec::new(), Vec::new());
-    for member in members.into_iter().flatten() {
+    for member in members {
         match member {
             Ok(member) => members_found.extend(member),
             Err(Error::Damaged { archive, finding }) => damage.push((archive, *finding)),
@@ -194,7 +187,7 @@ fn both(
     one: impl FnOnce() -> Result<()>,
     other: impl FnOnce() -> Result<()> + Send,
 ) -> Result<()> {
-    let (one, other) = parallel::join(jobs, one, other);
+    let (one, other) = pipeline::join(jobs, one, other);
     one.and(other)
 }
 

@@ -1,65 +1,76 @@
-//! The content of a member, hashed as it is handed on.
+//! A content on its way from a reader to a sink, hashed as it passes.
 
+use std::cell::RefCell;
+use std::convert::Infallible;
 use std::io::{self, BufRead};
+use std::iter;
+use std::sync::{Mutex, PoisonError};
 
-use crate::digest::{Algorithm, Blocks, Digest, Digests, Hashers, Hashing, beside, hash};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
 use crate::error::{Error, Result};
+use crate::pipeline;
 
 /// Bytes of one block that another thread hashes.
-const BLOCK: usize = 256 * 1024;
+pub(super) const BLOCK: usize = 256 * 1024;
 
 /// Why a content was not copied.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// It cannot be read, or is damaged.
     Source(io::Error),
-    /// Whoever took it could not.
+    /// The sink has failed.
     Sink(Error),
 }
 
-/// Reads all of `content`, gives its bytes to `sink` in their order, and gives the digest by `algorithm` of the
-/// very bytes that `sink` took.
-pub(super) fn copy_hashed(
+/// Reads all of `content`, gives its bytes to `sink` in their order, and gives the digests of the very bytes that
+/// `sink` took.
+pub(crate) fn copy(
     content: &mut dyn BufRead,
-    algorithm: Algorithm,
+    algorithms: &[Algorithm],
     hashing: Hashing,
-    sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Digest, Fault> {
-    let digests = match hashing {
-        Hashing::Here => copy_here(content, &[algorithm], sink),
-        Hashing::Beside => copy_beside(content, &[algorithm], sink),
-    }?;
-    Ok(only(&digests, algorithm))
-}
-
-/// The digest that was made by `algorithm`.
-pub(super) fn only(digests: &Digests, algorithm: Algorithm) -> Digest {
-    match digests.by(algorithm) {
-        Some(digest) => digest,
-        None => unreachable!("a digest is made by each algorithm"),
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Digests, Fault> {
+    let mut hashers = Hashers::new(algorithms);
+    if hashing == Hashing::Here {
+        hash(&mut Copying { content, sink }, &mut hashers)?;
+        return Ok(hashers.finish());
+    }
+    let hashers = Mutex::new(hashers);
+    let mut failed = None;
+    let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
+    let blocks = iter::from_fn(|| {
+        let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK]);
+        let passed = fill(content, &mut block).map_err(Fault::Source).and_then(|count| {
+            sink(block.split_at(count).0).map_err(Fault::Sink)?;
+            Ok(count)
+        });
+        match passed {
+            Ok(count) => (count > 0).then_some((block, count)),
+            Err(fault) => {
+                failed = Some(fault);
+                None
+            }
+        }
+    });
+    let update = |(): &mut (), (block, count): (Vec<u8>, usize)| {
+        let mut hashers = hashers.lock().unwrap_or_else(PoisonError::into_inner);
+        hashers.update(block.split_at(count).0);
+        Ok::<_, Infallible>(block)
+    };
+    let take = |block| {
+        spare.borrow_mut().push(block);
+        Ok(())
+    };
+    // One worker hashes the blocks in their order.
+    let Ok(()) = pipeline::ordered(1, blocks, || (), update, take);
+    match failed {
+        Some(fault) => Err(fault),
+        None => Ok(hashers.into_inner().unwrap_or_else(PoisonError::into_inner).finish()),
     }
 }
 
-/// The same without a digest.
-pub(super) fn copy(
-    content: &mut dyn BufRead,
-    sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<(), Fault> {
-    copy_here(content, &[], sink).map(drop)
-}
-
-fn copy_here(
-    content: &mut dyn BufRead,
-    algorithms: &[Algorithm],
-    sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Digests, Fault> {
-    let mut hashers = Hashers::new(algorithms);
-    hash(&mut Copying { content, sink }, &mut hashers)?;
-    Ok(hashers.finish())
-}
-
 /// Waits for bytes that can be taken, and says whether there are any: at the end there are none.
-pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
+pub(crate) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
     loop {
         match content.fill_buf() {
             Ok(block) => return Ok(!block.is_empty()),
@@ -70,13 +81,13 @@ pub(super) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
 }
 
 /// A content on its way to a sink.
-pub(super) struct Copying<C, S> {
-    pub(super) content: C,
-    pub(super) sink: S,
+pub(crate) struct Copying<C, S> {
+    pub(crate) content: C,
+    pub(crate) sink: S,
 }
 
 /// What takes a content block by block.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// Takes the next block.
     fn take(&mut self, block: &[u8]) -> Result<()>;
 }
@@ -108,26 +119,6 @@ impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
     }
 }
 
-fn copy_beside(
-    content: &mut dyn BufRead,
-    algorithms: &[Algorithm],
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Digests, Fault> {
-    let ((), digests) = beside(algorithms, |passing| {
-        loop {
-            let mut buffer = passing.buffer();
-            buffer.resize(BLOCK, 0);
-            let count = fill(content, &mut buffer).map_err(Fault::Source)?;
-            if count == 0 {
-                return Ok(());
-            }
-            sink(buffer.split_at(count).0).map_err(Fault::Sink)?;
-            passing.pass_on(buffer, count);
-        }
-    })?;
-    Ok(digests)
-}
-
 /// Reads until `buffer` is full or the content ends.
 fn fill(content: &mut dyn BufRead, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0_usize;
@@ -149,6 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::digest::Digest;
 
     /// Gives a few bytes at a time, and an error at the end.
     struct Trickle {
@@ -183,7 +175,7 @@ mod tests {
                 let content = io::Cursor::new(whole.clone());
                 let mut content = BufReader::with_capacity(buffer, Trickle { content, step, fails });
                 let mut taken = Vec::new();
-                let digest = copy_hashed(&mut content, Algorithm::Sha256, hashing, |block| {
+                let digest = copy(&mut content, &[Algorithm::Sha256], hashing, |block| {
                     taken.extend_from_slice(block);
                     match room {
                         Some(room) if taken.len() > room => Err(Error::Interrupted),
@@ -195,7 +187,7 @@ mod tests {
                     Ok(digest) => {
                         prop_assert!(!fails);
                         prop_assert_eq!(&taken, &whole);
-                        prop_assert_eq!(digest, Digest::sha256(&whole));
+                        prop_assert_eq!(digest.made_by(Algorithm::Sha256), Digest::sha256(&whole));
                     }
                     Err(Fault::Source(_)) => prop_assert!(fails),
                     Err(Fault::Sink(error)) => {

@@ -1,0 +1,276 @@
+//! Threads: independent items that workers share, and items whose results one consumer takes in order.
+//!
+//! A system that has no more threads to give slows the work down, and does not stop it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Builder};
+
+/// How many jobs to run when the caller does not say: one for each core.
+pub(crate) fn default_jobs() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How many jobs to run when the caller asks for so many. Each may take memory and a thread before it is known how
+/// much work there is; more than these help on no machine.
+pub(crate) fn jobs(asked: Option<usize>) -> usize {
+    const MOST: usize = 256;
+    asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MOST))
+}
+
+/// Consecutive ranges that tile `0..count`, each of `step` numbers or fewer.
+pub(crate) fn ranges(
+    count: usize,
+    step: usize,
+) -> impl ExactSizeIterator<Item = Range<usize>> + Send {
+    let step = step.max(1);
+    (0..count.div_ceil(step)).map(move |number| number * step..count.min((number + 1) * step))
+}
+
+/// Runs `work` on independent items, which are begun in their order by `jobs` threads, and returns the results in
+/// the order of the items.
+///
+/// Every thread makes one `state` and keeps it, so that buffers are allocated once for each job.
+/// After an error no further item is begun; the error of the first item that failed is returned.
+pub(crate) fn share<S, I: Send, T: Send, E: Send>(
+    jobs: usize,
+    items: impl IntoIterator<Item = I, IntoIter: ExactSizeIterator + Send>,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let items = items.into_iter();
+    let count = items.len();
+    let items = Mutex::new(items.enumerate());
+    let failed = AtomicBool::new(false);
+    let results = Mutex::new(Vec::with_capacity(count));
+    let run = || {
+        let mut state = state();
+        let mut own = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let Some((number, item)) = lock(&items).next() else { break };
+            let result = work(&mut state, item);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            own.push((number, result));
+        }
+        lock(&results).append(&mut own);
+    };
+    thread::scope(|scope| {
+        let spawn = |_: &usize| Builder::new().spawn_scoped(scope, run).is_ok();
+        let _ = (1..jobs.min(count)).take_while(spawn).count();
+        run();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Threads for [`ordered`] when so many jobs may run: none for one job, which works in the calling thread.
+pub(crate) fn workers(jobs: usize) -> usize {
+    /// More than these wait for the consumer, and each holds an item and a state.
+    const MOST: usize = 16;
+    if jobs <= 1 { 0 } else { jobs.min(MOST) }
+}
+
+/// Items more than there are workers that may be under way.
+const AHEAD: usize = 2;
+
+/// Runs `work` on items by so many `workers`, and gives the results to `take` in the order of the items.
+///
+/// The calling thread fetches the items and takes the results, and without workers it does everything. Every worker
+/// makes one `state` and keeps it. At most `AHEAD` more items than workers are under way, so that memory is bounded
+/// whatever their number. The error of the first item that failed is returned, once all before it are taken; nothing
+/// is begun after an error of `take`.
+pub(crate) fn ordered<S, I: Send, T: Send, E: Send>(
+    workers: usize,
+    items: impl IntoIterator<Item = I>,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> Result<T, E> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut items = items.into_iter();
+    let (give, given) = channel::<(I, SyncSender<Result<T, E>>)>();
+    let given = Mutex::new(given);
+    let stopped = AtomicBool::new(false);
+    let run = || {
+        let mut made = None;
+        loop {
+            let Ok((item, reply)) = lock(&given).recv() else { return };
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            // The consumer is gone only when it has stopped.
+            let _ = reply.send(work(made.get_or_insert_with(&state), item));
+        }
+    };
+    thread::scope(|scope| {
+        let workers = workers.min(items.size_hint().1.unwrap_or(usize::MAX));
+        let spawn = |_: &usize| Builder::new().spawn_scoped(scope, run).is_ok();
+        let workers = (0..workers).take_while(spawn).count();
+        if workers == 0 {
+            let mut state = state();
+            return items.try_for_each(|item| take(work(&mut state, item)?));
+        }
+        let _stop = StopOnDrop(&stopped);
+        let give = give;
+        let mut under_way = VecDeque::with_capacity(workers + AHEAD);
+        loop {
+            let next = items.next();
+            if next.is_none() || under_way.len() == workers + AHEAD {
+                let Some(first) = under_way.pop_front() else { return Ok(()) };
+                let first: std::sync::mpsc::Receiver<Result<T, E>> = first;
+                // No reply comes from a worker that has panicked, which the scope hands on.
+                let Ok(result) = first.recv() else { return Ok(()) };
+                take(result?)?;
+            }
+            if let Some(item) = next {
+                let (reply, result) = sync_channel(1);
+                if give.send((item, reply)).is_err() {
+                    return Ok(());
+                }
+                under_way.push_back(result);
+            }
+        }
+    })
+}
+
+/// Has workers stop when it is dropped, by a panic too.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs two works and returns the results of both: side by side when there is more than one job.
+pub(crate) fn join<A, B: Send>(
+    jobs: usize,
+    one: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if jobs <= 1 {
+        return (one(), other());
+    }
+    let other = Mutex::new(Some(other));
+    let run = || {
+        let work = lock(&other).take();
+        work.map(|work| work())
+    };
+    thread::scope(|scope| {
+        let thread = Builder::new().spawn_scoped(scope, run);
+        let one = one();
+        let other = match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => run(),
+        };
+        (one, other.expect("one of the two threads runs it"))
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn shared_results_come_in_the_order_of_the_items() {
+        for jobs in [0, 1, 2, 7] {
+            for count in [0, 1, 10, 1000] {
+                let work = |(): &mut (), range: Range<usize>| Ok::<_, ()>(range);
+                let tiles = share(jobs, ranges(count, 3), || (), work).unwrap();
+                assert!(tiles.iter().all(|tile| (1..=3).contains(&tile.len())));
+                assert_eq!(
+                    tiles.into_iter().flatten().collect::<Vec<_>>(),
+                    (0..count).collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_of_the_first_item_is_returned() {
+        let work = |(): &mut (), item| if item >= 5 { Err(item) } else { Ok(()) };
+        assert_eq!(share(2, 0..100, || (), work), Err(5));
+        for workers in [0, 1, 3] {
+            let mut taken = 0;
+            let take = |()| {
+                taken += 1;
+                Ok(())
+            };
+            assert_eq!(ordered(workers, 0..100, || (), work, take), Err(5));
+            assert_eq!(taken, 5);
+        }
+    }
+
+    #[test]
+    fn two_works_are_both_done() {
+        for jobs in [1, 2] {
+            let text = String::from("b");
+            assert_eq!(join(jobs, || 1, || text.len()), (1, 1));
+        }
+    }
+
+    #[test]
+    fn results_are_taken_in_order_and_few_wait() {
+        for workers in [0, 1, 2, 7] {
+            for count in [0, 1, 2, 300] {
+                let begun = AtomicUsize::new(0);
+                let work = |(): &mut (), item: usize| {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, ()>(item)
+                };
+                let mut taken = Vec::new();
+                let take = |item| {
+                    taken.push(item);
+                    let ahead = begun.load(Ordering::SeqCst) - taken.len();
+                    assert!(ahead <= workers + AHEAD, "{ahead} of {workers}");
+                    Ok(())
+                };
+                ordered(workers, 0..count, || (), work, take).unwrap();
+                assert_eq!(taken, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_begun_once_the_consumer_has_failed() {
+        for workers in [0, 1, 2, 7] {
+            let begun = AtomicUsize::new(0);
+            let work = |(): &mut (), item| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                Ok(item)
+            };
+            let take = |item| if item == 20 { Err("enough") } else { Ok(()) };
+            assert_eq!(ordered(workers, 0..10_000, || (), work, take), Err("enough"));
+            assert!(begun.load(Ordering::SeqCst) <= 21 + workers + AHEAD);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_of_them_is_handed_on() {
+        for workers in [0, 1, 2, 7] {
+            for (fails_to_work, fails_to_take) in [(50, 1000), (1000, 50)] {
+                let work = |(): &mut (), item| {
+                    assert_ne!(item, fails_to_work, "cannot be made");
+                    Ok::<_, ()>(item)
+                };
+                let take = |item| {
+                    assert_ne!(item, fails_to_take, "cannot be taken");
+                    Ok(())
+                };
+                let run = || ordered(workers, 0..100, || (), work, take);
+                assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+            }
+        }
+    }
+}
