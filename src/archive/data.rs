@@ -1,6 +1,6 @@
 //! The content of one member, checked against what its container says of it.
 
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use flate2::bufread::DeflateDecoder;
@@ -72,93 +72,72 @@ impl From<DataFault> for io::Error {
 
 /// A stretch of a file, read by position, so that many can be read at once.
 #[derive(Debug)]
-pub(super) struct Stretch {
+pub(super) struct Stretch(BufReader<Section>);
+
+/// The same without a buffer: its part that is not yet read.
+#[derive(Debug)]
+struct Section {
     file: Arc<File>,
     next: u64,
     end: u64,
-    buffer: Vec<u8>,
-    /// The part of `buffer` that is filled and not consumed.
-    ready: std::ops::Range<usize>,
-    /// Most bytes that are read at once.
-    block: usize,
 }
 
 impl Stretch {
     pub(super) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
-        Self {
-            file,
-            next: start,
-            end: start.saturating_add(length),
-            buffer: Vec::new(),
-            ready: 0..0,
-            block: if length <= FEW { SMALL_BLOCK } else { BLOCK },
-        }
+        let section = Section { file, next: start, end: start.saturating_add(length) };
+        Self::in_blocks(section, if length <= FEW { SMALL_BLOCK } else { BLOCK })
     }
 
     /// The same for one of many that are read side by side.
     pub(super) fn in_small_blocks(self) -> Self {
-        Self { block: SMALL_BLOCK, ..self }
+        Self::in_blocks(self.0.into_inner(), SMALL_BLOCK)
+    }
+
+    fn in_blocks(section: Section, most: usize) -> Self {
+        let block = usize::try_from(section.left()).unwrap_or(most).min(most);
+        Self(BufReader::with_capacity(block, section))
     }
 
     /// Bytes not yet consumed.
     fn left(&self) -> u64 {
-        let ready = u64::try_from(self.ready.len()).unwrap_or(u64::MAX);
-        self.end.saturating_sub(self.next).saturating_add(ready)
+        self.0.get_ref().left().saturating_add(self.0.buffer().len() as u64)
     }
+}
 
-    /// How much of `room` the bytes not yet read fill.
-    fn at_once(&self, room: usize) -> usize {
-        usize::try_from(self.end.saturating_sub(self.next)).unwrap_or(room).min(room)
+impl Section {
+    fn left(&self) -> u64 {
+        self.end.saturating_sub(self.next)
     }
+}
 
-    /// Reads what comes next, of which there has to be some.
-    fn read_next(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(out, self.next)?;
-        if count == 0 {
+impl Read for Section {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = usize::try_from(self.left()).unwrap_or(out.len()).min(out.len());
+        let count = self.file.read_at(out.split_at_mut(length).0, self.next)?;
+        if count == 0 && length > 0 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 format!("the archive ends at byte {}, which a member needs", self.next),
             ));
         }
-        self.next = self.next.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        self.next = self.next.saturating_add(count as u64);
         Ok(count)
-    }
-
-    /// Reads what comes next to where it is wanted; `None` when less than a block is, or when there is
-    /// something in the buffer.
-    fn read_directly(&mut self, out: &mut [u8]) -> Option<io::Result<usize>> {
-        if !self.ready.is_empty() || out.len() < self.block || self.next >= self.end {
-            return None;
-        }
-        let count = self.at_once(out.len());
-        Some(self.read_next(out.get_mut(..count)?))
     }
 }
 
 impl BufRead for Stretch {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.ready.is_empty() && self.next < self.end {
-            let length = self.at_once(self.block);
-            let mut buffer = std::mem::take(&mut self.buffer);
-            buffer.resize(length, 0);
-            let result = self.read_next(&mut buffer);
-            self.buffer = buffer;
-            self.ready = 0..result?;
-        }
-        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
+        self.0.fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {
-        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
+        self.0.consume(amount);
     }
 }
 
 impl Read for Stretch {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match self.read_directly(out) {
-            Some(result) => result,
-            None => read_buffered(self, out),
-        }
+        self.0.read(out)
     }
 }
 
@@ -276,7 +255,7 @@ impl Packed<'_> {
         match self {
             Self::Slice(slice) => slice,
             Self::Owned { bytes, at } => bytes.get(*at..).unwrap_or_default(),
-            Self::Stretch(stretch) => stretch.buffer.get(stretch.ready.clone()).unwrap_or_default(),
+            Self::Stretch(stretch) => stretch.0.buffer(),
         }
     }
 }
@@ -353,7 +332,11 @@ impl<R: Read> Buffered<R> {
             })?;
             self.ready = 0..count;
         }
-        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
+        Ok(self.ready())
+    }
+
+    fn ready(&self) -> &[u8] {
+        self.buffer.get(self.ready.clone()).unwrap_or_default()
     }
 
     fn consume(&mut self, amount: usize) {
@@ -476,12 +459,8 @@ impl BufRead for ZipData<'_> {
     fn consume(&mut self, amount: usize) {
         let ready = match &self.decoder {
             Decoder::Stored(packed) => packed.ready(),
-            Decoder::Deflate(buffered) => {
-                buffered.buffer.get(buffered.ready.clone()).unwrap_or_default()
-            }
-            Decoder::Zstd(buffered) => {
-                buffered.buffer.get(buffered.ready.clone()).unwrap_or_default()
-            }
+            Decoder::Deflate(buffered) => buffered.ready(),
+            Decoder::Zstd(buffered) => buffered.ready(),
         };
         self.checksum.update(ready.get(..amount).unwrap_or(ready));
         self.left = self.left.saturating_sub(u64::try_from(amount).unwrap_or(u64::MAX));
@@ -497,10 +476,9 @@ impl Read for ZipData<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         // Content that goes on for longer than it should is noticed where it is buffered.
         if let Decoder::Stored(Packed::Stretch(stretch)) = &mut self.decoder
-            && stretch.left() <= self.left
-            && let Some(count) = stretch.read_directly(out)
+            && (1..=self.left).contains(&stretch.left())
         {
-            let count = count?;
+            let count = stretch.read(out)?;
             self.checksum.update(out.split_at(count).0);
             self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
             return Ok(count);

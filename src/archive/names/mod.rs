@@ -11,28 +11,18 @@ use crate::path::{self, InvalidPath, MemberPath};
 
 /// Checks every name by itself and all of them together.
 pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
-    let mut before: Option<Named<'_>> = None;
-    let (mut all_portable, mut is_short) = (true, true);
-    let mut in_files = Vec::new();
+    let mut before: Option<&str> = None;
+    let mut all_portable = true;
     for named in names.iter() {
-        let name_before = before.map_or("", |before| before.name);
         check_alone(&named, findings);
-        if before.is_some() && name_before == named.name {
+        if before == Some(named.name) {
             findings.push(twice(named.name));
         }
-        // What is above the name before was looked up with it.
-        let shared = shared_len(name_before, named.name);
-        is_short &= named.name.len() <= SHORT;
-        if is_short {
-            check_directories_above(names, named.name, shared, &mut in_files);
-        }
+        let shared = shared_len(before.unwrap_or_default(), named.name);
         all_portable = all_portable && is_surely_portable(named.name, shared);
-        before = Some(named);
+        before = Some(named.name);
     }
-    if !is_short {
-        in_files = check_long_names(names);
-    }
-    findings.append(&mut in_files);
+    check_files_as_directories(names, findings);
     if !all_portable {
         let mut names: Vec<&str> = names.names().collect();
         names.dedup();
@@ -81,38 +71,21 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Names up to this length are looked up by all directories above them. Of longer ones that would take a
-/// time that grows with the square of the length.
-const SHORT: usize = 512;
-
-/// A file `a` beside a member `a/b` cannot be unpacked. The directories that end within the first
-/// `shared` bytes of the name were looked up before.
-fn check_directories_above(
-    names: &NameTable,
-    name: &str,
-    shared: usize,
-    findings: &mut Vec<Finding>,
-) {
-    for (end, _) in name.match_indices('/').filter(|(end, _)| *end >= shared) {
-        let Some(above) = name.get(..end) else { continue };
-        if names.called(above).any(|other| other.kind == MemberKind::File) {
-            findings.push(file_and_directory(above));
-        }
-    }
-}
-
-/// The same for all names at once, however long.
-fn check_long_names(names: &NameTable) -> Vec<Finding> {
-    // Ordered by parts, whatever lies below a name directly follows it.
+/// A file `a` next to a member `a/b` cannot be unpacked.
+fn check_files_as_directories(names: &NameTable, findings: &mut Vec<Finding>) {
+    // Ordered by parts, the members below a name directly follow it.
+    let is_other = |named: &Named<'_>| named.kind != MemberKind::File;
     let mut by_parts: Vec<Named<'_>> = names.iter().collect();
-    by_parts.sort_by(|a, b| a.name.split('/').cmp(b.name.split('/')));
+    by_parts.sort_by(|a, b| {
+        a.name.split('/').cmp(b.name.split('/')).then_with(|| is_other(a).cmp(&is_other(b)))
+    });
     by_parts.dedup_by(|later, first| later.name == first.name);
     let pairs = by_parts.iter().zip(by_parts.iter().skip(1));
     let in_files = pairs.filter(|(first, second)| {
         let below = second.name.strip_prefix(first.name);
         first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/'))
     });
-    in_files.map(|(first, _)| file_and_directory(first.name)).collect()
+    findings.extend(in_files.map(|(first, _)| file_and_directory(first.name)));
 }
 
 /// A name that nobody may be given a file by.
@@ -153,12 +126,12 @@ pub(crate) struct NameTable {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// Where the name begins in the text, and behind that in two bits the kind: no text in memory is so long
-    /// that they are missing.
-    at_and_kind: u64,
+    /// Where the name begins in the text.
+    at: usize,
     len: u32,
     /// The number of the member.
     member: u32,
+    kind: MemberKind,
 }
 
 /// One name.
@@ -181,10 +154,11 @@ impl NameTable {
         let mut entries = Vec::with_capacity(count);
         for ((name, kind), member) in members.zip(0_u32..) {
             entries.push(Entry {
-                at_and_kind: Entry::at_and_kind(text.len(), kind),
+                at: text.len(),
                 // No container has longer names, nor more members than can be numbered so in memory.
                 len: u32::try_from(name.len()).unwrap_or(u32::MAX),
                 member,
+                kind,
             });
             text.push_str(name);
         }
@@ -220,43 +194,16 @@ impl NameTable {
         self.iter().map(|named| named.name)
     }
 
-    /// The members that are called `name`.
-    pub(crate) fn called<'t>(&'t self, name: &'t str) -> impl Iterator<Item = Named<'t>> {
-        let first = self.entries.partition_point(|entry| entry.name(&self.text) < name);
-        let from = self.entries.get(first..).unwrap_or_default();
-        from.iter().map(|entry| self.named(entry)).take_while(move |named| named.name == name)
-    }
-
     fn named(&self, entry: &Entry) -> Named<'_> {
         let member = usize::try_from(entry.member).unwrap_or(usize::MAX);
-        Named { name: entry.name(&self.text), kind: entry.kind(), member }
+        Named { name: entry.name(&self.text), kind: entry.kind, member }
     }
 }
 
 impl Entry {
     fn name<'t>(&self, text: &'t str) -> &'t str {
         let len = usize::try_from(self.len).unwrap_or(usize::MAX);
-        let at = usize::try_from(self.at_and_kind >> 2).unwrap_or(usize::MAX);
-        text.get(at..at.saturating_add(len)).unwrap_or_default()
-    }
-
-    fn at_and_kind(at: usize, kind: MemberKind) -> u64 {
-        let kind = match kind {
-            MemberKind::File => 0,
-            MemberKind::Directory => 1,
-            MemberKind::Link => 2,
-            MemberKind::Special => 3,
-        };
-        u64::try_from(at).unwrap_or(u64::MAX) << 2 | kind
-    }
-
-    fn kind(&self) -> MemberKind {
-        match self.at_and_kind & 3 {
-            0 => MemberKind::File,
-            1 => MemberKind::Directory,
-            2 => MemberKind::Link,
-            _ => MemberKind::Special,
-        }
+        text.get(self.at..self.at.saturating_add(len)).unwrap_or_default()
     }
 }
 
@@ -291,6 +238,8 @@ mod tests {
         assert_eq!(codes(&[("a", File), ("a", Directory)]), [Code::DuplicateName]);
         assert_eq!(codes(&[("a", File), ("a/b/c", File)]), [Code::FileAndDirectory]);
         assert_eq!(codes(&[("a", File), ("a-b", File), ("a/c", File)]), [Code::FileAndDirectory]);
+        let twice = [("a", Directory), ("a", File), ("a/c", File)];
+        assert_eq!(codes(&twice), [Code::DuplicateName, Code::FileAndDirectory]);
         assert_eq!(codes(&[("A", File), ("a", File)]), [Code::CaseTwins]);
         assert_eq!(codes(&[("../a", File)]), [Code::InvalidName]);
         assert_eq!(codes(&[("l", Link), ("p", Special)]), [Code::Link, Code::SpecialFile]);
@@ -313,11 +262,6 @@ mod tests {
             expected.sort();
             let found = table.iter().map(|named| (named.name, named.member));
             assert!(found.eq(expected.iter().map(|(name, number)| (name.as_str(), *number))));
-            let called = |name: &str| table.called(name).count();
-            for name in &names {
-                assert_eq!(called(name), names.iter().filter(|other| *other == name).count());
-            }
-            assert_eq!(called("x"), 0);
         }
     }
 }
