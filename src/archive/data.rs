@@ -195,7 +195,7 @@ impl Positioned {
 impl Read for Positioned {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read_at(out, self.position)?;
-        self.position = self.position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        self.position = self.position.saturating_add(count as u64);
         Ok(count)
     }
 }
@@ -243,9 +243,7 @@ impl Packed<'_> {
     /// Bytes not yet consumed.
     fn left(&self) -> u64 {
         match self {
-            Self::Slice(_) | Self::Owned { .. } => {
-                u64::try_from(self.ready().len()).unwrap_or(u64::MAX)
-            }
+            Self::Slice(_) | Self::Owned { .. } => self.ready().len() as u64,
             Self::Stretch(stretch) => stretch.left(),
         }
     }
@@ -442,7 +440,7 @@ impl<'a> ZipData<'a> {
 impl BufRead for ZipData<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let (left, size) = (self.left, self.size);
-        let ready = u64::try_from(self.raw_fill()?.len()).unwrap_or(u64::MAX);
+        let ready = self.raw_fill()?.len() as u64;
         if ready > left {
             return Err(DataFault::Long { expected: size }.into());
         }
@@ -463,7 +461,7 @@ impl BufRead for ZipData<'_> {
             Decoder::Zstd(buffered) => buffered.ready(),
         };
         self.checksum.update(ready.get(..amount).unwrap_or(ready));
-        self.left = self.left.saturating_sub(u64::try_from(amount).unwrap_or(u64::MAX));
+        self.left = self.left.saturating_sub(amount as u64);
         match &mut self.decoder {
             Decoder::Stored(packed) => packed.consume(amount),
             Decoder::Deflate(buffered) => buffered.consume(amount),
@@ -480,7 +478,7 @@ impl Read for ZipData<'_> {
         {
             let count = stretch.read(out)?;
             self.checksum.update(out.split_at(count).0);
-            self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+            self.left = self.left.saturating_sub(count as u64);
             return Ok(count);
         }
         read_buffered(self, out)

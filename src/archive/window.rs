@@ -31,7 +31,7 @@ impl Window {
     /// Prepares for a member that is read by its name and lies between `offset` and `end`. Where one is
     /// read behind the other, many are read at once, up to `limit`.
     pub(super) fn aim(&mut self, offset: u64, end: u64, limit: u64) {
-        let read = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
+        let read = self.bytes.len() as u64;
         let read = self.start..self.start.saturating_add(read).saturating_add(SMALL);
         let ahead = if end.saturating_sub(offset) > SMALL {
             HEADERS
@@ -46,10 +46,9 @@ impl Window {
     /// Prepares for the content of a member whose header was read. Where another was looked at since, nothing is
     /// read but the content.
     pub(super) fn aim_back(&mut self, offset: u64, length: usize) {
-        let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-        let end = self.start.saturating_add(wide(self.bytes.len()));
+        let end = self.start.saturating_add(self.bytes.len() as u64);
         if !(self.start..=end).contains(&offset) {
-            self.limit = offset.saturating_add(wide(length));
+            self.limit = offset.saturating_add(length as u64);
         }
     }
 

@@ -185,7 +185,7 @@ impl<S: Skip> TarReader<S> {
         let mut block = [0; BLOCK];
         let padding = block.get_mut(..usize::try_from(expected).unwrap_or(0)).unwrap_or_default();
         let length = fill(&mut self.source, padding)?;
-        let found = u64::try_from(length).unwrap_or(u64::MAX);
+        let found = length as u64;
         self.position = offset.saturating_add(found);
         if found < expected {
             return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
@@ -238,7 +238,7 @@ impl<S: Skip> TarReader<S> {
         let data_offset = self.position;
         let mut payload = Vec::new();
         let length = (&mut self.source).take(size).read_to_end(&mut payload)?;
-        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        let length = length as u64;
         self.position = data_offset.saturating_add(length);
         let left = size.saturating_sub(length);
         self.current = Current { name: None, data_offset, size, left };
@@ -280,7 +280,7 @@ impl<S: Skip> TarReader<S> {
                     self.faults.push(at(offset, kind));
                     return Ok(());
                 }
-                let length = u64::try_from(block.len()).unwrap_or(u64::MAX);
+                let length = block.len() as u64;
                 self.position = self.position.saturating_add(length);
             }
             if found < chunk.len() {
@@ -309,7 +309,7 @@ impl<S: Skip> Read for TarReader<S> {
             self.faults.push(fault.clone());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, fault));
         }
-        let advance = u64::try_from(count).unwrap_or(u64::MAX);
+        let advance = count as u64;
         self.position = self.position.saturating_add(advance);
         self.current.left = self.current.left.saturating_sub(advance);
         Ok(count)
@@ -384,7 +384,7 @@ impl<R: Read + Seek> Seeking<R> {
 impl<R: Read> Read for Seeking<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.position = self.position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        self.position = self.position.saturating_add(count as u64);
         Ok(count)
     }
 }
@@ -426,7 +426,7 @@ impl<R: Read> Skip for Streaming<R> {
             let Some(buffer) = self.scratch.get_mut(..wanted) else { break };
             match self.inner.read(buffer) {
                 Ok(0) => break,
-                Ok(read) => left = left.saturating_sub(u64::try_from(read).unwrap_or(u64::MAX)),
+                Ok(read) => left = left.saturating_sub(read as u64),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -24,9 +24,7 @@ fn changed(name: &[u8], typeflag: u8, size: u64, change: impl FnOnce(&mut tar::H
 }
 
 fn padded(data: &[u8]) -> Vec<u8> {
-    let mut bytes = data.to_vec();
-    bytes.resize(data.len().next_multiple_of(BLOCK), 0);
-    bytes
+    [data, &vec![0; data.len().next_multiple_of(BLOCK) - data.len()]].concat()
 }
 
 /// A header block and its data.
@@ -239,8 +237,8 @@ fn sizes_that_lie_end_the_walk_and_binary_ones_are_read() {
     for size in [b"\x80\0\0\0\0\0\0\xff\0\0\0\0", b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"] {
         assert!(matches!(with_size(size), TarFaultKind::DataCutOff { .. }));
     }
-    let large = b"\x80\x01\0\0\0\0\0\0\0\0\0\0";
     // Some readers pass over a tab, others find no number.
+    let large = b"\x80\x01\0\0\0\0\0\0\0\0\0\0";
     for size in [&[0xff; 12], large, b"0000000008a\0", b"\t0000000003\0", &[0; 12]] {
         assert!(matches!(with_size(size), TarFaultKind::Size(_)));
     }

@@ -89,7 +89,7 @@ pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEn
 
     let mut bytes = Vec::with_capacity(BLOCK);
     if !records.is_empty() {
-        let size = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        let size = records.len() as u64;
         // The name that Python gives it too: without PAX support it becomes a file of this name.
         let extension = NewEntry { path: "././@PaxHeader", size, mode: 0o644, ..*entry };
         bytes.extend_from_slice(&ustar(b'x', "", extension.path, &extension));

@@ -194,12 +194,8 @@ impl<'a> LocalHeader<'a> {
     pub(super) fn written_len(member: &NewHeader<'_>, at: u64) -> u64 {
         let fixed = LOCAL_LEN.saturating_add(member.name.len());
         let fixed = fixed.saturating_add(if member.is_wide() { 20 } else { 0 });
-        wide(fixed).saturating_add(wide(alignment_padding(member, at, fixed)))
+        (fixed as u64).saturating_add(alignment_padding(member, at, fixed) as u64)
     }
-}
-
-fn wide(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 /// What is written of a member.
@@ -227,7 +223,7 @@ fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
     /// Identifier, length, and the alignment itself.
     const SMALLEST: u64 = 6;
     let Some(align_at) = member.align_at else { return 0 };
-    let data = at.wrapping_add(wide(fixed)).wrapping_add(align_at);
+    let data = at.wrapping_add(fixed as u64).wrapping_add(align_at);
     if data.is_multiple_of(ALIGNMENT) {
         return 0;
     }
@@ -510,7 +506,7 @@ impl Locator64 {
 pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
     if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
         put32(out, END64);
-        put64(out, wide(END64_LEN) - 12);
+        put64(out, END64_LEN as u64 - 12);
         put16(out, VERSION_MADE_BY);
         put16(out, 45); // version needed
         put32(out, 0); // disk
@@ -600,7 +596,7 @@ mod tests {
             };
             let mut bytes = Vec::new();
             write_local(&mut bytes, &member, at);
-            prop_assert_eq!(wide(bytes.len()), LocalHeader::written_len(&member, at));
+            prop_assert_eq!(bytes.len() as u64, LocalHeader::written_len(&member, at));
             prop_assert_eq!(LocalHeader::full_len(&bytes), Some(bytes.len()));
             let read = LocalHeader::read(&bytes).unwrap();
             prop_assert_eq!(read.facts, member.facts);
@@ -608,7 +604,7 @@ mod tests {
             prop_assert!(read.zip64_agrees);
             prop_assert!(ExtraFields(read.extra).all(|field| field.is_some()));
             if let Some(align_at) = align_at {
-                prop_assert_eq!((at + wide(bytes.len()) + align_at) % ALIGNMENT, 0);
+                prop_assert_eq!((at + bytes.len() as u64 + align_at) % ALIGNMENT, 0);
                 prop_assert!(bytes.len() < LOCAL_LEN + name.len() + 20 + 70);
             }
             let mut bytes = Vec::new();

@@ -305,7 +305,7 @@ impl Span<'_> {
             let lengths = [24, 16, 20, 12];
             let mut found = None;
             for descriptor in lengths {
-                if length < u64::try_from(descriptor).unwrap_or(u64::MAX) {
+                if length < descriptor as u64 {
                     continue;
                 }
                 let bytes = window.get(start, descriptor)?;
