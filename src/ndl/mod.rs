@@ -28,7 +28,6 @@
 //! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
 //!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
 
-mod complete;
 mod datatype;
 mod diagnostic;
 mod load;
@@ -45,7 +44,6 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::complete::complete;
 pub use self::datatype::{Datatype, Integer, Selection};
 pub(crate) use self::diagnostic::nearest;
 pub use self::diagnostic::{Code, Diagnostic, Example, Explanation, MAX_DIAGNOSTICS, Severity};
@@ -56,6 +54,7 @@ pub use self::model::{
     Storage, Value,
 };
 pub use self::plain::PlainDescription;
+pub(crate) use self::source::complete;
 pub use self::source::{Position, SourceMap, Span, Step};
 pub use self::validate::{CoordReference, TargetReference};
 

@@ -69,12 +69,9 @@ pub(super) struct Key {
 #[derive(Debug, Clone)]
 pub(super) struct Map {
     entries: Box<[(Key, Node)]>,
-    /// The entries' numbers in the order of their keys, for mappings that are too long to search.
+    /// The entries' numbers in the order of their keys.
     sorted: Box<[u32]>,
 }
-
-/// Up to this many entries are searched one by one.
-const SEARCHED: usize = 16;
 
 impl Map {
     /// Takes the entries; the answer has those whose key was there before, with the place of the first.
@@ -92,18 +89,14 @@ impl Map {
             }
             entries = kept;
         }
-        let sorted = if entries.len() > SEARCHED { order(&entries) } else { Box::default() };
+        let sorted = order(&entries);
         (Self { entries: entries.into(), sorted }, removed)
     }
 
     pub(super) fn entry(&self, text: &str) -> Option<(&Key, &Node)> {
-        let entry = if self.sorted.is_empty() {
-            self.entries.iter().find(|(key, _)| *key.text == *text)
-        } else {
-            let found = self.sorted.binary_search_by(|at| self.key(*at).cmp(text)).ok()?;
-            self.entries.get(usize::try_from(*self.sorted.get(found)?).ok()?)
-        };
-        entry.map(|(key, node)| (key, node))
+        let found = self.sorted.binary_search_by(|at| self.key(*at).cmp(text)).ok()?;
+        let at = usize::try_from(*self.sorted.get(found)?).ok()?;
+        self.entries.get(at).map(|(key, node)| (key, node))
     }
 
     fn key(&self, at: u32) -> &str {
@@ -131,15 +124,6 @@ fn order(entries: &[(Key, Node)]) -> Box<[u32]> {
 /// The entries whose key was there before, by number, each with the place of the first.
 fn duplicates(entries: &[(Key, Node)]) -> Vec<(usize, Range)> {
     let mut twice = Vec::new();
-    if entries.len() <= SEARCHED {
-        for (at, (key, _)) in entries.iter().enumerate() {
-            let mut before = entries.iter().take(at);
-            if let Some((first, _)) = before.find(|(earlier, _)| earlier.text == key.text) {
-                twice.push((at, first.at));
-            }
-        }
-        return twice;
-    }
     let mut first: Option<&Key> = None;
     for at in order(entries) {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
