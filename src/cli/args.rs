@@ -6,25 +6,25 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use super::completions::Completions;
 use super::convert::Convert;
 use super::create::Create;
 use super::describe::Describe;
+use super::describe::Reshape;
 use super::diff::Diff;
-use super::explain::Explain;
-use super::extract::Extract;
+use super::get::Extract;
 use super::get::Get;
 use super::info::Info;
 use super::list::List;
-use super::man::Man;
-use super::manifest::Manifest;
 use super::plot::Plot;
 use super::progress;
+use super::reference::Completions;
+use super::reference::Explain;
+use super::reference::Man;
+use super::reference::Schema;
 use super::report::Report;
-use super::reshape::Reshape;
-use super::schema::Schema;
 use super::show::Show;
 use super::validate::Validate;
+use super::verify::Manifest;
 use super::verify::Verify;
 
 /// What holds for every command, below its options.

@@ -6,7 +6,7 @@ use ra_pack::ndl::Ndarray;
 use ra_pack::{Corners, Pack, Progress, Result};
 
 use super::dates::Dates;
-use super::info::paste;
+use super::shell;
 use super::show::values;
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
@@ -22,8 +22,8 @@ pub(super) fn open(
             Pack::open(target)?;
             Err(ra_pack::Error::Unsupported(format!(
                 "`{}` is a pack; name one of the arrays that `ra-pack list --arrays {}` shows",
-                ra_pack::escape(&target.to_string_lossy()),
-                paste::path(target),
+                ra_pack::escape_path(target),
+                shell::path(target),
             )))
         }
         None => Pack::of_array_watched(target, progress),

@@ -122,9 +122,7 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
         progress: output.progress(),
     };
     let report = ra_pack::convert(&args.input, &args.output, &options)?;
-    for leftover in &report.leftovers {
-        output.message(&diagnostics::leftover(leftover));
-    }
+    diagnostics::show(&args.input, &[], &report.leftovers, output);
     tell_losses(&report, output);
     if args.common.json {
         output.json(&report)?;
@@ -136,8 +134,8 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
     }
     output.note(&format!(
         "wrote {} to {} ({}, {})",
-        counted(u64::try_from(report.arrays.len()).unwrap_or(u64::MAX), "array"),
-        escape(&report.output.to_string_lossy()),
+        counted(report.arrays.len() as u64, "array"),
+        ra_pack::escape_path(&report.output),
         report.to,
         human_bytes(report.bytes),
     ));

@@ -131,17 +131,12 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         progress: output.progress(),
     };
     let report = ra_pack::create(&args.source, &args.output, &options)?;
-    for finding in &report.findings {
-        output.message(&diagnostics::finding(&args.source, finding, output.color_err()));
-    }
-    for leftover in &report.leftovers {
-        output.message(&diagnostics::leftover(leftover));
-    }
+    diagnostics::show(&args.source, &report.findings, &report.leftovers, output);
     if args.common.json {
         output.json(&report)?;
         return Ok(Ending::Clean);
     }
-    let described = u64::try_from(report.described.len()).unwrap_or(u64::MAX);
+    let described = report.described.len() as u64;
     if described > 0 {
         output.note(&format!("described {} by their headers", counted(described, "array")));
     }
@@ -170,10 +165,9 @@ fn timestamp() -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     match value.to_str().and_then(|value| value.parse().ok()) {
         Some(seconds) => Ok(Some(seconds)),
-        None => Err(ra_pack::Error::Unsupported(format!(
+        None => Err(Failure::unsupported(format!(
             "SOURCE_DATE_EPOCH is `{}`, expected seconds since 1970",
-            ra_pack::escape(&value.to_string_lossy())
-        ))
-        .into()),
+            escape_path(value.as_ref())
+        ))),
     }
 }

@@ -1,9 +1,9 @@
-//! `ra-pack describe`
+//! `ra-pack describe` and `ra-pack reshape`
 
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{DescribeOptions, Finding, escape, escape_path, ndl};
+use ra_pack::{DescribeOptions, escape, escape_path, ndl};
 
 use super::numbers::counted;
 use super::output::Output;
@@ -50,20 +50,17 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     if !args.write {
         let text = ra_pack::describe_target(&args.target, &options)?;
         if args.json {
-            output.json_pieces(&ndl::parse(text.as_bytes()).document)?;
+            output.json(&ndl::parse(text.as_bytes()).document)?;
         } else {
             output.file(text.as_bytes())?;
         }
         return Ok(Ending::Clean);
     }
     let report = ra_pack::write_descriptions(&args.target, &options)?;
-    findings(args, &report.findings, output);
-    for leftover in &report.leftovers {
-        output.message(&diagnostics::leftover(leftover));
-    }
+    diagnostics::show(&args.target, &report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
-        return Ok(ending(&report.findings));
+        return Ok(Ending::of(&report.findings));
     }
     for name in &report.written {
         output.note(&format!("wrote {}", escape_path(&args.target.join(name))));
@@ -71,15 +68,15 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     if report.written.is_empty() {
         output.note(&format!("{} described already", counted(report.described, "array")));
     }
-    Ok(ending(&report.findings))
+    Ok(Ending::of(&report.findings))
 }
 
 fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
     let report = ra_pack::update_descriptions(&args.target, options)?;
-    findings(args, &report.findings, output);
+    diagnostics::show(&args.target, &report.findings, &[], output);
     if args.json {
         output.json(&report)?;
-        return Ok(ending(&report.findings));
+        return Ok(Ending::of(&report.findings));
     }
     for change in &report.changes {
         output.note(&format!(
@@ -96,15 +93,53 @@ fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result
         let count = counted(report.unchanged, "description");
         output.note(&format!("{count} in line with the headers already"));
     }
-    Ok(ending(&report.findings))
+    Ok(Ending::of(&report.findings))
 }
 
-fn findings(args: &Describe, findings: &[Finding], output: &Output) {
-    for finding in findings {
-        output.message(&diagnostics::finding(&args.target, finding, output.color_err()));
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack reshape run1/frames.ra 512 512 200
+  ra-pack reshape run1/frames.ra 512 -1")]
+pub(crate) struct Reshape {
+    /// The array (.ra).
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Its new extents; none for a single element.
+    #[arg(value_name = "N", value_parser = extent, allow_negative_numbers = true)]
+    shape: Vec<Extent>,
+
+    /// Print a report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// An extent, or that it follows from the others.
+#[derive(Debug, Clone, Copy)]
+struct Extent(Option<u64>);
+
+fn extent(text: &str) -> Result<Extent, String> {
+    match text {
+        "-1" => Ok(Extent(None)),
+        _ => text
+            .parse()
+            .map(|extent| Extent(Some(extent)))
+            .map_err(|_| "expected a number of elements, or -1".to_owned()),
     }
 }
 
-fn ending(findings: &[Finding]) -> Ending {
-    if findings.iter().any(Finding::is_error) { Ending::Findings } else { Ending::Clean }
+pub(super) fn reshape(args: &Reshape, output: &Output) -> Result<Ending, Failure> {
+    let shape: Vec<_> = args.shape.iter().map(|Extent(extent)| *extent).collect();
+    let report = ra_pack::reshape(&args.file, &shape)?;
+    if args.json {
+        output.json(&report)?;
+        return Ok(Ending::Clean);
+    }
+    let name = escape_path(&report.array).to_string();
+    output.note(&format!("{name}: {:?} is now {:?}", report.from, report.to));
+    for document in &report.documents {
+        output.note(&format!("{}: in line", escape_path(document)));
+    }
+    Ok(Ending::Clean)
 }

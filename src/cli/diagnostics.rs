@@ -5,9 +5,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Excerpt, Finding, Form, Place, escape};
+use ra_pack::{Error, Excerpt, Finding, Form, Place, Severity, escape};
 
-use super::info::paste;
+use super::numbers::counted;
+use super::output::Output;
+use super::shell;
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -52,7 +54,7 @@ fn unsaid_array(finding: &Finding) -> Option<&str> {
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
 /// A file of a directory is named by its path, which editors can follow.
 fn place_name(target: &Path, finding: &Finding) -> String {
-    let mut name = escape(&target.to_string_lossy()).to_string();
+    let mut name = ra_pack::escape_path(target).to_string();
     if let Some(member) = &finding.member
         && *member != target.to_string_lossy()
     {
@@ -95,16 +97,42 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
-/// A temporary file that nobody will complete.
-pub(crate) fn leftover(path: &Path) -> String {
-    let path = escape(&path.to_string_lossy()).to_string();
-    format!("ra-pack: `{path}` was left by an interrupted run; delete it")
+/// Shows findings of a target, and temporary files that nobody will complete.
+pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
+    for one in findings {
+        output.message(&finding(target, one, output.color_err()));
+    }
+    for path in leftovers {
+        let path = ra_pack::escape_path(path).to_string();
+        output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
+    }
+}
+
+/// Errors and warnings among findings.
+pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
+    findings.iter().fold((0, 0), |(errors, warnings), finding| match finding.severity {
+        Severity::Error => (errors + finding.count, warnings),
+        Severity::Warning => (errors, warnings + finding.count),
+    })
+}
+
+/// The verdict on a target, which is `sound` when there is no error.
+pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
+    let (errors, warnings) = counts(findings);
+    let verdict = match errors {
+        0 => sound.to_owned(),
+        errors => format!("NOT VALID, {}", counted(errors, "error")),
+    };
+    match warnings {
+        0 => verdict,
+        count => format!("{verdict}, {}", counted(count, "warning")),
+    }
 }
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
-    let shown = escape(&target.to_string_lossy()).to_string();
-    let target = paste::path(target);
+    let shown = ra_pack::escape_path(target).to_string();
+    let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
     if patterns.is_empty() {
         return format!("ra-pack: `{shown}` holds no {noun}\n  next: {next}");
@@ -145,17 +173,17 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NotAPack { path, .. } => path.as_path(),
         Error::NotAnArray { name, .. } => Path::new(name),
         Error::NoSuchMember { archive, suggestion: None, .. } => {
-            return Some(format!("`ra-pack list {}` shows what is there", paste::path(archive)));
+            return Some(format!("`ra-pack list {}` shows what is there", shell::path(archive)));
         }
         Error::IsDirectory { archive, member, .. } => {
-            let (archive, member) = (paste::path(archive), paste::word(member.as_bytes()));
+            let (archive, member) = (shell::path(archive), shell::word(member.as_bytes()));
             return Some(format!("`ra-pack extract {archive} {member} -C DIR` unpacks it"));
         }
         _ => return None,
     };
-    let file = paste::path(path);
+    let file = shell::path(path);
     let into = |extension| {
-        let to = paste::path(&path.with_extension(extension));
+        let to = shell::path(&path.with_extension(extension));
         format!("`ra-pack convert {file} {to}` makes RawArray of it")
     };
     match Form::from_extension(path).filter(|_| path.is_file())? {

@@ -71,7 +71,7 @@ impl Iterator for Names {
             let ends = name.pop_if(|last| *last == self.end).is_some();
             if !ends && u64::try_from(name.len()).is_ok_and(|len| len == MAX_NAME) {
                 self.reader = None;
-                let shown = ra_pack::escape(&self.shown.to_string_lossy()).to_string();
+                let shown = ra_pack::escape_path(&self.shown).to_string();
                 let why = format!("a name in `{shown}` has more than {MAX_NAME} bytes");
                 return Some(Err(Error::Unsupported(why)));
             }

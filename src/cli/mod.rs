@@ -2,28 +2,23 @@
 
 mod args;
 mod array;
-mod completions;
 mod convert;
 mod create;
 mod dates;
 mod describe;
 mod diagnostics;
 mod diff;
-mod explain;
-mod extract;
 mod files;
 mod get;
 mod info;
 mod list;
-mod man;
-mod manifest;
 mod numbers;
 mod output;
 mod plot;
 mod progress;
+mod reference;
 mod report;
-mod reshape;
-mod schema;
+mod shell;
 mod show;
 mod signals;
 mod validate;
@@ -48,6 +43,13 @@ pub(crate) enum Ending {
     Findings,
     /// It could not be done.
     Failed,
+}
+
+impl Ending {
+    /// The end of a run with these findings.
+    pub(crate) fn of(findings: &[ra_pack::Finding]) -> Self {
+        if findings.iter().any(ra_pack::Finding::is_error) { Self::Findings } else { Self::Clean }
+    }
 }
 
 /// Why a command did not come to a result.
@@ -117,19 +119,19 @@ pub(crate) fn run(cli: &Cli) -> Ending {
         Command::Info(args) => info::run(&args.0, &output),
         Command::Convert(args) => convert::run(&args.0, &output),
         Command::Get(args) => get::run(&args.0, &output),
-        Command::Extract(args) => extract::run(&args.0, &output),
+        Command::Extract(args) => get::extract(&args.0, &output),
         Command::Describe(args) => describe::run(&args.0, &output),
         Command::Diff(args) => diff::run(&args.0, &output),
         Command::Report(args) => report::run(&args.0, &output),
-        Command::Reshape(args) => reshape::run(&args.0, &output),
-        Command::Explain(args) => explain::run(&args.0, &output),
+        Command::Reshape(args) => describe::reshape(&args.0, &output),
+        Command::Explain(args) => reference::explain(&args.0, &output),
         Command::Plot(args) => plot::run(&args.0, &output),
         Command::Show(args) => show::run(&args.0, &output),
-        Command::Manifest(args) => manifest::run(&args.0, &output),
-        Command::Schema(args) => schema::run(&args.0, &output),
+        Command::Manifest(args) => verify::manifest(&args.0, &output),
+        Command::Schema(args) => reference::schema(&args.0, &output),
         Command::Validate(args) => validate::run(&args.0, &output),
-        Command::Completions(args) => completions::run(&args.0, &output),
-        Command::Man(args) => man::run(&args.0, &output),
+        Command::Completions(args) => reference::completions(&args.0, &output),
+        Command::Man(args) => reference::man(&args.0, &output),
     };
     let ending = match result {
         Ok(ending) => ending,
@@ -159,18 +161,13 @@ fn complain_of(error: &ra_pack::Error, output: &Output) -> Ending {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
         Error::Refused { path, findings } => {
-            for finding in findings {
-                output.message(&diagnostics::finding(path, finding, output.color_err()));
-            }
+            diagnostics::show(path, findings, &[], output);
             output.message(&diagnostics::error(error));
             Ending::Findings
         }
         Error::Damaged { archive, finding } => {
             output.message(&diagnostics::finding(archive, finding, output.color_err()));
-            output.message(&format!(
-                "ra-pack: `{}` is damaged",
-                ra_pack::escape(&archive.to_string_lossy())
-            ));
+            output.message(&format!("ra-pack: `{}` is damaged", ra_pack::escape_path(archive)));
             Ending::Findings
         }
         _ => {

@@ -129,17 +129,12 @@ impl Output {
         self.pieces(|out| text.lines().try_for_each(|line| writeln!(out, "{}", escape(line))))
     }
 
-    /// Prints a long result as one line of JSON.
-    pub(crate) fn json_pieces(&self, value: &impl Serialize) -> io::Result<()> {
+    /// Prints a result as one line of JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
         self.pieces(|out| {
             write_json(out, value)?;
             out.write_all(b"\n")
         })
-    }
-
-    /// Prints a result as one line of JSON.
-    pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
-        self.result(&json_text(value)?)
     }
 
     /// Prints one field of a result: a list on one line, anything deeper as JSON.

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::{Severity, ValidateOptions, ValidateReport, ndl};
+use ra_pack::{ValidateOptions, ValidateReport, ndl};
 
 use super::args::Common;
 use super::files::FilesFrom;
@@ -98,7 +98,7 @@ fn validate(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateR
         return ra_pack::validate(path, options);
     }
     // One byte more than a description may have is enough to be refused for it.
-    let limit = u64::try_from(ndl::MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);
+    let limit = ndl::MAX_TEXT as u64 + 1;
     let mut text = Vec::new();
     io::stdin().lock().take(limit).read_to_end(&mut text).map_err(|source| ra_pack::Error::Io {
         action: "read",
@@ -109,21 +109,10 @@ fn validate(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateR
 }
 
 fn summary(report: &ValidateReport) -> String {
-    let count = |severity| {
-        let same = report.findings.iter().filter(|finding| finding.severity == severity);
-        same.fold(0_u64, |count, finding| count.saturating_add(finding.count))
-    };
-    let verdict = match count(Severity::Error) {
-        0 => "valid".to_owned(),
-        errors => format!("NOT VALID, {}", counted(errors, "error")),
-    };
-    let warnings = match count(Severity::Warning) {
-        0 => String::new(),
-        warnings => format!(", {}", counted(warnings, "warning")),
-    };
     format!(
-        "{}: {verdict}{warnings} ({}, {})\n",
-        ra_pack::escape(&report.target.to_string_lossy()),
+        "{}: {} ({}, {})\n",
+        ra_pack::escape_path(&report.target),
+        diagnostics::verdict(&report.findings, "valid"),
         counted(report.documents, "document"),
         counted(report.arrays, "array"),
     )

@@ -1,17 +1,18 @@
-//! `ra-pack verify`
+//! `ra-pack verify` and `ra-pack manifest`
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{Container, Severity, VerifyOptions, VerifyReport, escape};
+use ra_pack::{
+    Algorithm, Container, ManifestOptions, ManifestReport, VerifyOptions, VerifyReport, escape,
+};
 
 use super::args::Common;
 use super::files::FilesFrom;
-use super::info::paste;
 use super::numbers::{counted, human_bytes};
 use super::output::Output;
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, diagnostics, shell};
 
 /// How many targets came to which end.
 #[derive(Default)]
@@ -90,12 +91,7 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
 }
 
 /// Prints what was found of one target, of which `sound` is said when nothing is wrong.
-pub(super) fn tell(
-    report: &VerifyReport,
-    sound: &str,
-    json: bool,
-    output: &Output,
-) -> io::Result<()> {
+fn tell(report: &VerifyReport, sound: &str, json: bool, output: &Output) -> io::Result<()> {
     if json {
         return output.json(report);
     }
@@ -131,27 +127,15 @@ impl Tally {
 /// The verdict on one target. That of a sound one is one line; that of another goes on with what is
 /// still whole and what to do next.
 fn summary(report: &VerifyReport, sound: &str) -> String {
-    let count = |severity| {
-        let findings = report.findings.iter().filter(|finding| finding.severity == severity);
-        findings.fold(0_u64, |count, finding| count.saturating_add(finding.count))
-    };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let verdict = match (errors, report.contents_read) {
-        (0, true) => sound.to_owned(),
-        (0, false) => "no fault found, contents not read".to_owned(),
-        (errors, _) => format!("NOT VALID, {}", counted(errors, "error")),
-    };
-    let warnings = match warnings {
-        0 => String::new(),
-        count => format!(", {}", counted(count, "warning")),
-    };
+    let sound = if report.contents_read { sound } else { "no fault found, contents not read" };
+    let verdict = diagnostics::verdict(&report.findings, sound);
     let manifests = match report.manifests.len() {
         0 => String::new(),
         _ => format!(" by {}", report.manifests.join(", ")),
     };
     let mut text = format!(
-        "{}: {verdict}{warnings} ({}, {}, {}{}{}, {:.1} s)\n",
-        escape(&report.target.to_string_lossy()),
+        "{}: {verdict} ({}, {}, {}{}{}, {:.1} s)\n",
+        ra_pack::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
         human_bytes(report.bytes),
@@ -163,7 +147,7 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
         let name = escape(signature);
         text = format!("{text}  signature: {name} (not checked: ra-pack knows no keys)\n");
     }
-    if errors > 0 {
+    if diagnostics::counts(&report.findings).0 > 0 {
         text.push_str(&remains(report));
     }
     text
@@ -189,7 +173,7 @@ fn remains(report: &VerifyReport) -> String {
         (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
         (_, _) => format!(
             "take what is named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
-            paste::path(&report.target)
+            shell::path(&report.target)
         ),
     };
     format!(
@@ -217,4 +201,102 @@ fn bag(report: &VerifyReport) -> String {
     });
     let ro_crate = report.ro_crate.as_ref().map(|name| format!(", RO-Crate {}", escape(name)));
     format!("{}{}", bag.unwrap_or_default(), ro_crate.unwrap_or_default())
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack manifest exp.zip
+  ra-pack manifest exp.zip -o safe/today.manifest-sha256.txt
+  ra-pack manifest --write exp
+  ra-pack manifest --check exp.zip
+  ra-pack manifest --check exp.zip --manifest safe/exp.zip.manifest-sha256.txt")]
+pub(crate) struct Manifest {
+    /// The archive or directory.
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    /// Write it to this file instead of printing it.
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["write", "check"])]
+    output: Option<PathBuf>,
+
+    /// Write it to its place in a directory, which is a pack from then on.
+    #[arg(long, conflicts_with = "check")]
+    write: bool,
+
+    /// Hold the files against the manifest that is there, and report what differs.
+    #[arg(long)]
+    check: bool,
+
+    /// A manifest kept elsewhere; the one inside must agree with it.
+    #[arg(long = "manifest", value_name = "FILE", requires = "check")]
+    kept: Option<PathBuf>,
+
+    /// How to make the digests: sha256 or sha512.
+    #[arg(
+        long,
+        value_name = "ALGORITHM",
+        default_value = "sha256",
+        value_parser = algorithm,
+        conflicts_with = "check"
+    )]
+    digest: Algorithm,
+
+    /// Replace a file that is already there.
+    #[arg(short, long)]
+    force: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+fn algorithm(text: &str) -> Result<Algorithm, String> {
+    Algorithm::from_name(text)
+        .filter(|algorithm| algorithm.is_written())
+        .ok_or_else(|| "expected sha256 or sha512".to_owned())
+}
+
+pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+    if args.check {
+        return check(args, output);
+    }
+    let options = ManifestOptions {
+        algorithm: args.digest,
+        force: args.force,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
+    let is_written = args.write || args.output.is_some();
+    let made = if is_written {
+        ra_pack::write_manifest(&args.target, args.output.as_deref(), &options)?
+    } else {
+        ra_pack::manifest_of(&args.target, &options)?
+    };
+    diagnostics::show(&args.target, &made.findings, &made.leftovers, output);
+    if args.common.json {
+        output.json(&made)?;
+    } else if let Some(path) = &made.output {
+        output.note(&format!("wrote {} ({})", ra_pack::escape_path(path), size(&made)));
+    } else {
+        output.file(&made.text())?;
+    }
+    Ok(Ending::Clean)
+}
+
+fn check(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+    let options = VerifyOptions {
+        only_manifests: true,
+        jobs: args.common.jobs,
+        manifest: args.kept.clone(),
+        progress: output.progress(),
+        ..VerifyOptions::default()
+    };
+    let report = ra_pack::verify(&args.target, &options)?;
+    tell(&report, "agrees with the manifest", args.common.json, output)?;
+    Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+}
+
+fn size(made: &ManifestReport) -> String {
+    let files = made.manifest.entries().len() as u64;
+    format!("{}, {}", counted(files, "file"), human_bytes(made.bytes))
 }

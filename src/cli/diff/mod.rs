@@ -1,15 +1,13 @@
 //! `ra-pack diff`
 
-mod arrays; // two arrays as text
-mod packs; // two packs as text
-mod places; // elements by coordinates
+mod text;
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Error, Pack, Patterns, escape};
+use ra_pack::{ArrayDiff, DiffOptions, Distance, ElementsDiff, Pack, Patterns, escape_path};
 
-use self::places::Places;
+use self::text::{Places, array_text, print_packs};
 use super::args::jobs;
 use super::output::Output;
 use super::{Ending, Failure, diagnostics};
@@ -115,17 +113,13 @@ pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
                 // Which says what it is instead.
                 Pack::open(array)?;
             }
-            Err(unsupported(format!(
+            Err(Failure::unsupported(format!(
                 "`{}` is a pack and `{}` is an array: --member NAME compares it with that array of the pack",
-                escape(&pack.to_string_lossy()),
-                escape(&array.to_string_lossy()),
+                escape_path(pack),
+                escape_path(array),
             )))
         }
     }
-}
-
-fn unsupported(message: String) -> Failure {
-    Error::Unsupported(message).into()
 }
 
 fn refuse_options_of_packs(args: &Diff) -> Result<(), Failure> {
@@ -136,32 +130,31 @@ fn refuse_options_of_packs(args: &Diff) -> Result<(), Failure> {
         (args.verbose, "--verbose"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, what)) => Err(unsupported(format!("{what} is for two packs, not for two arrays"))),
+        Some((_, what)) => {
+            Err(Failure::unsupported(format!("{what} is for two packs, not for two arrays")))
+        }
         None => Ok(()),
     }
 }
 
 fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
     if args.l1 || args.l2 || args.max {
-        return Err(unsupported(
+        return Err(Failure::unsupported(
             "packs have no distance: --member NAME names an array of both that has".to_owned(),
         ));
     }
     let diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
     for side in [&diff.a, &diff.b] {
-        for finding in &side.findings {
-            output.message(&diagnostics::finding(&side.target, finding, output.color_err()));
-        }
+        diagnostics::show(&side.target, &side.findings, &[], output);
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
-        return Err(unsupported("no member of either matches".to_owned()));
+        return Err(Failure::unsupported("no member of either matches".to_owned()));
     }
     if args.json {
-        output.json_pieces(&diff)?;
+        output.json(&diff)?;
     } else if !output.is_quiet() {
         let (color, places) = (output.color_out(), Places::of(&args.b, None));
-        let place = |member: &str, index: &[u64]| places.text(member, index);
-        output.pieces(|out| packs::print(&diff, args.stat, color, &place, out))?;
+        output.pieces(|out| print_packs(&diff, args.stat, color, &places, out))?;
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
         (false, _) => Ending::Failed,
@@ -178,7 +171,7 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
         let Some((Distance { l1, l2, max, .. }, elements)) =
             elements.and_then(|elements| Some((elements.distance?, elements)))
         else {
-            return Err(unsupported(no_distance(diff)));
+            return Err(Failure::unsupported(no_distance(diff)));
         };
         let number = match (args.l1, args.l2) {
             // Of what is a number in one alone there is no distance, and no other that stands for it.
@@ -190,7 +183,7 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
         output.result(&number.to_string())?;
     } else if !output.is_quiet() {
         let places = Places::of(&args.b, args.member.as_deref());
-        let text = arrays::text(diff, &|index| places.text_of_array(index));
+        let text = array_text(diff, &places);
         if !text.is_empty() {
             output.result(&text)?;
         }

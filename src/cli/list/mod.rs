@@ -1,17 +1,16 @@
 //! `ra-pack list`
 
-mod row;
 mod table;
 mod tree;
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use ra_pack::{ListOptions, ListOrder, Listing, MemberKind, Patterns, escape};
+use ra_pack::{ListOptions, ListOrder, Listed, ListedArray, Listing, MemberKind, Patterns, escape};
 
-use self::row::Row;
-use self::table::Table;
+use self::table::{COLUMNS, Cells, Look, Table};
 use self::tree::{Branch, Tree};
 use super::args::Common;
 use super::numbers::{counted, human_bytes};
@@ -105,9 +104,7 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
         progress: output.progress(),
     };
     let listing = ra_pack::list(&args.target, &options)?;
-    for finding in &listing.findings {
-        output.message(&diagnostics::finding(&args.target, finding, output.color_err()));
-    }
+    diagnostics::show(&args.target, &listing.findings, &[], output);
     let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
         Ending::Findings
     } else if listing.members().len() == 0 && (!args.patterns.is_empty() || args.arrays) {
@@ -118,7 +115,7 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
         Ending::Clean
     };
     if args.common.json {
-        output.json_pieces(&listing)?;
+        output.json(&listing)?;
     } else if args.null || args.names {
         output.pieces(|out| names(&listing, args.null, out))?;
     } else {
@@ -151,7 +148,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, member: &ra_pack::Listed<'_>) {
+    fn add(&mut self, member: &Listed<'_>) {
         if member.kind != MemberKind::Directory {
             let is_array = u64::from(member.array.is_some());
             self.arrays = self.arrays.saturating_add(is_array);
@@ -205,7 +202,7 @@ fn table(listing: &Listing, args: &List, output: &Output, out: &mut dyn Write) -
     Ok(())
 }
 
-type Take<'a> = dyn FnMut(&Row, Option<&ra_pack::Listed<'_>>) -> io::Result<()> + 'a;
+type Take<'a> = dyn FnMut(&Row, Option<&Listed<'_>>) -> io::Result<()> + 'a;
 
 /// Fills the row for every line of the table.
 fn each_row(
@@ -234,4 +231,123 @@ fn each_row(
         }
         take(row, None)
     })
+}
+
+/// Digits of a digest that are shown on a screen: enough to tell two files apart.
+const DIGITS: usize = 12;
+
+/// The cells of one line.
+struct Row {
+    cells: Cells,
+    long: bool,
+    /// Whether people read it on a screen.
+    short: bool,
+    name: Look,
+    title: Look,
+}
+
+impl Row {
+    fn new(long: bool, short: bool) -> Self {
+        Self { cells: Cells::default(), long, short, name: Look::Plain, title: Look::Plain }
+    }
+
+    /// A member; `branch` is what a tree shows in the place of its name.
+    fn fill(&mut self, member: &Listed<'_>, branch: Option<&str>) {
+        self.cells.iter_mut().for_each(String::clear);
+        let [name, size, packed, at, element, shape, method, digest, title] = &mut self.cells;
+        match branch {
+            Some(branch) => name.push_str(branch),
+            None => put(name, format_args!("{}", escape(member.name))),
+        }
+        self.name = Look::Plain;
+        self.title = Look::Plain;
+        match member.kind {
+            MemberKind::Directory => {
+                name.push('/');
+                self.name = Look::Directory;
+                return;
+            }
+            MemberKind::Link => title.push_str("a link"),
+            MemberKind::Special => title.push_str("a special file"),
+            MemberKind::File => {}
+        }
+        size.push_str(&human_bytes(member.size));
+        if let Some(array) = &member.array {
+            self.name = Look::Array;
+            match array.element.strip_prefix("unreadable: ") {
+                Some(why) => {
+                    element.push_str("unreadable");
+                    put(title, format_args!("{}", escape(why)));
+                    self.title = Look::Warning;
+                }
+                None => {
+                    element.push_str(&array.element);
+                    push_shape(shape, array);
+                    match (&array.title, array.described) {
+                        (Some(text), _) => put(title, format_args!("{}", escape(text))),
+                        (None, true) => {}
+                        (None, false) => {
+                            title.push_str("not described");
+                            self.title = Look::Warning;
+                        }
+                    }
+                }
+            }
+        }
+        if !matches!(&*member.method, "stored" | "solid") {
+            method.push_str(&member.method);
+            let parts = u128::from(member.packed_size).saturating_mul(100);
+            if let Some(percent) = parts.checked_div(member.size.into()) {
+                put(method, format_args!(" {percent}%"));
+            }
+        }
+        if self.long {
+            packed.push_str(&human_bytes(member.packed_size));
+            if let Some(offset) = member.archive_data_offset {
+                put(at, format_args!("{offset}"));
+            }
+            if let Some(sha256) = &member.sha256 {
+                digest.push_str(sha256);
+                if self.short {
+                    digest.truncate(DIGITS);
+                }
+            }
+        }
+    }
+
+    /// A directory of a tree.
+    fn fill_group(&mut self, branch: &str, arrays: u64, bytes: u64) {
+        self.cells.iter_mut().for_each(String::clear);
+        let [name, size, _, _, element, ..] = &mut self.cells;
+        name.push_str(branch);
+        size.push_str(&human_bytes(bytes));
+        element.push_str(&counted(arrays, "array"));
+        self.name = Look::Directory;
+    }
+
+    /// How its cells look.
+    fn looks(&self) -> [Look; COLUMNS] {
+        let (plain, dim) = (Look::Plain, Look::Dim);
+        [self.name, plain, plain, dim, Look::Type, plain, dim, dim, self.title]
+    }
+}
+
+fn push_shape(shape: &mut String, array: &ListedArray<'_>) {
+    shape.push('[');
+    for (nth, (length, name)) in array.shape.iter().zip(&array.dimensions).enumerate() {
+        shape.push_str(if nth == 0 { "" } else { ", " });
+        match name {
+            Some(name) => put(shape, format_args!("{} {length}", escape(name))),
+            None => put(shape, format_args!("{length}")),
+        }
+    }
+    shape.push(']');
+    if array.order != "column" {
+        put(shape, format_args!(" {}", array.order));
+    }
+}
+
+/// Appends what is formatted; a text takes everything.
+fn put(text: &mut String, what: fmt::Arguments<'_>) {
+    let _ = text.write_fmt(what);
 }

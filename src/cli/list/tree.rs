@@ -59,7 +59,7 @@ impl<'a> Tree<'a> {
             let size = if kind == MemberKind::Directory { 0 } else { size };
             Leaf { name, size, kind, is_array }
         });
-        Self { root: escape(&target.to_string_lossy()).to_string(), leaves: leaves.collect() }
+        Self { root: ra_pack::escape_path(target).to_string(), leaves: leaves.collect() }
     }
 
     /// Gives every line from the top.
@@ -156,7 +156,7 @@ impl<'a> Tree<'a> {
         let leaves = self.leaves.get(range.clone()).unwrap_or_default();
         let arrays = leaves.iter().filter(|leaf| leaf.is_array).count();
         Branch::Group {
-            arrays: u64::try_from(arrays).unwrap_or(u64::MAX),
+            arrays: arrays as u64,
             bytes: leaves.iter().fold(0, |sum, leaf| leaf.size.saturating_add(sum)),
         }
     }

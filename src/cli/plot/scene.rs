@@ -1,7 +1,7 @@
 //! A drawing, before it is a file: rectangles, lines, texts and images at places of a page, in SVG and their colours.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use clap::ValueEnum;
 use png::{BitDepth, ColorType, Encoder};
@@ -226,22 +226,21 @@ pub(crate) struct Markup<T>(pub(crate) T);
 impl<T: fmt::Display> fmt::Display for Markup<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
-        let text = ra_pack::escape(&text).to_string();
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-            let (before, special) = rest.split_at(at);
-            out.write_str(before)?;
-            let (special, after) = special.split_at(1);
-            out.write_str(match special {
-                "&" => "&amp;",
-                "<" => "&lt;",
-                ">" => "&gt;",
-                "\"" => "&quot;",
-                _ => "&#39;",
-            })?;
-            rest = after;
+        let is_markup = |letter| matches!(letter, '&' | '<' | '>' | '"' | '\'');
+        if !text.contains(|letter| is_markup(letter) || ra_pack::is_unsafe(letter)) {
+            return out.write_str(&text);
         }
-        out.write_str(rest)
+        for letter in ra_pack::escape(&text).to_string().chars() {
+            match letter {
+                '&' => out.write_str("&amp;")?,
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '"' => out.write_str("&quot;")?,
+                '\'' => out.write_str("&#39;")?,
+                letter => out.write_char(letter)?,
+            }
+        }
+        Ok(())
     }
 }
 

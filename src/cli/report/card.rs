@@ -1,7 +1,6 @@
 //! One array: its picture, its statistics and everything that is known of it.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
 use ra_pack::{
@@ -11,6 +10,7 @@ use ra_pack::{
 
 use super::super::array::attribute_text;
 use super::super::numbers::{digits, grouped, human_bytes};
+use super::super::show::flow;
 use super::html::{Html, Id, counted, html};
 use super::picture::{self, Room};
 
@@ -426,13 +426,16 @@ fn attributes(attributes: &[Attribute], html: &mut Html) {
     html.raw("<table class=\"a\"><caption>Attributes</caption><tbody>");
     for attribute in attributes {
         html!(html, "<tr><th scope=\"row\">{}</th><td>", attribute.name);
-        let mut text = String::new();
-        flow(&attribute.value, &mut text);
-        let (start, rest) = cut(&text);
-        match &attribute.value {
-            Value::String(_) => html.lines(start),
-            _ => html!(html, "{}", start),
-        }
+        let flowed;
+        let text = match &attribute.value {
+            Value::String(text) => text,
+            value => {
+                flowed = flow(value, MOST_TEXT as u64);
+                &flowed
+            }
+        };
+        let (start, rest) = cut(text);
+        html.lines(start);
         if !rest.is_empty() {
             html!(html, " <i>… and {} more characters</i>", grouped(rest.chars().count()));
         }
@@ -448,35 +451,4 @@ fn attributes(attributes: &[Attribute], html: &mut Html) {
 /// As much of a text as is shown, and the rest.
 fn cut(text: &str) -> (&str, &str) {
     text.split_at(text.floor_char_boundary(MOST_TEXT))
-}
-
-/// A value on one line; no more of a list than is shown, and a little.
-fn flow(value: &Value, out: &mut String) {
-    if out.len() > MOST_TEXT * 4 {
-        return;
-    }
-    let _ = match value {
-        Value::Null => out.write_str("null"),
-        Value::Bool(truth) => write!(out, "{truth}"),
-        Value::Int(number) => write!(out, "{number}"),
-        Value::UInt(number) => write!(out, "{number}"),
-        Value::Float(number) => write!(out, "{number:?}"),
-        Value::String(text) => out.write_str(text),
-        Value::List(list) => {
-            out.push('[');
-            for (nth, value) in list.iter().enumerate() {
-                out.push_str(if nth == 0 { "" } else { ", " });
-                flow(value, out);
-            }
-            out.write_str("]")
-        }
-        Value::Map(map) => {
-            out.push('{');
-            for (nth, (key, value)) in map.iter().enumerate() {
-                let _ = write!(out, "{}{key}: ", if nth == 0 { "" } else { ", " });
-                flow(value, out);
-            }
-            out.write_str("}")
-        }
-    };
 }

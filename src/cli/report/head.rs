@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ra_pack::{Container, Finding, Layout, Place, VerifyReport, count_errors};
 
-use super::super::info::paste;
 use super::super::numbers::{grouped, human_bytes};
+use super::super::shell;
 use super::card::stem;
 use super::html::{Html, Id, counted, html};
 
@@ -195,7 +195,7 @@ pub(super) fn by_hand(facts: &Facts<'_>, html: &mut Html) {
             "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>",
         ),
         Some(algorithm) => {
-            let archive = paste::path(Path::new(facts.name));
+            let archive = shell::path(Path::new(facts.name));
             let unpack = match facts.container {
                 Some(Container::Zip) => format!("unzip -q {archive} -d unpacked\n"),
                 Some(Container::Tar | Container::TarGz) => {

@@ -77,10 +77,9 @@ struct Written<'a> {
 pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_os_str() != "-";
     if !to_file && args.common.json {
-        return Err(ra_pack::Error::Unsupported(
+        return Err(Failure::unsupported(
             "the page and --json cannot both go to standard output; give --output FILE".to_owned(),
-        )
-        .into());
+        ));
     }
     if to_file {
         ra_pack::check_apart(&args.archive, &args.output)?;
@@ -88,11 +87,10 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     if let Some(extension) = args.output.extension().filter(|_| to_file)
         && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
     {
-        return Err(ra_pack::Error::Unsupported(format!(
+        return Err(Failure::unsupported(format!(
             "a page is written as HTML, and `{}` says otherwise; let it end in .html",
-            ra_pack::escape(&args.output.to_string_lossy())
-        ))
-        .into());
+            escape_path(&args.output)
+        )));
     }
     let options = Options {
         reads_data: !args.no_statistics,
@@ -156,9 +154,7 @@ fn gather(
 }
 
 fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) {
-    for finding in &made.findings {
-        output.message(&diagnostics::finding(&args.archive, finding, output.color_err()));
-    }
+    diagnostics::show(&args.archive, &made.findings, &[], output);
     if count_errors(&made.findings) == 0 {
         for name in &made.unreadable {
             output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));
@@ -192,7 +188,7 @@ struct Counting<'a> {
 impl Write for Counting<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.inner.write(bytes)?;
-        self.bytes = self.bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        self.bytes = self.bytes.saturating_add(count as u64);
         Ok(count)
     }
 

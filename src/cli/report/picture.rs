@@ -131,10 +131,8 @@ fn sparkline(line: &Line, html: &mut Html) {
             |(x, y): (f64, f64)| (count(x * float(last) + 0.5), count((1.0 - y) * 100.0 + 0.5));
         let mut points: Vec<_> = piece.into_iter().map(whole).collect();
         points.dedup();
-        for (nth, (x, y)) in points.iter().enumerate() {
-            html!(html, "{}{} {}", if nth == 0 { "M" } else { " " }, x, y);
-        }
-        html.raw(if points.len() == 1 { "h0" } else { "" });
+        let texts: Vec<_> = points.iter().map(|(x, y)| format!("{x} {y}")).collect();
+        html!(html, "M{}{}", texts.join(" "), if points.len() == 1 { "h0" } else { "" });
     }
     html.raw("\"/>");
     if line.columns.iter().any(|column| column.has_gap) {

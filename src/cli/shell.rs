@@ -14,14 +14,14 @@ const USUAL_WIDTH: u64 = 16;
 const WIDEST: u64 = 64;
 
 /// A path as a word of the shell.
-pub(in crate::cli) fn path(path: &Path) -> String {
+pub(super) fn path(path: &Path) -> String {
     let text = path.as_os_str().as_encoded_bytes();
     // What begins with a dash would be an option.
     if text.starts_with(b"-") { word(&[b"./", text].concat()) } else { word(text) }
 }
 
 /// Bytes as one word of any POSIX shell. What a terminal would obey is written in octal.
-pub(in crate::cli) fn word(bytes: &[u8]) -> String {
+pub(super) fn word(bytes: &[u8]) -> String {
     let text = std::str::from_utf8(bytes).ok();
     let is_shown = |text: &&str| escape(text).to_string() == **text;
     let Some(text) = text.filter(is_shown) else {

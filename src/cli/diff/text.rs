@@ -1,15 +1,98 @@
-//! Two packs that differ, as text.
+//! Differences of two arrays or two packs as text, with the coordinates of elements.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
+use ra_pack::ndl::Value;
 use ra_pack::{
-    ArrayChange, DescriptionDifference, DiffCounts, FieldDifference, FileDifference, MemberChange,
-    MemberDiff, PackDiff, escape,
+    ArrayChange, ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffCounts,
+    DiffPlace, Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff,
+    Pack, PackDiff, PackedArray, escape,
 };
 
-use super::super::numbers::{counted, human_bytes, percent};
+use super::super::array;
+use super::super::numbers::{counted, digits, human_bytes, percent};
+use super::super::show::{flow, values};
 use super::super::width::{columns, cut_start, fit, flowing, padded};
-use super::arrays::{Style, rows};
+
+/// What differs of two arrays; nothing when nothing does.
+pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
+    let is_silent =
+        diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
+    if is_silent {
+        return String::new();
+    }
+    let name = |path: &PathBuf| ra_pack::escape_path(path).to_string();
+    let mut lines = vec![format!("{} and {}\n", name(&diff.a), name(&diff.b))];
+    let mut line = |label: &str, what: &str| lines.push(format!("  {label:<10}{what}\n"));
+    for field in &diff.header {
+        line(field.field, &format!("{} | {}", field.a, field.b));
+    }
+    match &diff.elements {
+        Some(elements) => {
+            for (label, what) in rows(elements, Style::Full, places, None) {
+                line(label, &what);
+            }
+        }
+        None => line("elements", "not compared"),
+    }
+    lines.concat()
+}
+
+/// How elements are told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Numbers in full.
+    Full,
+    /// So that they can be taken in among many.
+    Short,
+}
+
+/// What is told of elements that differ: labels, and what stands behind them.
+fn rows(
+    elements: &ElementsDiff,
+    style: Style,
+    places: &Places,
+    member: Option<&str>,
+) -> Vec<(&'static str, String)> {
+    let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
+    let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
+    let share = match style {
+        Style::Short if *differing > 0 => format!(" ({})", percent(*differing, *count)),
+        _ => String::new(),
+    };
+    let of = format!("{differing} of {} differ{share}{with_nan}", counted(*count, "element"));
+    let mut rows = vec![("elements", of)];
+    let between = if style == Style::Full { "|" } else { "→" };
+    let place = |place: &DiffPlace| {
+        let said =
+            places.text(member, &place.index).map(|said| format!(" ({said})")).unwrap_or_default();
+        format!("{} {between} {} at {:?}{said}", place.a, place.b, place.index)
+    };
+    rows.extend(first.as_ref().map(|first| ("first", place(first))));
+    let is_news = |furthest: &&DiffPlace| {
+        style == Style::Full || first.as_ref().is_none_or(|first| first.index != furthest.index)
+    };
+    rows.extend(furthest.as_ref().filter(is_news).map(|furthest| ("furthest", place(furthest))));
+    if let Some(Distance { l1, l2, max, relative }) = distance
+        && (style == Style::Full || furthest.is_some())
+    {
+        rows.push((
+            "distance",
+            match style {
+                Style::Full => format!("max {max}, L1 {l1}, L2 {l2}"),
+                Style::Short => format!(
+                    "max {} (relative {}), L1 {}, L2 {}",
+                    digits(*max, 6),
+                    digits(*relative, 6),
+                    digits(*l1, 6),
+                    digits(*l2, 6)
+                ),
+            },
+        ));
+    }
+    rows
+}
 
 /// Columns that a line should not exceed.
 const WIDTH: usize = 80;
@@ -35,14 +118,14 @@ const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Prints every member that differs, then how many are of each kind; of each one line or all that is known.
-pub(super) fn print(
+pub(super) fn print_packs(
     diff: &PackDiff,
     stat: bool,
     color: bool,
-    place: Place<'_>,
+    places: &Places,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let paper = Paper { color, place };
+    let paper = Paper { color, places };
     let widest = |cell: &dyn Fn(&MemberDiff) -> usize, most: usize| {
         diff.members.iter().map(cell).filter(|width| *width <= most).max().unwrap_or(0)
     };
@@ -62,13 +145,10 @@ pub(super) fn print(
     out.write_all(paper.summary(diff).as_bytes())
 }
 
-/// What the coordinates of a member say of an index.
-pub(super) type Place<'a> = &'a dyn Fn(&str, &[u64]) -> Option<String>;
-
 /// What text is written on.
 struct Paper<'a> {
     color: bool,
-    place: Place<'a>,
+    places: &'a Places,
 }
 
 impl Paper<'_> {
@@ -145,8 +225,7 @@ impl Paper<'_> {
                 .as_ref()
                 .filter(|elements| elements.differing > 0 || elements.furthest.is_some());
             if let Some(elements) = differ {
-                let place = |index: &[u64]| (self.place)(&member.name, index);
-                let rows = rows(elements, Style::Short, &place);
+                let rows = rows(elements, Style::Short, self.places, Some(&member.name));
                 found.extend(rows.into_iter().map(|(label, what)| (label.to_owned(), what)));
             } else if array.elements.is_none() && !array.header.is_empty() {
                 found.push(("elements".to_owned(), "not compared".to_owned()));
@@ -368,4 +447,68 @@ fn plain(text: &str) -> String {
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
     std::iter::once(first.as_str()).chain(rest).collect()
+}
+
+/// Digits of a coordinate behind the point.
+const DIGITS: usize = 6;
+
+/// The coordinates of arrays.
+pub(super) struct Places {
+    pack: Option<Pack>,
+    /// The array that is meant, when there is one alone.
+    member: Option<String>,
+}
+
+impl Places {
+    /// Those of a pack, or of an array in it or by itself.
+    pub(super) fn of(target: &Path, member: Option<&str>) -> Self {
+        // An index is a place too, so that what cannot be read here is no error.
+        let opened = match member {
+            _ if ra_pack::is_array_file(target).unwrap_or(false) => {
+                Pack::of_array(target).ok().map(|(pack, member)| (pack, Some(member)))
+            }
+            member => Pack::open(target).ok().map(|pack| (pack, member.map(str::to_owned))),
+        };
+        // A stream would be read from its beginning for every coordinate.
+        let is_stream =
+            |pack: &Pack| matches!(pack.container(), Container::TarGz | Container::TarZst);
+        match opened.filter(|(pack, _)| !is_stream(pack)) {
+            Some((pack, member)) => Self { pack: Some(pack), member },
+            None => Self { pack: None, member: None },
+        }
+    }
+
+    /// What the coordinates of an array say of an index, such as `depth 10, time 17`; nothing when there
+    /// are none.
+    fn text(&self, member: Option<&str>, index: &[u64]) -> Option<String> {
+        let pack = self.pack.as_ref()?;
+        let member = member.or(self.member.as_deref())?;
+        let axes = pack
+            .array(member)
+            .and_then(PackedArray::in_shape_order)
+            .and_then(|array| array.axes())
+            .ok()?;
+        let said = axes.iter().zip(index).filter_map(|(axis, at)| {
+            let name = axis.name.as_ref()?;
+            Some(format!("{} {}", escape(name), value(pack, axis, *at)?))
+        });
+        let said: Vec<String> = said.collect();
+        (axes.len() == index.len() && !said.is_empty()).then(|| said.join(", "))
+    }
+}
+
+/// The coordinate at one place of a dimension.
+fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
+    let coordinate = axis.coordinate.as_ref()?;
+    let description = coordinate.description.as_ref();
+    let Some(member) = &coordinate.member else {
+        let Value::List(values) = description?.value.as_ref()? else { return None };
+        return values.get(usize::try_from(at).ok()?).map(|value| flow(value, 1));
+    };
+    let options = CornersOptions { slice: Some(at.to_string()), edge: None, threshold: 1 };
+    let corners = pack.array(member).and_then(|array| array.corners(&options)).ok()?;
+    let date = array::dates(description).zip(array::ends(&corners));
+    let date = date.and_then(|(dates, (number, _))| dates.exact(number));
+    // A sentence goes on behind it, where `10.` would seem to be its end.
+    date.or_else(|| Some(values::text(&corners, DIGITS).trim().trim_end_matches('.').to_owned()))
 }

@@ -1,0 +1,397 @@
+//! The commands that print the program's own reference: codes, schemas, manual pages and completions.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, StyledStr};
+use clap::{Args, Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man as Page;
+use clap_mangen::roff::{Inline, Roff, bold, roman};
+use ra_pack::Code;
+use ra_pack::ndl::{Example, Explanation};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::args::{Cli, SHARED};
+use super::files;
+use super::numbers::counted;
+use super::output::Output;
+use super::{Ending, Failure};
+
+/// A code in the list.
+#[derive(Debug, Serialize)]
+struct ListedCode {
+    code: Code,
+    title: &'static str,
+}
+
+/// A code with everything about it.
+#[derive(Debug, Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    listed: ListedCode,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack explain DESC004
+  ra-pack explain")]
+pub(crate) struct Explain {
+    /// The code, as findings show it in brackets; all codes when there is none.
+    #[arg(value_name = "CODE")]
+    code: Option<Code>,
+
+    /// Print the result as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure> {
+    match args.code {
+        Some(code) if args.json => {
+            output.json(&Explained { listed: listed(code), explanation: code.explanation() })?;
+        }
+        Some(code) => output.result(&explained(code))?,
+        None if args.json => output.json(&Code::all().map(listed).collect::<Vec<_>>())?,
+        None => {
+            let lines: Vec<_> = Code::all()
+                .map(|code| format!("{:<8} {}\n", code.id(), sentence(code.title())))
+                .collect();
+            output.result(&lines.concat())?;
+        }
+    }
+    Ok(Ending::Clean)
+}
+
+fn listed(code: Code) -> ListedCode {
+    ListedCode { code, title: code.title() }
+}
+
+fn explained(code: Code) -> String {
+    let Explanation { text, source, wrong, right } = code.explanation();
+    let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
+    for line in wrapped(&text) {
+        let _ = writeln!(page, "{line}");
+    }
+    let _ = write!(page, "\nRule of {source}.\n");
+    for (word, example) in [("Wrong", wrong), ("Right", right)] {
+        let kind = match example {
+            Example::Document(_) => ", a whole document",
+            Example::Sketch(_) => "",
+        };
+        let _ = write!(page, "\n{word}{kind}:\n\n");
+        for line in example.text().lines() {
+            let _ = writeln!(page, "    {line}");
+        }
+    }
+    page
+}
+
+/// A title without a capital letter or final period that only its own place needs.
+fn sentence(title: &str) -> String {
+    let title = title.trim_end_matches('.');
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Longest line of a paragraph, in characters.
+const WIDTH: usize = 80;
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count().saturating_add(word.chars().count()) < WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
+const SCHEMAS: [(&str, &str); 22] = [
+    ("ndl", include_str!("../../schemas/ndl.schema.json")),
+    ("create", include_str!("../../schemas/create.schema.json")),
+    ("verify", include_str!("../../schemas/verify.schema.json")),
+    ("manifest", include_str!("../../schemas/manifest.schema.json")),
+    ("list", include_str!("../../schemas/list.schema.json")),
+    ("info-array", include_str!("../../schemas/info-array.schema.json")),
+    ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
+    ("convert", include_str!("../../schemas/convert.schema.json")),
+    ("get", include_str!("../../schemas/get.schema.json")),
+    ("show", include_str!("../../schemas/show.schema.json")),
+    ("extract", include_str!("../../schemas/extract.schema.json")),
+    ("validate", include_str!("../../schemas/validate.schema.json")),
+    ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
+    ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
+    ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
+    ("diff-packs", include_str!("../../schemas/diff-packs.schema.json")),
+    ("reshape", include_str!("../../schemas/reshape.schema.json")),
+    ("report", include_str!("../../schemas/report.schema.json")),
+    ("explain", include_str!("../../schemas/explain.schema.json")),
+    ("explain-list", include_str!("../../schemas/explain-list.schema.json")),
+    ("schema-list", include_str!("../../schemas/schema-list.schema.json")),
+    ("progress", include_str!("../../schemas/progress.schema.json")),
+];
+
+/// What the argument can be.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.into_iter().map(|(name, _)| name)
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack schema
+  ra-pack schema ndl > ndl.schema.json
+  ra-pack schema verify | jq .properties")]
+pub(crate) struct Schema {
+    /// Which one.
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    name: Option<String>,
+
+    /// Print the result as JSON on one line; a schema is JSON anyway.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A schema in the list.
+#[derive(Debug, Serialize)]
+struct ListedSchema {
+    name: &'static str,
+    title: String,
+}
+
+pub(super) fn schema(args: &Schema, output: &Output) -> Result<Ending, Failure> {
+    let named = SCHEMAS.into_iter().find(|(name, _)| args.name.as_deref() == Some(*name));
+    match named {
+        Some((_, text)) if args.json => output.json(&parsed(text))?,
+        Some((_, text)) => output.result(text)?,
+        None if args.json => output.json(&schemas().collect::<Vec<_>>())?,
+        None => output.result(&titles())?,
+    }
+    Ok(Ending::Clean)
+}
+
+/// A line for each schema: its name and its title.
+fn titles() -> String {
+    let width = names().map(str::len).max().unwrap_or(0);
+    let lines = schemas().map(|ListedSchema { name, title }| format!("{name:width$}  {title}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
+
+fn schemas() -> impl Iterator<Item = ListedSchema> {
+    SCHEMAS.into_iter().map(|(name, text)| {
+        let schema = parsed(text);
+        let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
+        ListedSchema { name, title: title.to_owned() }
+    })
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack man | man -l -
+  ra-pack man create > ra-pack-create.1
+  ra-pack man -o share/man/man1")]
+pub(crate) struct Man {
+    /// The command; ra-pack itself when there is none.
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+
+    /// Write the page to this directory, or without COMMAND those of all commands; it is made when it is
+    /// not there, and pages in it are replaced.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
+    let mut top = Cli::command();
+    top.build();
+    let mut pages: Vec<&Command> = vec![&top];
+    // `help` has nothing to say that the others do not.
+    pages.extend(top.get_subcommands().filter(|command| command.get_name() != "help"));
+    match &args.command {
+        None if args.output.is_none() => pages.truncate(1),
+        None => {}
+        Some(wanted) => pages.retain(|command| command.get_name() == wanted),
+    }
+    if let (Some(wanted), true) = (&args.command, pages.is_empty()) {
+        return Err(Failure::unsupported(format!(
+            "there is no command `{}`",
+            ra_pack::escape(wanted)
+        )));
+    }
+    let Some(directory) = &args.output else {
+        for command in pages {
+            output.result(&page(command)?)?;
+        }
+        return Ok(Ending::Clean);
+    };
+    for command in &pages {
+        files::write(directory, &format!("{}.1", page_name(command)), &page(command)?)?;
+    }
+    let count = counted(pages.len() as u64, "page");
+    output.note(&format!("wrote {count} to {}", ra_pack::escape_path(directory)));
+    Ok(Ending::Clean)
+}
+
+/// What the page of a command is called: `ra-pack-create`.
+fn page_name(command: &Command) -> String {
+    command.get_display_name().unwrap_or(command.get_name()).to_owned()
+}
+
+/// The page of a command in the language of `man`.
+fn page(command: &Command) -> std::io::Result<String> {
+    let name = page_name(command);
+    let sections = sections(command);
+    let text = text_of(command.get_long_about().or(command.get_about()));
+    let bin_name = name.replacen("ra-pack-", "ra-pack ", 1);
+    let page = Page::new(command.clone().display_name(&name).bin_name(bin_name));
+    let mut out = Vec::new();
+    // Without a date, so that the same program has the same pages.
+    writeln!(out, ".TH {name} 1 \"\" \"ra-pack {}\" ra-pack", env!("CARGO_PKG_VERSION"))?;
+    page.render_name_section(&mut out)?;
+    page.render_synopsis_section(&mut out)?;
+    paragraphs("DESCRIPTION", &text).to_writer(&mut out)?;
+    page.render_options_section(&mut out)?;
+    if command.get_subcommands().next().is_some() {
+        commands(command).to_writer(&mut out)?;
+    }
+    for (title, body) in &sections {
+        section(title, body).to_writer(&mut out)?;
+    }
+    see_also(command).to_writer(&mut out)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn text_of(text: Option<&StyledStr>) -> String {
+    text.map(ToString::to_string).unwrap_or_default()
+}
+
+/// What stands below the options in `--help`, by its headings. Every page has the exit status, unless it
+/// has words of its own for it, and the environment.
+fn sections(command: &Command) -> Vec<(String, String)> {
+    let below = command.get_after_long_help().or(command.get_after_help());
+    let mut sections = split(&text_of(below));
+    for (title, body) in split(SHARED) {
+        match sections.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, own)) if title == "ENVIRONMENT" && !own.contains("NO_COLOR") => {
+                own.push('\n');
+                own.push_str(&body);
+            }
+            Some(_) => {}
+            None => sections.push((title, body)),
+        }
+    }
+    sections
+}
+
+/// Headings are lines that end in a colon and are followed by something indented.
+fn split(text: &str) -> Vec<(String, String)> {
+    let mut sections: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let heading = line.strip_suffix(':').filter(|line| !line.starts_with(' '));
+        match (heading, sections.last_mut()) {
+            (Some(title), _) => sections.push((title.to_uppercase(), String::new())),
+            (None, Some((_, body))) => {
+                body.push_str(line);
+                body.push('\n');
+            }
+            (None, None) => sections.push(("NOTES".to_owned(), format!("{line}\n"))),
+        }
+    }
+    for (_, body) in &mut sections {
+        body.truncate(body.trim_end().len());
+    }
+    sections
+}
+
+/// Lines as they stand: they are examples and tables.
+fn section(title: &str, body: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [title]);
+    roff.control("nf", []);
+    for line in body.lines() {
+        roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+    }
+    roff.control("fi", []);
+    roff
+}
+
+fn paragraphs(title: &str, text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [title]);
+    for (nth, paragraph) in text.split("\n\n").enumerate() {
+        if nth > 0 {
+            roff.control("PP", []);
+        }
+        roff.text([roman(paragraph.trim())]);
+    }
+    roff
+}
+
+/// The commands, each with the page that it has.
+fn commands(command: &Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["COMMANDS"]);
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        roff.control("TP", []);
+        roff.text([bold(page_name(command)), roman("(1)")]);
+        roff.text([roman(text_of(command.get_about()))]);
+    }
+    roff
+}
+
+fn see_also(command: &Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]);
+    let others: [Inline; 2] = match command.get_subcommands().next() {
+        None => [bold("ra-pack"), roman("(1)")],
+        Some(_) => [bold("sha256sum"), roman("(1), zip(1), tar(1)")],
+    };
+    roff.text(others);
+    roff
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack completions bash > ra-pack.bash
+  ra-pack completions zsh > _ra-pack
+  ra-pack completions fish > ra-pack.fish
+  ra-pack completions powershell > ra-pack.ps1
+
+Installation:
+  bash         ~/.local/share/bash-completion/completions/ra-pack
+  zsh          _ra-pack in a directory of $fpath, before compinit runs
+  fish         ~/.config/fish/completions/ra-pack.fish
+  powershell   a line `. PATH/ra-pack.ps1` in $PROFILE
+  elvish       ra-pack.elv in ~/.config/elvish/lib, and `use ra-pack` in rc.elv")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub(super) fn completions(args: &Completions, output: &Output) -> Result<Ending, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ra-pack", &mut text);
+    // For bash, clap_complete 4.6 looks for the options of commands under another name than it gives them
+    // when the name of the program has a hyphen.
+    let text = String::from_utf8_lossy(&text).replace("ra__subcmd__pack__", "ra__pack__");
+    output.result(&text)?;
+    Ok(Ending::Clean)
+}
