@@ -57,8 +57,13 @@ impl Rare {
 impl Visited {
     /// The member, and the header or description that was read.
     pub(super) fn new(member: Member, read: Option<(Read, Content)>) -> (Self, Content) {
+        let (mut read, content) = read.unzip();
+        let rare = read.as_mut().and_then(|read: &mut Read| read.rare.as_mut());
+        // While its content was shown, a member of a zip did not yet say where that is.
+        if let Some(large) = rare.and_then(|rare| rare.large.as_mut()) {
+            large.clone_from(&member);
+        }
         let Member { name, kind, size, .. } = member;
-        let (read, content) = read.unzip();
         (Self { name, kind, size, read }, content.unwrap_or(Content::Other))
     }
 }
