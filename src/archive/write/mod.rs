@@ -188,7 +188,7 @@ impl<'a> ArchiveWriter<'a> {
     /// when some of the members are larger than [`SMALL`].
     pub(crate) fn workers(&self, some_are_large: bool) -> usize {
         /// The compressor of a stream has threads of its own.
-        const FOR_STREAM: usize = 4;
+        const FOR_STREAM: usize = 3;
         let most = match self.compression {
             _ if self.is_stream() => FOR_STREAM,
             compression if some_are_large => packer::most_large(compression),
