@@ -29,8 +29,8 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    AllRecords, ArchiveWriter, Buffers, Content as NewContent, LaterFile, NewMember, NewMembers,
-    Pieces, Placed, Records, RunMember, Runs, Sampled, StoredMembers, WriteInOrder,
+    AllRecords, ArchiveWriter, Batch, Content as NewContent, NewMember, Packer, Pieces, Placed,
+    Records, ReservedFile, SMALL, Sampled,
 };
 
 use self::data::Stretch;

@@ -355,7 +355,7 @@ mod tests {
         contents: &[Vec<u8>],
     ) -> Archive {
         let pending = PendingFile::create(path, true).unwrap();
-        let mut writer = ArchiveWriter::new(container, compression, &pending, path, 1).unwrap();
+        let mut writer = ArchiveWriter::new(container, compression, &pending, &[], 1).unwrap();
         for (number, content) in contents.iter().enumerate() {
             let member = NewMember {
                 path: named(number).into(),
@@ -364,7 +364,8 @@ mod tests {
                 modified: 0,
                 align_at: None,
             };
-            writer.write_one(&member, &[], NewContent::Bytes(content)).unwrap();
+            let placed = writer.write(&member, NewContent::Bytes(content)).unwrap();
+            writer.list(&member, &placed);
         }
         let none = AllRecords { count: 0, of: &|_| Box::new(std::iter::empty()) };
         writer.finish(none, &[]).unwrap();

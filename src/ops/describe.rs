@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::lone::look;
 use super::scan::{Look, PackScan};
-use super::survey::{Survey, survey_all};
+use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
@@ -102,7 +102,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
         )));
     }
     let jobs = pipeline::jobs(options.jobs);
-    let Survey { contents, mut findings, .. } = survey_all(target, jobs, &options.progress)?;
+    let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {
             facts.findings(path, &mut findings);

@@ -1,17 +1,14 @@
-//! A first look at a source directory: what is there, what it says about itself, what is wrong.
+//! A look at a source directory: what is there, what it says about itself, what is wrong.
 //!
-//! Only headers and descriptions are read, so that everything is known to be right before the first
-//! byte of a large array is copied. Small files are read whole on the way and kept, as far as there is
-//! room for them: opening a small file takes longer than reading it, and what is checked is then what
-//! is packed.
+//! Only headers and descriptions are needed, so that everything is known to be right before the first
+//! byte of a large array is copied.
 
 use std::io::Read;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::select::Patterns;
-use crate::archive::{MemberKind, Placed};
+use crate::archive::Placed;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
@@ -24,15 +21,7 @@ use crate::ra::Header;
 /// Files that one job takes at a time.
 const STEP: usize = 64;
 /// Bytes that are asked for at once: more than any header, as much as most descriptions.
-pub(super) const BLOCK: usize = 8 * 1024;
-/// Longest file that is kept.
-const SMALL: u64 = 4 * 1024;
-/// Most bytes that are kept of all files together.
-pub(super) const MAX_KEPT: u64 = 24 * 1024 * 1024;
-/// The same where compressors need the memory; what is not kept is read again, which is little beside what
-/// they do.
-pub(super) const MAX_KEPT_BESIDE_COMPRESSORS: u64 = 6 * 1024 * 1024;
-
+const BLOCK: usize = 8 * 1024;
 /// What lies in a source directory, by name.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -47,7 +36,6 @@ pub(super) struct Names {
 pub(super) struct Survey {
     /// Files and directories, sorted by name.
     pub(super) entries: Vec<SourceEntry>,
-    pub(super) kept: Kept,
     pub(super) contents: Contents,
     /// What is wrong with the names and kinds of files.
     pub(super) findings: Vec<Finding>,
@@ -57,59 +45,43 @@ pub(super) struct Survey {
 #[derive(Debug)]
 pub(super) struct SourceEntry {
     pub(super) path: MemberPath,
+    pub(super) source: Source,
     /// The length of its header, when it is an array.
     pub(super) header_len: Option<NonZeroU64>,
-    pub(super) state: State,
+    /// What was written of it. Without digests it has a place only.
+    pub(super) placed: Option<Placed>,
 }
 
-/// The bytes of files that were read whole, those of neighbours in one block: a block for each would take
-/// as much room as what is in it.
-#[derive(Debug, Default)]
-pub(super) struct Kept(Vec<Box<[u8]>>);
-
-/// Where the bytes of one file are kept.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct KeptAt {
-    block: u32,
-    at: u32,
-}
-
-impl Kept {
-    /// The bytes of a file of that length.
-    pub(super) fn get(&self, place: KeptAt, len: u64) -> Option<&[u8]> {
-        let block = self.0.get(usize::try_from(place.block).ok()?)?;
-        block.get(usize::try_from(place.at).ok()?..)?.get(..usize::try_from(len).ok()?)
-    }
-}
-
-/// How far a file or directory of the source is packed.
+/// The source of an entry.
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum Source {
     Directory,
     /// A directory that is no member: what is in it says that it is there, or the layout has no place for it.
     Implied,
-    /// A file that nobody has looked at.
-    Unseen,
-    /// A file that was looked at, and what it looked like.
-    Seen(Stamp),
-    /// A file that was read whole, and where its bytes are kept.
-    Kept(Stamp, KeptAt),
-    /// A file of the archive that is made, and what is in it.
+    /// A file, and what it looked like when it was looked at.
+    File(Option<Stamp>),
+    /// A text that was made for the archive.
     Made(Box<[u8]>),
-    /// A file that was looked at, and its place in the archive.
-    Reserved(Stamp, u64),
-    /// A member of the archive; its length and time of modification.
-    Written(MemberKind, u64, u64, Placed),
 }
 
-impl State {
+impl SourceEntry {
+    pub(super) fn new(path: MemberPath, source: Source) -> Self {
+        Self { path, source, header_len: None, placed: None }
+    }
+
     /// What the file looked like.
     pub(super) fn stamp(&self) -> Option<&Stamp> {
-        match self {
-            Self::Seen(stamp) | Self::Kept(stamp, _) | Self::Reserved(stamp, _) => Some(stamp),
-            Self::Directory | Self::Implied | Self::Unseen | Self::Made(_) | Self::Written(..) => {
-                None
-            }
+        match &self.source {
+            Source::File(stamp) => stamp.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the content, as far as they are known.
+    pub(super) fn size(&self) -> u64 {
+        match &self.source {
+            Source::Made(text) => text.len() as u64,
+            _ => self.stamp().map_or(0, Stamp::len),
         }
     }
 }
@@ -149,12 +121,8 @@ pub(super) fn names(
                 .in_member(path.as_str())
                 .hint("delete it"),
             ),
-            Kind::File => {
-                entries.push(SourceEntry { path, header_len: None, state: State::Unseen });
-            }
-            Kind::Directory => {
-                entries.push(SourceEntry { path, header_len: None, state: State::Directory });
-            }
+            Kind::File => entries.push(SourceEntry::new(path, Source::File(None))),
+            Kind::Directory => entries.push(SourceEntry::new(path, Source::Directory)),
             Kind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
@@ -174,40 +142,22 @@ pub(super) fn names(
 }
 
 /// Looks at everything below `root`.
-pub(super) fn survey_all(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
+pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
-    survey(root, names(root, &Patterns::default(), &[], false)?, false, jobs, 0, progress)
-}
-
-/// Looks at all of it, and keeps `keep` bytes of small files.
-pub(super) fn survey(
-    root: &Path,
-    names: Names,
-    follow: bool,
-    jobs: usize,
-    keep: u64,
-    progress: &Progress,
-) -> Result<Survey> {
-    progress.expect_files(names.entries.len());
-    let Names { mut entries, findings } = names;
-    let budget = AtomicU64::new(keep);
+    let Names { mut entries, findings } = names(root, &Patterns::default(), &[], false)?;
+    progress.expect_files(entries.len());
     let looked = pipeline::share(
         jobs,
-        entries.chunks_mut(STEP).enumerate(),
-        || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Alike::default()),
-        |(below, buffer, room, alike), (block, entries)| {
-            room.clear();
-            let mut look = Look { below, buffer, room, block, budget: &budget, progress };
-            let seen = entries
-                .iter_mut()
-                .map(|entry| look.at(entry, alike))
-                .collect::<Result<Vec<_>>>()?;
-            progress.done(seen.len());
-            Ok::<_, Error>((seen, Box::from(room.as_slice())))
+        entries.chunks_mut(STEP),
+        || Looker::new(root, false, progress),
+        |looker, entries| {
+            let looked = entries.iter_mut().map(|entry| looker.look(entry, 0, &mut Vec::new()));
+            let looked = looked.collect::<Result<Vec<_>>>()?;
+            progress.done(looked.len());
+            Ok::<_, Error>(looked)
         },
     )?;
-    let (looked, kept): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
-    Ok(Survey { kept: Kept(kept), ..Survey::collect(entries, looked, findings) })
+    Ok(Survey::collect(entries, looked, findings))
 }
 
 impl Survey {
@@ -219,98 +169,81 @@ impl Survey {
     ) -> Self {
         let found = entries.iter_mut().zip(looked.into_iter().flatten());
         let contents = Contents::collect(found.filter_map(|(entry, what)| {
-            entry.header_len =
-                header_of(&what).and_then(|header| NonZeroU64::new(header.header_len()));
             (!matches!(what, Content::Other)).then(|| (entry.path.clone(), what))
         }));
-        Self { entries, kept: Kept::default(), contents, findings }
+        Self { entries, contents, findings }
     }
 }
 
-/// The header of an array.
-pub(super) fn header_of(what: &Content) -> Option<&Header> {
-    match what {
-        Content::Array(facts) => facts.header.as_ref().ok(),
-        Content::Description(_) | Content::Other => None,
+/// Looks at one file after the other.
+pub(super) struct Looker<'p> {
+    below: Below,
+    progress: &'p Progress,
+    /// The beginning of a file.
+    block: Vec<u8>,
+    alike: Alike,
+}
+
+impl<'p> Looker<'p> {
+    /// Looks at files below `root`, and with `follow` at what links lead to.
+    pub(super) fn new(root: &Path, follow: bool, progress: &'p Progress) -> Self {
+        let below = Below::new(root, follow);
+        Self { below, progress, block: vec![0; BLOCK], alike: Alike::default() }
     }
-}
 
-/// What looks at one file after the other.
-struct Look<'a> {
-    below: &'a mut Below,
-    buffer: &'a mut [u8],
-    /// The bytes that are kept of these files, and the number of the block that they will be.
-    room: &'a mut Vec<u8>,
-    block: usize,
-    budget: &'a AtomicU64,
-    progress: &'a Progress,
-}
+    /// Opens the file of an entry.
+    pub(super) fn open(&mut self, path: &MemberPath) -> Result<File> {
+        Ok(self.below.open(path)?.watched(self.progress))
+    }
 
-impl Look<'_> {
-    fn at(&mut self, entry: &mut SourceEntry, alike: &mut Alike) -> Result<Content> {
-        let SourceEntry { path, state, .. } = entry;
-        if !matches!(state, State::Unseen) {
+    /// Looks at an entry that nobody has looked at. All of a file of up to `most` bytes is appended to `room`; of a
+    /// longer one only as much is read as says what it is.
+    pub(super) fn look(
+        &mut self,
+        entry: &mut SourceEntry,
+        most: u64,
+        room: &mut Vec<u8>,
+    ) -> Result<Content> {
+        let SourceEntry { path, source: Source::File(seen @ None), header_len, .. } = entry else {
             return Ok(Content::Other);
-        }
+        };
         self.progress.at(path.as_str());
         let mut file = self.below.open(path)?.watched(self.progress);
         let stamp = file.stamp()?;
-        if stamp.len() <= SMALL
-            && let Some(place) = self.take_room(stamp.len())
-        {
-            let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(self.buffer.len());
-            let room = self.buffer.get_mut(..len);
-            let (what, content) = read_whole(&mut file, path, &stamp, room, alike)?;
-            self.room.extend_from_slice(content);
-            *state = State::Kept(stamp, place);
-            return Ok(what);
+        let mut inspector = Inspector::new(path.as_str());
+        if stamp.len() <= most {
+            inspector.update(append_all(&mut file, &stamp, room)?);
+        } else {
+            while inspector.wants_more() {
+                match file.read(&mut self.block) {
+                    Ok(0) => break,
+                    Ok(count) => inspector.update(self.block.split_at(count).0),
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(Error::io("read", file.path())(error)),
+                }
+            }
         }
-        let what = read_beginning(&mut file, path, &stamp, self.buffer, alike)?;
-        *state = State::Seen(stamp);
+        let what = inspector.finish_among(path.as_str(), stamp.len(), &mut self.alike);
+        *header_len = match &what {
+            Content::Array(facts) => facts.header.as_ref().ok().map(Header::header_len),
+            Content::Description(_) | Content::Other => None,
+        }
+        .and_then(NonZeroU64::new);
+        *seen = Some(stamp);
         Ok(what)
     }
-
-    /// Takes room for a file, if there is any.
-    fn take_room(&self, len: u64) -> Option<KeptAt> {
-        let take = |room: u64| room.checked_sub(len);
-        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-        let block = u32::try_from(self.block).ok()?;
-        Some(KeptAt { block, at: u32::try_from(self.room.len()).ok()? })
-    }
 }
 
-/// Reads as much of a file as tells what it is.
-pub(super) fn read_beginning(
+/// Appends all of a small file, which has to be what it was from beginning to end, and gives what was appended.
+pub(super) fn append_all<'r>(
     file: &mut File,
-    path: &MemberPath,
     stamp: &Stamp,
-    buffer: &mut [u8],
-    alike: &mut Alike,
-) -> Result<Content> {
-    let mut inspector = Inspector::new(path.as_str());
-    while inspector.wants_more() {
-        match file.read(buffer) {
-            Ok(0) => break,
-            Ok(count) => inspector.update(buffer.get(..count).unwrap_or_default()),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("read", file.path())(error)),
-        }
-    }
-    Ok(inspector.finish_among(path.as_str(), stamp.len(), alike))
-}
-
-/// Reads a small file into `content`, which is as long as the file; it has to be what it was from
-/// beginning to end.
-pub(super) fn read_whole<'b>(
-    file: &mut File,
-    path: &MemberPath,
-    stamp: &Stamp,
-    content: Option<&'b mut [u8]>,
-    alike: &mut Alike,
-) -> Result<(Content, &'b [u8])> {
-    let content = content.unwrap_or_default();
+    room: &'r mut Vec<u8>,
+) -> Result<&'r [u8]> {
+    let start = room.len();
+    let len = usize::try_from(stamp.len()).map_err(|_| file.changed("it grew"))?;
+    room.resize(start + len, 0);
+    let content = room.split_at_mut(start).1;
     file.read_unchanged(content, stamp)?;
-    let mut inspector = Inspector::new(path.as_str());
-    inspector.update(content);
-    Ok((inspector.finish_among(path.as_str(), stamp.len(), alike), content))
+    Ok(content)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::describe::DescribeOptions;
 use super::lone::{self, Lone};
-use super::survey::{Survey, survey_all};
+use super::survey::{Survey, survey};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Turn};
@@ -72,7 +72,7 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
     };
     if fs::is_directory(target)? {
         let jobs = pipeline::jobs(options.jobs);
-        let Survey { contents, findings, .. } = survey_all(target, jobs, &options.progress)?;
+        let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {

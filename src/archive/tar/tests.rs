@@ -657,7 +657,7 @@ proptest! {
             let entry = NewEntry { path, kind, size, mtime: 1, mode: 0o600 };
             bytes.extend(entry_header(&entry).unwrap());
             bytes.extend(data);
-            bytes.resize(bytes.len() + usize::try_from(padding_after(size)).unwrap(), 0);
+            bytes.extend(padding(size));
         }
         bytes.extend(end_mark());
         let (entries, faults) = read(&bytes);

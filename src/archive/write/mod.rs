@@ -1,38 +1,30 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
 mod copy;
-mod engines;
-mod packed;
 mod packer;
-mod positional;
 pub(super) mod read_back;
-mod runs;
-mod side_by_side;
-mod spool;
-mod streamed;
-mod turns;
+mod reserved;
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use self::copy::Copied;
-use self::packed::PackedMembers;
-pub(crate) use self::positional::{LaterFile, StoredMembers};
+use self::copy::{Copied, copy};
+pub(crate) use self::packer::{Batch, Packed, Packer};
 pub(crate) use self::read_back::Sampled;
-pub(crate) use self::runs::{Buffers, RunMember, Runs, WriteInOrder};
-use self::streamed::{StreamedMembers, TarStream};
-use super::stream::StreamCompression;
+pub(crate) use self::reserved::{Reserved, ReservedFile};
+use super::copy::BLOCK;
+use super::stream::{Encoder, Engine, StreamCompression};
 use super::tar::{self, EntryKind, NewEntry};
 pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
 use super::{Container, MemberKind};
-use crate::digest::{Algorithm, Digests, Hashing};
+use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
 use crate::path::escape;
+use crate::pipeline;
 
 /// How members of a zip are packed, and how hard a compressed tar is pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,7 +58,7 @@ pub(crate) struct NewMember<'a> {
     pub(crate) align_at: Option<u64>,
 }
 
-/// Where the content of a member comes from.
+/// The source of the content of a member.
 pub(crate) enum Content<'a> {
     /// A file, and what it looked like when it was decided to write it.
     File(File, Stamp),
@@ -89,37 +81,10 @@ pub(crate) struct AllRecords<'a, 'm> {
     pub(crate) of: &'a (dyn Fn(Range<usize>) -> Records<'a, 'm> + Sync),
 }
 
-/// The content of each member by its number; never asked for a directory's.
-pub(crate) type Source<'a> = dyn Fn(usize) -> Result<Content<'a>> + Sync + 'a;
-
-/// Each member by its number: a list of hundreds of thousands would take as much room as all that is known of
-/// them.
-pub(crate) type MemberAt<'a, 'm> = dyn Fn(usize) -> Option<NewMember<'m>> + Sync + 'a;
-
-/// What is to be written.
-#[derive(Clone, Copy)]
-pub(crate) struct NewMembers<'a, 's, 'm> {
-    /// How many members there are.
-    pub(crate) count: usize,
-    /// The members in their order.
-    pub(crate) member: &'a MemberAt<'a, 'm>,
-    pub(crate) source: &'a Source<'s>,
-    /// What each is hashed by while it is read.
-    pub(crate) algorithms: &'a [Algorithm],
-}
-
-impl<'m> NewMembers<'_, '_, 'm> {
-    /// The members of a range, with their numbers.
-    fn of(&self, range: Range<usize>) -> impl Iterator<Item = (usize, NewMember<'m>)> {
-        let member = self.member;
-        range.filter_map(move |index| Some((index, member(index)?)))
-    }
-}
-
 /// Members, and what the directory of an archive says of each.
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
-/// What was written of a member, and where it lies.
+/// The digests of a member that was written, and its place.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) digests: Digests,
@@ -127,27 +92,37 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Of a member that is stored as it is.
-    fn stored(member: &NewMember<'_>, at: u64, Copied { digests, crc }: Copied) -> Self {
-        Self { digests, record: Record::stored(member, at, crc) }
+    /// Whether it was written at its place.
+    pub(crate) fn is_written(&self) -> bool {
+        self.digests != Digests::default()
     }
 }
 
-/// Writes one archive into a file that has no name yet.
+/// Members up to this size are packed in memory, each in one go.
+pub(crate) const SMALL: u64 = 256 * 1024;
+/// From this size on a zip member is compressed by several threads, which is the work of the consumer.
+const SHARED: u64 = 4 * 1024 * 1024;
+
+/// Writes one archive into a file that has no name yet: members one after the other, each as soon as its content has
+/// been packed, and large ones later where their places are known.
 pub(crate) struct ArchiveWriter<'a> {
     pending: &'a PendingFile,
-    target: &'a Path,
     container: Container,
+    /// How members of a zip are compressed.
+    compression: Compression,
+    algorithms: &'a [Algorithm],
     jobs: usize,
-    /// Where the next member begins.
-    at: u64,
+    /// Where `image` begins in the file.
+    start: u64,
+    /// Headers and contents that are still to be written.
+    image: Vec<u8>,
     format: Format,
 }
 
 enum Format {
-    Zip { layout: ZipLayout, compression: Compression },
+    Zip(ZipLayout),
     Tar,
-    Stream(Mutex<TarStream>),
+    Stream(Box<Encoder<Appending>>),
 }
 
 impl<'a> ArchiveWriter<'a> {
@@ -156,20 +131,20 @@ impl<'a> ArchiveWriter<'a> {
         container: Container,
         compression: Compression,
         pending: &'a PendingFile,
-        target: &'a Path,
+        algorithms: &'a [Algorithm],
         jobs: usize,
     ) -> Result<Self> {
-        let jobs = jobs.min(most_jobs(container, compression));
         packer::check_level(compression)
             .map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
+        let jobs = jobs.min(most_jobs(container, compression));
         let stream = |kind, level| {
-            let stream = TarStream::new(pending.file().try_clone()?, kind, level, jobs)?;
-            Ok::<_, Error>(Format::Stream(Mutex::new(stream)))
+            let out = Appending { file: pending.file().try_clone()?, at: 0 };
+            let encoder = Encoder::new(out, kind, level, jobs);
+            let encoder = encoder.map_err(Error::io("compress for", pending.file().path()))?;
+            Ok::<_, Error>(Format::Stream(Box::new(encoder)))
         };
         let format = match (container, compression) {
-            (Container::Zip, compression) => {
-                Format::Zip { layout: ZipLayout::default(), compression }
-            }
+            (Container::Zip, _) => Format::Zip(ZipLayout::default()),
             (Container::Tar, Compression::Stored) => Format::Tar,
             (Container::TarGz, Compression::Stored) => stream(StreamCompression::Gzip, None)?,
             (Container::TarGz, Compression::Deflate { level }) => {
@@ -186,40 +161,10 @@ impl<'a> ArchiveWriter<'a> {
                 )));
             }
         };
-        Ok(Self { pending, target, container, jobs, at: 0, format })
-    }
-
-    /// How many jobs may prepare runs: fewer than were asked for where many would hold too much.
-    pub(crate) fn preparing_jobs(&self) -> usize {
-        /// Each has a MiB or two in hand beside those that compress. Where files are very small, more would be
-        /// faster.
-        const FOR_STREAM: usize = 4;
-        match self.format {
-            Format::Stream(_) => self.jobs.min(FOR_STREAM),
-            Format::Zip { .. } | Format::Tar => self.jobs,
-        }
-    }
-
-    /// What writes members as they come from several jobs. [`Self::go_on_behind`] has to be called once all have
-    /// their places.
-    pub(crate) fn runs<'s>(&'s self, algorithms: &'s [Algorithm]) -> Runs<'s> {
-        let file = self.pending.file();
-        let stored = |headers| Runs::Stored(StoredMembers::new(file, headers, self.at, algorithms));
-        match &self.format {
-            Format::Zip { compression: Compression::Stored, .. } => {
-                stored(positional::Headers::Zip)
-            }
-            Format::Zip { compression, .. } => Runs::Packed(Box::new(PackedMembers::new(
-                file,
-                self.target,
-                *compression,
-                self.at,
-                algorithms,
-                self.jobs,
-            ))),
-            Format::Tar => stored(positional::Headers::Tar),
-            Format::Stream(stream) => Runs::Streamed(StreamedMembers::new(stream, algorithms)),
-        }
+        let compression =
+            if container == Container::Zip { compression } else { Compression::Stored };
+        let (start, image) = (0, Vec::new());
+        Ok(Self { pending, container, compression, algorithms, jobs, start, image, format })
     }
 
     /// Whether a member is found only by reading everything before it.
@@ -227,71 +172,176 @@ impl<'a> ArchiveWriter<'a> {
         matches!(self.format, Format::Stream(_))
     }
 
-    /// Lets the archive go on behind members whose runs end there.
-    pub(crate) fn go_on_behind(&mut self, end: u64) {
-        self.at = end;
+    /// Whether members are stored as they are: the place of each is known from the lengths of those before it.
+    pub(crate) fn is_stored(&self) -> bool {
+        !self.is_stream() && self.compression == Compression::Stored
     }
 
-    /// Writes the members in their order; what was written has to be told to [`Self::finish`].
-    pub(crate) fn write(&mut self, new: NewMembers<'_, '_, '_>) -> Result<Vec<Vec<Placed>>> {
-        let runs = self.runs(new.algorithms);
-        let placed = match &runs {
-            Runs::Stored(stored) => positional::write(stored, self.jobs, new)?,
-            Runs::Packed(packed) => packed.write(new)?,
-            Runs::Streamed(streamed) => vec![streamed.stream().write(new)?],
+    /// What makes a packer for each worker.
+    pub(crate) fn packers(&self) -> impl Fn() -> Packer<'a> + Sync + use<'a> {
+        let (compression, algorithms) = (self.compression, self.algorithms);
+        let path = self.pending.file().path();
+        move || Packer::new(compression, algorithms, path)
+    }
+
+    /// How many workers may pack members at a time, so that all of them together have some tens of megabytes: fewer
+    /// when some of the members are larger than [`SMALL`].
+    pub(crate) fn workers(&self, some_are_large: bool) -> usize {
+        /// The compressor of a stream has threads of its own.
+        const FOR_STREAM: usize = 3;
+        let most = match self.compression {
+            _ if self.is_stream() => FOR_STREAM,
+            compression if some_are_large => packer::most_large(compression),
+            _ => self.jobs,
         };
-        self.at = runs.end();
-        Ok(placed)
+        pipeline::workers(self.jobs.min(most))
     }
 
-    /// Writes one member and gives its digests. Its content has to be as long as `member` says.
-    pub(crate) fn write_one(
+    /// The size of the largest member that a worker packs; larger ones are written by [`Self::write`].
+    pub(crate) fn largest_for_workers(&self) -> u64 {
+        if self.compression == Compression::Stored { SMALL } else { SHARED - 1 }
+    }
+
+    /// Where the next member begins.
+    fn at(&self) -> u64 {
+        self.start + self.image.len() as u64
+    }
+
+    /// Appends a member that was packed.
+    pub(crate) fn append(
         &mut self,
         member: &NewMember<'_>,
-        algorithms: &[Algorithm],
-        content: Content<'_>,
-    ) -> Result<Digests> {
-        let buffers = &mut Buffers::default();
-        let Placed { digests, record } = match self.runs(algorithms) {
-            Runs::Stored(stored) => {
-                stored.write_later(member, self.at, content, Hashing::Here, buffers)?
-            }
-            Runs::Packed(packed) => packed.write_alone(member, content)?,
-            Runs::Streamed(streamed) => {
-                streamed.stream().write_member(member, content, algorithms, &mut buffers.block)?
-            }
-        };
-        match &mut self.format {
-            Format::Zip { layout, .. } => {
-                layout.add(member, &record);
-                self.at = zip::write::end_of(member, &record);
-            }
-            Format::Tar => self.at = positional::end_of_tar(member, self.at)?,
-            Format::Stream(_) => {}
+        Packed { digests, crc, method, bytes }: Packed<'_>,
+    ) -> Result<Placed> {
+        let record = Record { at: self.at(), crc, packed_size: bytes.len() as u64, method };
+        push_header(self.container, &mut self.image, member, &record)?;
+        self.image.extend_from_slice(bytes);
+        self.image.extend_from_slice(padding(self.container, member));
+        if self.image.len() >= BLOCK {
+            self.flush()?;
         }
-        Ok(digests)
+        Ok(Placed { digests, record })
+    }
+
+    /// Leaves a place for a member that is written later as it is.
+    pub(crate) fn reserve(&mut self, member: &NewMember<'_>) -> Result<Placed> {
+        let record = Record::stored(member, self.at(), 0);
+        push_header(self.container, &mut self.image, member, &record)?;
+        self.flush()?;
+        self.start += member.size + padding(self.container, member).len() as u64;
+        Ok(Placed { digests: Digests::default(), record })
+    }
+
+    /// Writes members at the places that were left for them.
+    pub(crate) fn reserved(&self) -> Reserved<'_> {
+        Reserved::new(self.pending.file(), self.container, self.algorithms)
+    }
+
+    /// Writes one member. Its content has to be as long as `member` says.
+    pub(crate) fn write(&mut self, member: &NewMember<'_>, content: Content<'_>) -> Result<Placed> {
+        if member.size > SMALL {
+            return self.write_large(member, content);
+        }
+        let mut bytes = Vec::new();
+        let append = |block: &[u8]| {
+            bytes.extend_from_slice(block);
+            Ok(())
+        };
+        copy(content, &[], append)?;
+        let mut batch = Batch::default();
+        self.packers()().pack(&[&bytes], &mut batch)?;
+        let packed = batch.members().next().expect("one content makes one member");
+        self.append(member, packed)
+    }
+
+    /// Compresses a member on its way into the file, by several threads.
+    fn write_large(&mut self, member: &NewMember<'_>, content: Content<'_>) -> Result<Placed> {
+        let not_compressed = self.not_compressed();
+        let method = packer::method(self.compression);
+        let assumed = Record { method, ..Record::stored(member, self.at(), 0) };
+        push_header(self.container, &mut self.image, member, &assumed)?;
+        self.flush()?;
+        if let Format::Stream(encoder) = &mut self.format {
+            let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
+            let Copied { digests, .. } = copy(content, self.algorithms, put)?;
+            self.image.extend_from_slice(padding(self.container, member));
+            return Ok(Placed { digests, record: assumed });
+        }
+        let file = self.pending.file();
+        let data = self.start;
+        let out = Appending { file: file.try_clone()?, at: data };
+        let engine = packer::engine(self.compression, Some(self.jobs));
+        let begin = |engine: Engine| engine.begin(io::BufWriter::with_capacity(BLOCK, out));
+        let mut encoder = engine.and_then(begin).map_err(&not_compressed)?;
+        let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
+        let Copied { digests, crc } = copy(content, self.algorithms, put)?;
+        let out = encoder.finish().and_then(|out| Ok(out.into_inner()?));
+        let packed_size = out.map_err(&not_compressed)?.at - data;
+        let record = Record { crc, packed_size, ..assumed };
+        let mut header = Vec::new();
+        push_header(self.container, &mut header, member, &record)?;
+        let data_now = record.at + header.len() as u64;
+        if data_now > data {
+            // Nearly 4 GiB have become more, and the header says so by a field of its own.
+            move_up(file, data..data + packed_size, data_now - data)?;
+        }
+        file.write_all_at(&header, record.at)?;
+        self.start = data_now + packed_size;
+        self.image.extend_from_slice(padding(self.container, member));
+        Ok(Placed { digests, record })
+    }
+
+    /// Adds a member to the directory that is not among the records of [`Self::finish`].
+    pub(crate) fn list(&mut self, member: &NewMember<'_>, placed: &Placed) {
+        if let Format::Zip(layout) = &mut self.format {
+            layout.add(member, &placed.record);
+        }
     }
 
     /// Writes what ends the archive, and reads back what can be checked against it, the contents of a `sample`
-    /// of the members among it. `records` are those of all members but the ones that were written alone.
-    pub(crate) fn finish(self, records: AllRecords<'_, '_>, sample: &[Sampled<'_>]) -> Result<()> {
+    /// of the members among it. `records` are those of all members but the ones that were listed before.
+    pub(crate) fn finish(
+        mut self,
+        records: AllRecords<'_, '_>,
+        sample: &[Sampled<'_>],
+    ) -> Result<()> {
+        if !matches!(self.format, Format::Zip(_)) {
+            self.image.extend_from_slice(&tar::end_mark());
+        }
+        self.flush()?;
         let file = self.pending.file();
         match self.format {
-            Format::Zip { layout, .. } => {
-                let written = layout.finish(file, self.at, records, self.jobs)?;
+            Format::Zip(layout) => {
+                let written = layout.finish(file, self.start, records, self.jobs)?;
                 self.pending.set_len(written.end)?;
                 zip::read_back::check(&file.try_clone()?, &written, records, self.jobs)?;
             }
-            Format::Tar => {
-                file.write_all_at(&tar::end_mark(), self.at)?;
-                let length = u64::try_from(tar::end_mark().len()).unwrap_or(0);
-                self.pending.set_len(self.at.saturating_add(length))?;
-            }
-            Format::Stream(stream) => {
-                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+            Format::Tar => self.pending.set_len(self.start)?,
+            Format::Stream(encoder) => {
+                encoder.finish().map_err(Error::io("write", file.path()))?;
             }
         }
         read_back::check(file, self.container, sample)
+    }
+
+    /// Writes what was appended.
+    fn flush(&mut self) -> Result<()> {
+        let file = self.pending.file();
+        match &mut self.format {
+            Format::Stream(encoder) => {
+                encoder.write_all(&self.image).map_err(Error::io("write", file.path()))?;
+            }
+            _ => file.write_all_at(&self.image, self.start)?,
+        }
+        self.start += self.image.len() as u64;
+        self.image.clear();
+        Ok(())
+    }
+
+    /// Says that a member could not be compressed.
+    fn not_compressed(&self) -> impl Fn(io::Error) -> Error + use<'a> {
+        let path = self.pending.file().path();
+        move |error| Error::io("compress for", path)(error)
     }
 }
 
@@ -305,16 +355,84 @@ fn most_jobs(container: Container, compression: Compression) -> usize {
     }
 }
 
-/// The tar header of a member.
-fn tar_header(member: &NewMember<'_>) -> Result<Vec<u8>> {
-    let directory = member.kind == MemberKind::Directory;
+/// Appends the header of a member.
+fn push_header(
+    container: Container,
+    out: &mut Vec<u8>,
+    member: &NewMember<'_>,
+    record: &Record,
+) -> Result<()> {
+    if container == Container::Zip {
+        zip::write::header(out, member, record);
+        return Ok(());
+    }
+    let is_directory = member.kind == MemberKind::Directory;
     let entry = NewEntry {
         path: &member.path,
-        kind: if directory { EntryKind::Directory } else { EntryKind::File },
+        kind: if is_directory { EntryKind::Directory } else { EntryKind::File },
         size: member.size,
         mtime: member.modified,
-        mode: if directory { 0o755 } else { 0o644 },
+        mode: if is_directory { 0o755 } else { 0o644 },
     };
-    tar::entry_header(&entry)
-        .map_err(|error| Error::Unsupported(format!("`{}`: {error}", escape(&member.path))))
+    let header = tar::entry_header(&entry)
+        .map_err(|error| Error::Unsupported(format!("`{}`: {error}", escape(&member.path))))?;
+    out.extend_from_slice(&header);
+    Ok(())
+}
+
+/// Fills up the last block of a member of a tar.
+fn padding(container: Container, member: &NewMember<'_>) -> &'static [u8] {
+    if container == Container::Zip { &[] } else { tar::padding(member.size) }
+}
+
+/// Moves bytes of a file towards its end.
+fn move_up(file: &File, Range { start, end }: Range<u64>, by: u64) -> Result<()> {
+    let mut block = vec![0; BLOCK];
+    let mut left = end - start;
+    while left > 0 {
+        let count = left.min(BLOCK as u64);
+        left -= count;
+        block.resize(usize::try_from(count).expect("a block at most"), 0);
+        file.read_exact_at(&mut block, start + left)?;
+        file.write_all_at(&block, start + left + by)?;
+    }
+    Ok(())
+}
+
+/// Writes a file from a place on.
+#[derive(Debug)]
+struct Appending {
+    file: File,
+    at: u64,
+}
+
+impl Write for Appending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_move_towards_the_end_stay_what_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
+        for length in [0, 1, BLOCK, 3 * BLOCK + 7] {
+            let bytes: Vec<u8> = (0..=250).cycle().take(length).collect();
+            pending.file().write_all_at(&bytes, 30).unwrap();
+            move_up(pending.file(), 30..30 + length as u64, 20).unwrap();
+            let mut moved = vec![0; length];
+            pending.file().read_exact_at(&mut moved, 50).unwrap();
+            assert!(moved == bytes);
+        }
+    }
 }

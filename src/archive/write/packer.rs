@@ -1,24 +1,20 @@
 //! The compressors of zip members: of small ones, and of large ones.
 
-use std::io;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
-use super::Compression;
+use super::copy::{Copied, copy};
+use super::{Compression, Content};
 use crate::archive::Method;
 use crate::archive::stream::{Engine, StreamCompression};
+use crate::digest::{Algorithm, Digests};
+use crate::error::{Error, Result};
 
-/// Who compresses a large member.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum By {
-    /// The calling thread.
-    One,
-    /// So many threads besides the calling one.
-    Several(usize),
-}
-
+/// The method of members that are compressed so.
 pub(super) fn method(compression: Compression) -> Method {
     match compression {
         Compression::Stored => Method::Stored,
@@ -27,32 +23,18 @@ pub(super) fn method(compression: Compression) -> Method {
     }
 }
 
-/// How many large members are compressed at a time, so that all compressors together have some tens of megabytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Jobs that pack members of which some may be large.
-    pub(super) jobs: usize,
-    /// By one thread each.
-    pub(super) by_one: usize,
-    /// By several threads each.
-    pub(super) by_several: usize,
-    /// Those threads.
-    pub(super) threads: usize,
+/// Whether a compressor of Zstandard has tens of megabytes by itself.
+fn is_strong(level: Option<i32>) -> bool {
+    level.unwrap_or(ZSTD_LEVEL) >= 10
 }
 
-impl Limits {
-    pub(super) fn of(compression: Compression) -> Self {
-        /// From this level on a compressor of Zstandard has tens of megabytes by itself.
-        const STRONG: i32 = 10;
-        match compression {
-            Compression::Stored | Compression::Deflate { .. } => {
-                Self { jobs: 8, by_one: 8, by_several: 2, threads: 4 }
-            }
-            Compression::Zstd { level } if level.unwrap_or(ZSTD_LEVEL) >= STRONG => {
-                Self { jobs: 4, by_one: 2, by_several: 1, threads: 2 }
-            }
-            Compression::Zstd { .. } => Self { jobs: 5, by_one: 3, by_several: 2, threads: 2 },
-        }
+/// How many large members are compressed at a time, each by one thread, so that all compressors and what they have
+/// packed take some tens of megabytes.
+pub(super) fn most_large(compression: Compression) -> usize {
+    match compression {
+        Compression::Stored | Compression::Deflate { .. } => 6,
+        Compression::Zstd { level } if is_strong(level) => 2,
+        Compression::Zstd { .. } => 3,
     }
 }
 
@@ -67,40 +49,111 @@ pub(super) fn check_level(compression: Compression) -> io::Result<()> {
     }
 }
 
-/// A compressor of large members. The bytes of each depend on the compression, the content, and whether it is
-/// compressed by one thread or by several, however many those are.
-pub(super) fn engine(compression: Compression, by: By) -> io::Result<Engine> {
-    match (compression, by) {
+/// A compressor of large members: by the calling thread, or by up to so many besides it. The bytes of each member
+/// depend on the compression, the content, and whether one thread compresses it or several, however many those are.
+pub(super) fn engine(compression: Compression, threads: Option<usize>) -> io::Result<Engine> {
+    match (compression, threads) {
         (Compression::Stored, _) => Ok(Engine::none()),
-        (Compression::Deflate { level }, By::One) => {
-            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), 1))
+        (Compression::Deflate { level }, threads) => {
+            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), threads.unwrap_or(1)))
         }
-        (Compression::Deflate { level }, By::Several(count)) => {
-            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), count))
+        (Compression::Zstd { level }, None) => Engine::zstd_here(level),
+        (Compression::Zstd { level }, Some(threads)) => {
+            Engine::zstd(level, threads.min(if is_strong(level) { 2 } else { 4 }))
         }
-        (Compression::Zstd { level }, By::One) => Engine::zstd_here(level),
-        (Compression::Zstd { level }, By::Several(count)) => Engine::zstd(level, count),
     }
 }
 
 const DEFLATE_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Packs small members one after the other. To make a compressor anew for each costs more than to use it.
-pub(super) struct Packer {
-    compression: Compression,
-    deflate: Option<Compressor>,
-    zstd: Option<bulk::Compressor<'static>>,
+/// Members that were packed one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Of each also how many of the bytes are its own.
+    members: Vec<(Copied, Method, usize)>,
+    bytes: Vec<u8>,
 }
 
-impl Packer {
-    pub(super) fn new(compression: Compression) -> Self {
-        Self { compression, deflate: None, zstd: None }
+/// A member as it will stand in the archive.
+pub(crate) struct Packed<'b> {
+    pub(super) digests: Digests,
+    pub(super) crc: u32,
+    pub(super) method: Method,
+    pub(super) bytes: &'b [u8],
+}
+
+impl Batch {
+    /// The members in the order in which they were packed.
+    pub(crate) fn members(&self) -> impl Iterator<Item = Packed<'_>> {
+        let mut left = &*self.bytes;
+        self.members.iter().map(move |(Copied { digests, crc }, method, len)| {
+            let bytes;
+            (bytes, left) = left.split_at(*len);
+            Packed { digests: digests.clone(), crc: *crc, method: *method, bytes }
+        })
     }
 
-    /// Appends bytes to `out`, packed unless they would not become fewer. What is packed for many members
-    /// then lies in one place.
-    pub(super) fn pack(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
+    /// Makes room for other members.
+    pub(crate) fn clear(&mut self) {
+        self.members.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Hashes and packs members one after the other. To make a compressor anew for each costs more than to use it.
+pub(crate) struct Packer<'a> {
+    compression: Compression,
+    algorithms: &'a [Algorithm],
+    /// The archive, for messages.
+    path: &'a Path,
+    deflate: Option<Compressor>,
+    zstd: Option<bulk::Compressor<'static>>,
+    engine: Option<Engine>,
+}
+
+impl<'a> Packer<'a> {
+    pub(super) fn new(
+        compression: Compression,
+        algorithms: &'a [Algorithm],
+        path: &'a Path,
+    ) -> Self {
+        Self { compression, algorithms, path, deflate: None, zstd: None, engine: None }
+    }
+
+    /// Appends small members with these contents.
+    pub(crate) fn pack(&mut self, contents: &[&[u8]], batch: &mut Batch) -> Result<()> {
+        let digests = Digests::of_each(self.algorithms, contents);
+        for (content, digests) in contents.iter().zip(digests) {
+            let start = batch.bytes.len();
+            let method = self.compress(content, &mut batch.bytes);
+            let method = method.map_err(Error::io("compress for", self.path))?;
+            let copied = Copied { digests, crc: crc32fast::hash(content) };
+            batch.members.push((copied, method, batch.bytes.len() - start));
+        }
+        Ok(())
+    }
+
+    /// Appends one large member.
+    pub(crate) fn pack_large(&mut self, content: Content<'_>, batch: &mut Batch) -> Result<()> {
+        let failed = || Error::io("compress for", self.path);
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => engine(self.compression, None).map_err(failed())?,
+        };
+        let start = batch.bytes.len();
+        let mut encoder = engine.begin(&mut batch.bytes).map_err(failed())?;
+        let put = |block: &[u8]| encoder.write_all(block).map_err(failed());
+        let copied = copy(content, self.algorithms, put)?;
+        let (_, engine) = encoder.end().map_err(failed())?;
+        self.engine = Some(engine);
+        let len = batch.bytes.len() - start;
+        batch.members.push((copied, method(self.compression), len));
+        Ok(())
+    }
+
+    /// Appends bytes to `out`, packed unless they would not become fewer.
+    fn compress(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
         let start = out.len();
         let is_packed = !content.is_empty()
             && match self.compression {
@@ -166,8 +219,6 @@ impl Packer {
 mod tests {
     use proptest::prelude::*;
 
-    use std::io::Write as _;
-
     use super::*;
 
     const COMPRESSIONS: [Compression; 4] = [
@@ -195,13 +246,14 @@ mod tests {
         #[test]
         fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
             for compression in COMPRESSIONS {
-                let mut kept = Packer::new(compression);
+                let packer = || Packer::new(compression, &[], Path::new("x"));
+                let mut kept = packer();
                 let mut all = Vec::new();
                 for content in &contents {
                     let mut fresh = Vec::new();
-                    let method = Packer::new(compression).pack(content, &mut fresh).unwrap();
+                    let method = packer().compress(content, &mut fresh).unwrap();
                     let start = all.len();
-                    prop_assert_eq!(kept.pack(content, &mut all).unwrap(), method);
+                    prop_assert_eq!(kept.compress(content, &mut all).unwrap(), method);
                     prop_assert_eq!(&all[start..], &fresh);
                     prop_assert!(fresh.len() <= content.len());
                 }
@@ -225,8 +277,8 @@ mod tests {
                 };
                 // Neither do the number of threads and what was packed before.
                 let packed = [(1, ""), (3, "used")].map(|(threads, used)| {
-                    let by = if by_one { By::One } else { By::Several(threads) };
-                    let mut fresh = engine(compression, by).unwrap();
+                    let threads = (!by_one).then_some(threads);
+                    let mut fresh = engine(compression, threads).unwrap();
                     if !used.is_empty() {
                         (_, fresh) = pack(fresh, &before.repeat(times_before));
                     }

@@ -119,7 +119,7 @@ fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> 
 mod tests {
     use super::*;
     use crate::archive::write::{ArchiveWriter, NewMember};
-    use crate::archive::{AllRecords, Compression, MemberKind, NewContent, NewMembers};
+    use crate::archive::{AllRecords, Compression, MemberKind, NewContent};
     use crate::digest::Algorithm;
     use crate::fs::PendingFile;
 
@@ -133,34 +133,30 @@ mod tests {
         let pending = PendingFile::create(&target, true).unwrap();
         let contents: Vec<Vec<u8>> =
             (0..40_u8).map(|number| vec![number; 500 * usize::from(number)]).collect();
-        let member = |number: usize| {
-            Some(NewMember {
-                path: format!("{}/{number:02}", "long".repeat(30)).into(),
-                kind: MemberKind::File,
-                size: u64::try_from(contents.get(number)?.len()).unwrap(),
-                modified: 0,
-                align_at: None,
-            })
+        let member = |number: usize| NewMember {
+            path: format!("{}/{number:02}", "long".repeat(30)).into(),
+            kind: MemberKind::File,
+            size: contents[number].len() as u64,
+            modified: 0,
+            align_at: None,
         };
-        let source = |number: usize| Ok(NewContent::Bytes(&contents[number]));
         let algorithms = [Algorithm::Sha256];
-        let mut writer = ArchiveWriter::new(container, compression, &pending, &target, 2).unwrap();
-        let new = NewMembers {
-            count: contents.len(),
-            member: &member,
-            source: &source,
-            algorithms: &algorithms,
+        let mut writer =
+            ArchiveWriter::new(container, compression, &pending, &algorithms, 2).unwrap();
+        let write = |(number, content): (usize, &Vec<u8>)| {
+            let content = NewContent::Bytes(content);
+            writer.write(&member(number), content).unwrap()
         };
-        let placed: Vec<_> = writer.write(new).unwrap().into_iter().flatten().collect();
+        let placed: Vec<_> = contents.iter().enumerate().map(write).collect();
         let sample = placed.iter().enumerate().map(|(number, placed)| {
-            let member = member(number).unwrap();
+            let NewMember { path: name, size, .. } = member(number);
             let sha256 = placed.digests.by(Algorithm::Sha256).unwrap();
-            Sampled { name: member.path, record: placed.record, size: member.size, sha256 }
+            Sampled { name, record: placed.record, size, sha256 }
         });
         let sample: Vec<_> = sample.collect();
         let records = |range: std::ops::Range<usize>| -> crate::archive::Records<'_, 'static> {
             let placed = &placed;
-            Box::new(range.map(move |number| (member(number).unwrap(), placed[number].record)))
+            Box::new(range.map(move |number| (member(number), placed[number].record)))
         };
         writer.finish(AllRecords { count: placed.len(), of: &records }, &sample).unwrap();
         (pending, sample)

@@ -207,7 +207,9 @@ mod tests {
 
     fn record(number: usize) -> Record {
         // Each header has the same length.
-        let at = write::end_of_stored(&named(number), 0).saturating_mul(wide(number));
+        let mut header = Vec::new();
+        write::header(&mut header, &named(number), &Record::stored(&named(number), 0, 0));
+        let at = (header.len() * number) as u64;
         Record::stored(&named(number), at, 0)
     }
 

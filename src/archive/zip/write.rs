@@ -4,7 +4,7 @@ use super::super::write::AllRecords;
 use super::super::{MemberKind, NewMember};
 use super::method_number;
 use super::record::{
-    FLAG_UTF8, Facts, LocalHeader, METHOD_ZSTD, NewHeader, write_central, write_end, write_local,
+    FLAG_UTF8, Facts, METHOD_ZSTD, NewHeader, write_central, write_end, write_local,
 };
 use crate::archive::Method;
 use crate::error::{Error, Result};
@@ -173,28 +173,6 @@ fn with_header<T>(
 /// Appends the header of a member.
 pub(in crate::archive) fn header(out: &mut Vec<u8>, member: &NewMember<'_>, record: &Record) {
     with_header(member, record, |header| write_local(out, header, record.at));
-}
-
-/// Where the next member begins.
-pub(in crate::archive) fn end_of(member: &NewMember<'_>, record: &Record) -> u64 {
-    with_header(member, record, |header| LocalHeader::written_len(header, record.at))
-        .saturating_add(record.at)
-        .saturating_add(record.packed_size)
-}
-
-/// Where the member after a stored one begins, which needs no look at its content.
-pub(in crate::archive) fn end_of_stored(member: &NewMember<'_>, at: u64) -> u64 {
-    end_of(member, &Record::stored(member, at, 0))
-}
-
-/// Appends the header of a member that is stored as it is.
-pub(in crate::archive) fn stored_header(
-    out: &mut Vec<u8>,
-    member: &NewMember<'_>,
-    at: u64,
-    crc: u32,
-) {
-    header(out, member, &Record::stored(member, at, crc));
 }
 
 /// A time in seconds since 1970 UTC in DOS form: two-second steps, 1980 to 2107.

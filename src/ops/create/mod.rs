@@ -1,21 +1,16 @@
 //! Packing a directory: decide what goes in, check all of it, write it, give it its name.
 
-mod gather;
 mod generated;
-mod large;
-mod listed;
-mod members;
 mod outputs;
+mod payload;
 mod plan;
-mod rest;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::gather::gather;
-use self::members::Members;
 use self::outputs::{Companions, Outputs};
+use self::payload::Members;
 use self::plan::Plan;
 use super::bag::write as bag;
 use super::manifests;
@@ -155,30 +150,18 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),
     };
-    let members = Members { placement: &placement, options, container };
-    let follow = options.dereference;
+    let members = Members { source, placement: &placement, options, container };
     options.progress.stage("reading", 0, 0);
-    let mut names = survey::names(source, &options.exclude, &own, follow)?;
+    let mut names = survey::names(source, &options.exclude, &own, options.dereference)?;
     members.mark_implied(&mut names.entries);
+    let archive_file = &pending.archive;
     let mut writer =
-        ArchiveWriter::new(container, options.compression, &pending.archive, archive, jobs)?;
-    // What is made of the descriptions of all arrays is known too late to be written in its order, and
-    // for what is going to be refused it is not worth to write anything.
-    let survey = if options.describe || count_errors(&names.findings) > 0 {
-        let keep = match writer.runs(&algorithms).stored() {
-            Some(_) => survey::MAX_KEPT,
-            None => survey::MAX_KEPT_BESIDE_COMPRESSORS,
-        };
-        survey::survey(source, names, follow, jobs, keep, &options.progress)?
-    } else {
-        options.progress.expect_files(names.entries.len());
-        let runs = writer.runs(&algorithms);
-        let survey = gather(source, names, &runs, members, follow, writer.preparing_jobs())?;
-        let end = runs.end();
-        writer.go_on_behind(end);
-        survey
-    };
-    let plan = Plan::new(source, survey, members, &algorithms, info, jobs)?;
+        ArchiveWriter::new(container, options.compression, archive_file, &algorithms, jobs)?;
+    // Descriptions that are made of all arrays are known too late to be written in their order, and nothing is
+    // written of what is going to be refused.
+    let is_written = !options.describe && count_errors(&names.findings) == 0;
+    let survey = members.look(names, &mut writer, is_written)?;
+    let plan = Plan::new(survey, members, &algorithms, info, jobs)?;
     let external = pending.manifest.as_ref().map(PendingFile::file);
     let packed = plan.write(writer, external, jobs)?;
     options.progress.stage("finishing", 0, 0);
@@ -248,10 +231,6 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
         ))),
         Some(container) => Ok(container),
     }
-}
-
-fn wide(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// The top directory of a bag: the archive's name without its extension.

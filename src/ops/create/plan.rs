@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::generated::Generated;
-use super::listed::{Lists, Payload};
-use super::members::Members;
-use super::wide;
+use super::generated::{Generated, Lists, Payload};
+use super::payload::Members;
 use crate::archive::{
     AllRecords, ArchiveWriter, Container, NewContent, are_surely_portable, check_portable,
 };
@@ -19,7 +17,7 @@ use crate::ops::bag::write as bag;
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::scan::check_values_below;
-use crate::ops::survey::{Kept, SourceEntry, State, Survey};
+use crate::ops::survey::{Source, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
@@ -30,12 +28,9 @@ use crate::pipeline;
 
 /// What goes into the archive.
 pub(super) struct Plan<'a> {
-    pub(super) source: &'a Path,
-    pub(super) members: Members<'a>,
+    members: Members<'a>,
     contents: Contents,
-    pub(super) entries: Vec<SourceEntry>,
-    /// The bytes of small files.
-    kept: Kept,
+    entries: Vec<SourceEntry>,
     /// The names of descriptions made for arrays that have none.
     described: Vec<String>,
     /// A hand-written description of the pack.
@@ -44,7 +39,7 @@ pub(super) struct Plan<'a> {
     completed: Option<String>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
-    pub(super) algorithms: &'a [Algorithm],
+    algorithms: &'a [Algorithm],
     /// The metadata of a bag.
     info: BagInfo,
     findings: Vec<Finding>,
@@ -53,15 +48,14 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Decides what goes in, and refuses what is not sound.
     pub(super) fn new(
-        source: &'a Path,
         survey: Survey,
         members: Members<'a>,
         algorithms: &'a [Algorithm],
         info: BagInfo,
         jobs: usize,
     ) -> Result<Self> {
-        let Members { placement, options, container } = members;
-        let Survey { mut entries, kept, mut contents, mut findings } = survey;
+        let Members { source, placement, options, container } = members;
+        let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
             if is_signature {
@@ -104,8 +98,7 @@ impl<'a> Plan<'a> {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
                 contents.descriptions.insert(path.clone(), Box::new(facts));
                 described.push(path.as_str().to_owned());
-                let state = State::Made(text.into());
-                entries.push(SourceEntry { path, header_len: None, state });
+                entries.push(SourceEntry::new(path, Source::Made(text.into())));
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
@@ -146,11 +139,9 @@ impl<'a> Plan<'a> {
             return Err(Error::Refused { path: source.to_owned(), findings });
         }
         Ok(Self {
-            source,
             members,
             contents,
             entries,
-            kept,
             described,
             pack_document,
             completed,
@@ -169,45 +160,31 @@ impl<'a> Plan<'a> {
         jobs: usize,
     ) -> Result<Packed> {
         let Members { placement, options, .. } = self.members;
-        if let Some(stored) = writer.runs(self.algorithms).stored() {
-            self.write_large(stored, jobs)?;
-        }
-        let mut contents = std::mem::take(&mut self.contents);
-        let arrays = wide(contents.arrays.len());
-        let mut document = None;
-        let rest = self.rest();
-        if !rest.is_empty() {
-            if self.pack_document.is_none() {
-                // Its descriptions need not be kept while the rest is written.
-                document = Some(pack::pack_document(&contents, None));
-                contents = Contents::default();
-            }
-            let kept = std::mem::take(&mut self.kept);
-            self.write_rest(&rest, &mut writer, &kept)?;
-        }
-        drop(rest);
+        self.members.write_rest(&mut self.entries, &mut writer)?;
+        self.members.write_reserved(&mut self.entries, &writer, self.algorithms, jobs)?;
         let payload = Payload { entries: &self.entries, members: self.members };
         self.check_existing_manifest(payload)?;
         let names = match options.layout {
             Layout::Plain => NameEncoding::Gnu,
             Layout::BagIt => NameEncoding::Percent,
         };
-        let text = match (&self.pack_document, document) {
-            (Some(entry), _) => {
+        let contents = std::mem::take(&mut self.contents);
+        let arrays = contents.arrays.len() as u64;
+        let text = match &self.pack_document {
+            Some(entry) => {
                 let text = self.read(entry)?;
                 PackText::Whole(self.completed.take().map_or(text, String::into_bytes))
             }
-            (None, Some(document)) => PackText::Whole(document.into_bytes()),
-            (None, None) => PackText::Made(PackDocument::new(&contents, None)),
+            None => PackText::Made(PackDocument::new(&contents, None)),
         };
         let mut lists = Lists::new(payload, names);
         let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
         if let Some(directory) = self.members.payload_directory().filter(|_| is_empty()) {
-            writer.write_one(&directory, &[], NewContent::Bytes(b""))?;
+            let placed = writer.write(&directory, NewContent::Bytes(b""))?;
+            writer.list(&directory, &placed);
         }
 
-        let algorithms = self.algorithms;
-        let (members, bytes, files) = (self.members, 0, 0);
+        let (members, algorithms, bytes, files) = (self.members, self.algorithms, 0, 0);
         let mut generated = Generated { writer, members, algorithms, jobs, external, bytes, files };
         let mut packed = Packed {
             members: lists.files,
@@ -256,10 +233,10 @@ impl<'a> Plan<'a> {
 
     /// Reads a small file of the source whole.
     fn read(&self, entry: &SourceEntry) -> Result<Vec<u8>> {
-        let path = self.source.join(entry.path.as_str());
+        let path = self.members.source.join(entry.path.as_str());
         let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
         let now = File::open(&path)?.stamp()?;
-        if entry.state.stamp() == Some(&now) && now.len() == wide(bytes.len()) {
+        if entry.stamp() == Some(&now) && now.len() == bytes.len() as u64 {
             return Ok(bytes);
         }
         Err(Error::Changed { path, what: "it was written to".to_owned() })
@@ -295,14 +272,14 @@ impl<'a> Plan<'a> {
         }
         if count_errors(&findings) > 0 {
             finding::cut(&mut findings);
-            return Err(Error::Refused { path: self.source.to_owned(), findings });
+            return Err(Error::Refused { path: self.members.source.to_owned(), findings });
         }
         Ok(())
     }
 
     /// Whether a file that is there would have been packed under this name.
     fn covers(&self, path: &str) -> bool {
-        !fs::exists(&self.source.join(path))
+        !fs::exists(&self.members.source.join(path))
             || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
     }
 }

@@ -1,0 +1,148 @@
+//! Large stored members, written at the places that were left for them, by all jobs at once.
+
+use std::sync::Mutex;
+
+use super::copy::{Source, Summed, finish, source};
+use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
+use crate::archive::Container;
+use crate::archive::copy::{Copying, Fault, Sink, copy};
+use crate::archive::data::SMALL_BLOCK;
+use crate::digest::{
+    Algorithm, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, hash_side_by_side,
+};
+use crate::error::{Error, Result};
+use crate::fs::{File, Stamp};
+
+/// Writes members at their places.
+pub(crate) struct Reserved<'a> {
+    out: &'a File,
+    container: Container,
+    algorithms: &'a [Algorithm],
+    /// Taken by who writes much: the system lets one job at a time write to a file, and the others would only wait.
+    writing: Mutex<()>,
+}
+
+/// A file that is written at its place.
+#[derive(Debug)]
+pub(crate) struct ReservedFile<'m> {
+    /// A number by which the caller knows it.
+    pub(crate) number: usize,
+    pub(crate) member: NewMember<'m>,
+    /// Where its header begins.
+    pub(crate) at: u64,
+    pub(crate) file: File,
+    pub(crate) stamp: Stamp,
+}
+
+/// What is known of a file while its content passes.
+struct Goal<'m> {
+    number: usize,
+    member: NewMember<'m>,
+    at: u64,
+    stamp: Stamp,
+}
+
+/// Takes a content at its place.
+struct AtPlace<'a> {
+    out: &'a File,
+    next: u64,
+}
+
+impl Sink for AtPlace<'_> {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
+        self.out.write_all_at(block, self.next)?;
+        self.next += block.len() as u64;
+        Ok(())
+    }
+}
+
+type Passing<'a> = Copying<Source, Summed<AtPlace<'a>>>;
+
+impl<'a> Reserved<'a> {
+    pub(super) fn new(out: &'a File, container: Container, algorithms: &'a [Algorithm]) -> Self {
+        Self { out, container, algorithms, writing: Mutex::new(()) }
+    }
+
+    /// Writes one file.
+    pub(crate) fn write(&self, file: ReservedFile<'_>, hashing: Hashing) -> Result<Placed> {
+        let (goal, Copying { mut content, mut sink }) = self.begin(file, BLOCK)?;
+        let digests = copy(&mut content, self.algorithms, hashing, |block| sink.take(block));
+        self.end(&goal, Copying { content, sink }, digests)
+    }
+
+    /// Writes files, so many side by side, and tells `done` the number of each and what was written.
+    pub(crate) fn write_side_by_side(
+        &self,
+        width: usize,
+        files: &mut dyn Iterator<Item = Result<ReservedFile<'_>>>,
+        done: &mut dyn FnMut(usize, Placed),
+    ) -> Result<()> {
+        let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
+        let mut several = Several { reserved: self, files, done, block };
+        hash_side_by_side(&mut several, width, Some(&self.writing))
+    }
+
+    fn begin<'m>(
+        &self,
+        ReservedFile { number, member, at, file, stamp }: ReservedFile<'m>,
+        block: usize,
+    ) -> Result<(Goal<'m>, Passing<'a>)> {
+        // The checksum is known at the end, the header's length from the beginning.
+        let next = at + self.header(&member, &Record::stored(&member, at, 0))?.len() as u64;
+        let content = source(file, &stamp, block);
+        let sink = Summed { sink: AtPlace { out: self.out, next }, crc: crc32fast::Hasher::new() };
+        Ok((Goal { number, member, at, stamp }, Copying { content, sink }))
+    }
+
+    fn end(
+        &self,
+        Goal { member, at, stamp, .. }: &Goal<'_>,
+        Copying { content, sink }: Passing<'_>,
+        digests: Result<Digests, Fault>,
+    ) -> Result<Placed> {
+        let digests = finish(content, stamp, digests)?;
+        let record = Record::stored(member, *at, sink.crc.finalize());
+        self.out.write_all_at(&self.header(member, &record)?, *at)?;
+        self.out.write_all_at(padding(self.container, member), sink.sink.next)?;
+        Ok(Placed { digests, record })
+    }
+
+    fn header(&self, member: &NewMember<'_>, record: &Record) -> Result<Vec<u8>> {
+        let mut header = Vec::new();
+        push_header(self.container, &mut header, member, record)?;
+        Ok(header)
+    }
+}
+
+/// Files that one job writes side by side.
+struct Several<'s, 'f, 'm> {
+    reserved: &'s Reserved<'s>,
+    files: &'s mut (dyn Iterator<Item = Result<ReservedFile<'m>>> + 'f),
+    done: &'s mut dyn FnMut(usize, Placed),
+    /// Bytes of one read.
+    block: usize,
+}
+
+impl<'s, 'm> SideBySide for Several<'s, '_, 'm> {
+    type Label = Goal<'m>;
+    type Content = Passing<'s>;
+    type Error = Error;
+
+    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
+        let Some(file) = self.files.next() else { return Ok(None) };
+        let (label, content) = self.reserved.begin(file?, self.block)?;
+        let hashers = Hashers::new(self.reserved.algorithms);
+        Ok(Some(Lane { label, content, hashers }))
+    }
+
+    fn done(
+        &mut self,
+        goal: Goal<'m>,
+        content: Passing<'s>,
+        digests: Result<Digests, Fault>,
+    ) -> Result<()> {
+        let placed = self.reserved.end(&goal, content, digests)?;
+        (self.done)(goal.number, placed);
+        Ok(())
+    }
+}

@@ -1,0 +1,401 @@
+//! The members of the payload, each of a file or directory of the source.
+//!
+//! One pass over the source looks at every file and writes small ones as they pass: opening a small file takes longer
+//! than reading it, and what is checked is then what is packed. Where members are stored as they are, large files get
+//! their places only. Where they are compressed, everything from the first large file on is left. Both are written
+//! once everything is known to be right.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::iter;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::{CreateOptions, FIXED_TIME};
+use crate::archive::{
+    ArchiveWriter, Batch, Container, MemberKind, NewContent, NewMember, Packer, ReservedFile, SMALL,
+};
+use crate::digest::{Algorithm, Hashing, at_once, width};
+use crate::error::Result;
+use crate::fs::{File, Stamp};
+use crate::ops::survey::{Looker, Names, Source, SourceEntry, Survey, append_all};
+use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placement};
+use crate::path::{self, MemberPath};
+use crate::pipeline;
+
+/// Files that one worker takes at a time.
+const FILES: usize = 32;
+/// The longest file that is written when it is looked at.
+const SHORT: u64 = 32 * 1024;
+/// Bytes of files that one worker takes at a time.
+const BYTES: u64 = 1024 * 1024;
+
+const _: () = assert!(FILES as u64 * SHORT <= BYTES);
+
+/// Makes members of files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Members<'a> {
+    pub(super) source: &'a Path,
+    pub(super) placement: &'a Placement,
+    pub(super) options: &'a CreateOptions,
+    pub(super) container: Container,
+}
+
+/// Whether a file of the source is no member of the payload: it is made for the archive, or goes elsewhere.
+fn is_aside(name: &str) -> bool {
+    name == BAG_DECLARATION
+        || name == PACK_DOCUMENT
+        || pack::is_signature(name)
+        || pack::manifest_algorithm(name).is_some()
+}
+
+impl Members<'_> {
+    /// Marks the directories that are no members.
+    pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
+        let mut occupied = HashSet::new();
+        let mut last = None;
+        for entry in &*entries {
+            let parent = entry.path.parent();
+            if parent != last {
+                occupied.extend(parent.map(Box::<str>::from));
+                last = parent;
+            }
+        }
+        let has_directories = self.options.layout != Layout::BagIt;
+        for SourceEntry { path, source, .. } in entries {
+            let name = path.as_str();
+            let is_member = || has_directories && !is_aside(name) && !occupied.contains(name);
+            if matches!(source, Source::Directory) && !is_member() {
+                *source = Source::Implied;
+            }
+        }
+    }
+
+    /// The time of what has none of its own.
+    pub(super) fn time(self) -> u64 {
+        self.options.timestamp.unwrap_or(FIXED_TIME)
+    }
+
+    /// The directory that a bag has, even when there is nothing in it.
+    pub(super) fn payload_directory(self) -> Option<NewMember<'static>> {
+        Some(NewMember {
+            path: self.placement.payload_directory()?.into(),
+            kind: MemberKind::Directory,
+            size: 0,
+            modified: self.time(),
+            align_at: None,
+        })
+    }
+
+    /// What an entry is in the archive, once it was looked at.
+    pub(super) fn of(self, entry: &SourceEntry) -> Option<NewMember<'_>> {
+        let own_time = entry.stamp().filter(|_| self.options.preserve_mtime).map(Stamp::modified);
+        Some(NewMember {
+            path: self.placement.placed(entry.path.as_str()),
+            kind: match entry.source {
+                Source::Directory => MemberKind::Directory,
+                Source::File(Some(_)) | Source::Made(_) => MemberKind::File,
+                Source::Implied | Source::File(None) => return None,
+            },
+            size: entry.size(),
+            modified: own_time.unwrap_or_else(|| self.time()),
+            align_at: entry.header_len.map(u64::from),
+        })
+    }
+
+    /// The content of an entry that was looked at.
+    fn content(self, entry: &SourceEntry) -> Result<NewContent<'_>> {
+        Ok(match &entry.source {
+            Source::File(Some(stamp)) => {
+                let file = File::open(self.source.join(entry.path.as_str()))?;
+                NewContent::File(file.watched(&self.options.progress), *stamp)
+            }
+            Source::Made(text) => NewContent::Bytes(text),
+            _ => NewContent::Bytes(b""),
+        })
+    }
+
+    /// Looks at everything in `names`, and writes what is small unless there is no `writer`.
+    pub(super) fn look(
+        self,
+        names: Names,
+        writer: &mut ArchiveWriter<'_>,
+        is_written: bool,
+    ) -> Result<Survey> {
+        let Names { mut entries, findings } = names;
+        self.options.progress.expect_files(entries.len());
+        let runs = entries.chunks_mut(FILES);
+        let order = if is_written { Order::WhileShort } else { Order::Nothing };
+        let looked = self.write_in_order(runs, writer, order)?;
+        Ok(Survey::collect(entries, looked, findings))
+    }
+
+    /// Writes what the look has left, or gives it its place.
+    pub(super) fn write_rest(
+        self,
+        entries: &mut [SourceEntry],
+        writer: &mut ArchiveWriter<'_>,
+    ) -> Result<()> {
+        let is_left = |entry: &SourceEntry| entry.placed.is_none() && self.of(entry).is_some();
+        let Some(first) = entries.iter().position(is_left) else { return Ok(()) };
+        let mut left = entries.split_at_mut(first).1;
+        let bytes = left.iter().map(SourceEntry::size).fold(0, u64::saturating_add);
+        let files = left.iter().filter(|entry| !matches!(entry.source, Source::Directory));
+        self.options.progress.stage("packing", bytes, files.count() as u64);
+        let runs = iter::from_fn(|| {
+            let (mut count, mut bytes) = (0, 0_u64);
+            for entry in &*left {
+                bytes = bytes.saturating_add(entry.size());
+                // What is not small is a run by itself.
+                if count > 0 && (count == FILES || bytes > BYTES || entry.size() > SMALL) {
+                    break;
+                }
+                count += 1;
+                if entry.size() > SMALL {
+                    break;
+                }
+            }
+            let run;
+            (run, left) = std::mem::take(&mut left).split_at_mut(count);
+            (count > 0).then_some(run)
+        });
+        self.write_in_order(runs, writer, Order::All).map(drop)
+    }
+
+    /// Has workers look at runs of entries and pack them, and writes them in their order.
+    fn write_in_order<'e>(
+        self,
+        runs: impl Iterator<Item = &'e mut [SourceEntry]>,
+        writer: &mut ArchiveWriter<'_>,
+        order: Order,
+    ) -> Result<Vec<Vec<Content>>> {
+        let is_over = AtomicBool::new(order == Order::Nothing);
+        let spare: Mutex<Vec<Batch>> = Mutex::default();
+        let lock_spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let (packers, largest) = (writer.packers(), writer.largest_for_workers());
+        let follow = self.options.dereference;
+        let worker = || Worker {
+            members: self,
+            looker: Looker::new(self.source, follow, &self.options.progress),
+            packer: packers(),
+            is_second: order == Order::All,
+            room: Vec::new(),
+            most: if order == Order::All { SMALL } else { SHORT },
+            largest: if order == Order::All { largest } else { SHORT },
+        };
+        let work = |worker: &mut Worker<'_, '_>, entries| {
+            let batch = lock_spare().pop().unwrap_or_default();
+            worker.pack(entries, batch, !is_over.load(Ordering::Relaxed))
+        };
+        let mut contents = Vec::new();
+        let is_checked = order == Order::All;
+        let workers = writer.workers(is_checked);
+        let take = |Run { entries, held, batch, looked }: Run<'e>| {
+            contents.push(looked);
+            let mut packed = batch.members();
+            for (entry, is_held) in entries.iter_mut().zip(held) {
+                let packed = if is_held { packed.next() } else { None };
+                let is_to_write = entry.placed.is_none() && !is_aside(entry.path.as_str());
+                if is_over.load(Ordering::Relaxed) || !is_to_write {
+                    continue;
+                }
+                let Some(member) = self.of(entry) else { continue };
+                if !path::is_sound(&member.path) {
+                    MemberPath::new(&*member.path)?;
+                }
+                let placed = match packed {
+                    Some(packed) => writer.append(&member, packed)?,
+                    None if writer.is_stored() => writer.reserve(&member)?,
+                    None if is_checked => {
+                        self.options.progress.begin(entry.path.as_str(), member.size);
+                        self.options.progress.done(1);
+                        writer.write(&member, self.content(entry)?)?
+                    }
+                    None => {
+                        is_over.store(true, Ordering::Relaxed);
+                        continue;
+                    }
+                };
+                entry.placed = Some(placed);
+            }
+            drop(packed);
+            let mut batch = batch;
+            batch.clear();
+            lock_spare().push(batch);
+            Ok(())
+        };
+        pipeline::ordered(workers, runs, worker, work, take)?;
+        Ok(contents)
+    }
+
+    /// Copies the files that have their places, the longest first, so that no job is left alone with
+    /// one at the end.
+    pub(super) fn write_reserved(
+        self,
+        entries: &mut [SourceEntry],
+        writer: &ArchiveWriter<'_>,
+        algorithms: &[Algorithm],
+        jobs: usize,
+    ) -> Result<()> {
+        let mut reserved: Vec<_> = entries
+            .iter()
+            .enumerate()
+            .filter_map(|(number, entry)| {
+                let placed = entry.placed.as_ref().filter(|placed| !placed.is_written())?;
+                Some((number, entry, *entry.stamp()?, placed.record.at))
+            })
+            .collect();
+        reserved.sort_by_key(|(_, _, stamp, _)| Reverse(stamp.len()));
+        let bytes = reserved.iter().map(|(_, _, stamp, _)| stamp.len());
+        let bytes = bytes.fold(0, u64::saturating_add);
+        if reserved.is_empty() {
+            return Ok(());
+        }
+        let progress = &self.options.progress;
+        progress.stage("packing", bytes, reserved.len() as u64);
+        let width = width(at_once(algorithms), reserved.len(), jobs);
+        let queue = Mutex::new(reserved.into_iter());
+        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = || {
+            let (number, entry, stamp, at) = lock().next()?;
+            progress.begin(entry.path.as_str(), stamp.len());
+            let member = self.of(entry).expect("only members have places");
+            let file = File::open(self.source.join(entry.path.as_str()));
+            let file = file.map(|file| file.watched(progress));
+            Some(file.map(|file| ReservedFile { number, member, at, file, stamp }))
+        };
+        let writer = writer.reserved();
+        let write = |(): &mut (), _| {
+            let mut written = Vec::new();
+            let mut done = |number, placed| {
+                written.push((number, placed));
+                progress.done(1);
+            };
+            let result = if width > 1 {
+                writer.write_side_by_side(width, &mut iter::from_fn(next), &mut done)
+            } else {
+                iter::from_fn(next).try_for_each(|file| {
+                    let file = file?;
+                    // Longer than the other jobs have work.
+                    let is_longest =
+                        jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
+                    let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
+                    let number = file.number;
+                    done(number, writer.write(file, hashing)?);
+                    Ok(())
+                })
+            };
+            if result.is_err() {
+                // The other jobs begin nothing more.
+                lock().by_ref().for_each(drop);
+            }
+            result.map(|()| written)
+        };
+        let written = pipeline::share(jobs, 0..jobs, || (), write)?;
+        for (number, placed) in written.into_iter().flatten() {
+            let entry = entries.get_mut(number).expect("it is the number of an entry");
+            entry.placed = Some(placed);
+        }
+        Ok(())
+    }
+}
+
+/// What is written in the order of the entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Nothing: everything is only looked at.
+    Nothing,
+    /// Short files, until one that is not short has no place.
+    WhileShort,
+    /// Everything.
+    All,
+}
+
+/// Looks at entries and packs them.
+struct Worker<'a, 'w> {
+    members: Members<'a>,
+    looker: Looker<'a>,
+    packer: Packer<'w>,
+    /// Whether the entries were looked at before.
+    is_second: bool,
+    /// The files of one run.
+    room: Vec<u8>,
+    /// The longest file that is read as a whole.
+    most: u64,
+    /// The longest file that is packed.
+    largest: u64,
+}
+
+/// Entries that were looked at.
+struct Run<'e> {
+    entries: &'e mut [SourceEntry],
+    /// Whether each of them is in the batch.
+    held: Vec<bool>,
+    batch: Batch,
+    looked: Vec<Content>,
+}
+
+impl Worker<'_, '_> {
+    fn progress(&self, entry: &SourceEntry) {
+        let progress = &self.members.options.progress;
+        progress.begin(entry.path.as_str(), entry.size());
+        progress.done(1);
+    }
+
+    fn pack<'e>(
+        &mut self,
+        entries: &'e mut [SourceEntry],
+        mut batch: Batch,
+        is_packed: bool,
+    ) -> Result<Run<'e>> {
+        self.room.clear();
+        let (mut held, mut lens, mut looked) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in &mut *entries {
+            let start = self.room.len();
+            let is_packed = is_packed && entry.placed.is_none() && !is_aside(entry.path.as_str());
+            let was_seen = entry.stamp().is_some();
+            let most = if is_packed { self.most } else { 0 };
+            looked.push(self.looker.look(entry, most, &mut self.room)?);
+            let is_held = is_packed
+                && match &entry.source {
+                    Source::Implied => false,
+                    _ if entry.size() > self.largest => false,
+                    _ if entry.size() > self.most => {
+                        self.progress(entry);
+                        self.packer.pack_large(self.members.content(entry)?, &mut batch)?;
+                        held.push(true);
+                        continue;
+                    }
+                    Source::File(Some(stamp)) if was_seen => {
+                        append_all(&mut self.looker.open(&entry.path)?, stamp, &mut self.room)?;
+                        true
+                    }
+                    Source::Made(text) => {
+                        self.room.extend_from_slice(text);
+                        true
+                    }
+                    Source::Directory | Source::File(_) => true,
+                };
+            held.push(is_held);
+            if is_held && self.is_second && !matches!(entry.source, Source::Directory) {
+                self.progress(entry);
+            }
+            if is_held {
+                lens.push(self.room.len() - start);
+            }
+        }
+        let mut left = &*self.room;
+        let mut contents = Vec::with_capacity(lens.len());
+        for len in lens {
+            let content;
+            (content, left) = left.split_at(len);
+            contents.push(content);
+        }
+        self.packer.pack(&contents, &mut batch)?;
+        if !self.is_second {
+            self.members.options.progress.done(entries.len());
+        }
+        Ok(Run { entries, held, batch, looked })
+    }
+}
