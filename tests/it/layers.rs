@@ -1,11 +1,14 @@
 //! Imports point down only, and each kind of line has one room.
 //!
-//! The rows are those that `CONTRIBUTING.md` draws; the rooms are the table below. Source files are read as text:
+//! The rows are those that `docs/architecture.md` draws; the rooms are the table below. Source files are read as text:
 //! comments and unit tests are left out, and a name in a string counts as if it were used.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+
+/// The page that draws the rows.
+const PAGE: &str = "docs/architecture.md";
 
 /// Texts of the source that appear only in some modules. `fs` is `src/fs.rs` and all of `src/fs/`.
 const ROOMS: &[(&[&str], &[&str])] = &[
@@ -132,7 +135,7 @@ fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<Strin
         }
     }
     if !in_binary && !rows.contains_key(own) {
-        found.push(format!("{module}: CONTRIBUTING.md draws it in no row"));
+        found.push(format!("{module}: docs/architecture.md draws it in no row"));
     }
     for (needles, places) in ROOMS {
         let is_at_home = |place: &&str| module.strip_prefix(*place).is_some_and(is_end);
@@ -151,7 +154,7 @@ fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<Strin
 
 #[test]
 fn imports_point_down_and_every_room_is_kept() {
-    let (rows, sources) = (rows("CONTRIBUTING.md"), sources());
+    let (rows, sources) = (rows(PAGE), sources());
     assert!(sources.len() > 100 && rows.len() > 10, "{} {}", sources.len(), rows.len());
     let found: Vec<_> =
         sources.iter().flat_map(|(module, text)| violations(&rows, module, text)).collect();
@@ -160,7 +163,7 @@ fn imports_point_down_and_every_room_is_kept() {
 
 #[test]
 fn every_kind_of_violation_is_seen() {
-    let rows = rows("CONTRIBUTING.md");
+    let rows = rows(PAGE);
     for (module, text, seen) in [
         ("ra/header", "use crate::ops::create;", "does not point down"),
         ("pack/check", "use crate::archive::Member;", "does not point down"),
@@ -178,4 +181,14 @@ fn every_kind_of_violation_is_seen() {
     let allowed = "use crate::error::Result;\nuse crate::fs::File;\nlet x = $crate::ops::y;";
     assert_eq!(violations(&rows, "pack/check", allowed), [""; 0]);
     assert_eq!(violations(&rows, "cli/get", "use ra_pack::ops;\nuse crate::cli::x;"), [""; 0]);
+}
+
+#[test]
+fn the_page_names_files_that_are_there() {
+    let page = crate::page::read(PAGE);
+    let files: Vec<_> = page.split('`').filter(|word| word.starts_with("src/")).collect();
+    assert!(files.len() > 30, "{files:?}");
+    for file in files {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists(), "{PAGE}: {file}");
+    }
 }
