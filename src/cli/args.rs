@@ -1,4 +1,4 @@
-//! What can be typed: the commands, and the options that several of them take.
+//! The command line: the commands, and the options that several of them take.
 
 use std::ffi::OsString;
 
@@ -27,7 +27,7 @@ use super::validate::Validate;
 use super::verify::Manifest;
 use super::verify::Verify;
 
-/// What holds for every command, below its options.
+/// The help that every command shares, below its options.
 pub(super) const SHARED: &str = "\
 Exit status:
   0     done and clean (warnings allowed, unless --strict)

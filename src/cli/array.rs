@@ -18,7 +18,7 @@ pub(super) fn open(
     match member {
         Some(member) => Ok((Pack::open_watched(target, progress)?, member.to_owned())),
         None if ra_pack::is_pack(target)? => {
-            // What only looks like one has nothing to list.
+            // A file that only looks like a pack has nothing to list.
             Pack::open(target)?;
             Err(ra_pack::Error::Unsupported(format!(
                 "`{}` is a pack; name one of the arrays that `ra-pack list --arrays {}` shows",
@@ -51,7 +51,7 @@ pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
     }
 }
 
-/// What makes dates of the numbers of an array, when its units count from one.
+/// The way from the numbers of an array to dates, when its units count from one.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
     let units = attribute(description, "units")?;
     Dates::new(&units, attribute(description, "calendar").as_deref())

@@ -142,7 +142,7 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// What became what.
+/// One converted array on a line.
 fn line(array: &Converted) -> String {
     let shape: Vec<_> = array.shape.iter().map(ToString::to_string).collect();
     let mut line = format!(

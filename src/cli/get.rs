@@ -76,7 +76,7 @@ enum FormatArg {
 }
 
 impl Get {
-    /// What the name of the output says of an array; a file stays what it is, whatever it is called. Without an
+    /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
     /// extension a name says nothing.
     fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<FormatArg>> {
         let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
@@ -223,7 +223,7 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
 }
 
-/// What matches a pattern, and what the list names.
+/// The members that match a pattern, and those that the list names.
 fn patterns(args: &Extract) -> Result<Patterns, Failure> {
     let patterns = Patterns::new(&args.patterns)?;
     if !args.more.is_given() {

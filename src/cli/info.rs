@@ -372,7 +372,7 @@ fn places(info: &ArrayInfo, target: Option<&str>) -> Vec<[String; 3]> {
     rows
 }
 
-/// What stands before the lines below a heading.
+/// Blanks before the lines below a heading.
 const INDENT: &str = "  ";
 
 /// To which side a column is aligned.
@@ -393,14 +393,14 @@ impl Page {
         Self { text: String::new(), color }
     }
 
-    /// What the page is about: a name, and where it is.
+    /// Writes the subject of the page: a name, and where it is.
     fn title(&mut self, name: &str, rest: &str) {
         self.bold(name);
         self.text.push_str(rest);
         self.text.push('\n');
     }
 
-    /// What the lines below are about, after an empty line.
+    /// Writes the heading of the lines below, after an empty line.
     fn head(&mut self, text: &str) {
         self.text.push('\n');
         self.bold(text);

@@ -39,11 +39,11 @@ pub(super) fn stepped(number: f64, step: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
-    if !step.is_finite() {
+    if !number.is_finite() || !step.is_finite() || step <= 0.0 {
         return digits(number, 5);
     }
     if (-4.0..7.0).contains(&magnitude) {
-        let places = count(-power);
+        let places = count(-power).min(17);
         return format!("{number:.places$}");
     }
     let text = format!("{number:.*e}", count(magnitude - power).min(17));
@@ -123,6 +123,14 @@ mod tests {
         for (number, text) in cases {
             assert_eq!(digits(number, 6), text);
         }
+    }
+
+    #[test]
+    fn steps_of_any_size_have_digits() {
+        assert_eq!(stepped(0.25, 0.1), "0.2");
+        assert_eq!((stepped(7.0, 0.0), stepped(7.0, f64::NAN)), ("7".into(), "7".into()));
+        assert_eq!(stepped(0.5, f64::MIN_POSITIVE), "0.50000000000000000");
+        assert_eq!(stepped(1.5e300, 1e299), "1.5e300");
     }
 
     #[test]

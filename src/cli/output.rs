@@ -115,7 +115,7 @@ impl Output {
             Ok(()) => out.flush(),
             Err(error) => Err(error),
         };
-        // What was not printed yet is not worth printing.
+        // The rest is not worth printing.
         drop(out.into_parts());
         self.unless_closed(printed)
     }

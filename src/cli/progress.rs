@@ -27,7 +27,7 @@ pub(crate) enum When {
     Json,
 }
 
-/// What takes no longer is not worth a look.
+/// The time before a line is drawn.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Ten pictures in a second look like movement.
 const FRAME: Duration = Duration::from_millis(100);
@@ -68,7 +68,7 @@ impl Meter {
         meter
     }
 
-    /// What an operation has to tell; from here on it is shown.
+    /// The progress of an operation; from here on it is shown.
     pub(crate) fn watch(self: &Arc<Self>) -> Progress {
         // A line that is drawn has to be cleared.
         signals::prepare();
@@ -159,7 +159,7 @@ pub(crate) fn erase() {
     std::mem::forget(is_drawn);
 }
 
-/// What `--progress json` prints.
+/// A line of `--progress json`.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     stage: &'a str,

@@ -142,7 +142,7 @@ const SCHEMAS: [(&str, &str); 22] = [
     ("progress", include_str!("../../schemas/progress.schema.json")),
 ];
 
-/// What the argument can be.
+/// The names of the schemas.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.into_iter().map(|(name, _)| name)
 }
@@ -248,7 +248,7 @@ pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// What the page of a command is called: `ra-pack-create`.
+/// The name of the page of a command: `ra-pack-create`.
 fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or(command.get_name()).to_owned()
 }
@@ -281,7 +281,7 @@ fn text_of(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }
 
-/// What stands below the options in `--help`, by its headings. Every page has the exit status, unless it
+/// The text below the options in `--help`, by its headings. Every page has the exit status, unless it
 /// has words of its own for it, and the environment.
 fn sections(command: &Command) -> Vec<(String, String)> {
     let below = command.get_after_long_help().or(command.get_after_help());

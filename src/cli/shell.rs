@@ -16,7 +16,7 @@ const WIDEST: u64 = 64;
 /// A path as a word of the shell.
 pub(super) fn path(path: &Path) -> String {
     let text = path.as_os_str().as_encoded_bytes();
-    // What begins with a dash would be an option.
+    // A word that begins with a dash would be an option.
     if text.starts_with(b"-") { word(&[b"./", text].concat()) } else { word(text) }
 }
 

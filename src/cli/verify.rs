@@ -153,7 +153,7 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     text
 }
 
-/// What of a damaged target can still be used, and what to do.
+/// The part of a damaged target that can still be used, and the next step.
 fn remains(report: &VerifyReport) -> String {
     let Some(intact) = &report.intact else {
         let why = if report.container.is_none() {
@@ -187,7 +187,7 @@ fn remains(report: &VerifyReport) -> String {
     )
 }
 
-/// What the pack is to those who know bags and crates.
+/// The kind of bag or crate that the pack is.
 fn bag(report: &VerifyReport) -> String {
     let bag = report.bag.as_ref().map(|bag| {
         let state = match (bag.complete, bag.valid) {

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What is cut off is shown as this.
+/// The sign for text that is cut off.
 pub(super) const CUT: char = '…';
 
 /// How many columns a text takes. Most are ASCII, which is quickly seen.

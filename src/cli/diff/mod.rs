@@ -174,7 +174,7 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
             return Err(Failure::unsupported(no_distance(diff)));
         };
         let number = match (args.l1, args.l2) {
-            // Of what is a number in one alone there is no distance, and no other that stands for it.
+            // A number without a partner has no distance, and no other distance stands for it.
             _ if is_nan_alone(elements) => f64::NAN,
             (true, _) => l1,
             (_, true) => l2,

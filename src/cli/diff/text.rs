@@ -15,7 +15,7 @@ use super::super::numbers::{counted, digits, human_bytes, percent};
 use super::super::show::{flow, values};
 use super::super::width::{columns, cut_start, fit, flowing, padded};
 
-/// What differs of two arrays; nothing when nothing does.
+/// The differences of two arrays; nothing when there are none.
 pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
@@ -48,7 +48,7 @@ enum Style {
     Short,
 }
 
-/// What is told of elements that differ: labels, and what stands behind them.
+/// Elements that differ: labels, and the text after them.
 fn rows(
     elements: &ElementsDiff,
     style: Style,
@@ -104,7 +104,7 @@ const LEAST: usize = 20;
 const VALUE: usize = 160;
 /// Columns for what was and what is, behind a label.
 const ROOM: usize = 48;
-/// What stands for a value that is not there.
+/// The text for a value that is not there.
 const NOTHING: &str = "nothing";
 /// Cells of the bar that shows how much of a member changed.
 const BAR: usize = 10;
@@ -145,7 +145,7 @@ pub(super) fn print_packs(
     out.write_all(paper.summary(diff).as_bytes())
 }
 
-/// What text is written on.
+/// The style of the text, and the coordinates in it.
 struct Paper<'a> {
     color: bool,
     places: &'a Places,
@@ -202,7 +202,7 @@ impl Paper<'_> {
         line
     }
 
-    /// What stands below a member: labels, and what is to be said of each.
+    /// The lines below a member: labels, and the text after them.
     fn rows(&self, member: &MemberDiff) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let array = member.array.as_ref();
@@ -237,7 +237,7 @@ impl Paper<'_> {
         found
     }
 
-    /// What was and what is, on one line where there is room for it.
+    /// The values before and after, on one line where there is room for it.
     fn change(&self, a: Option<&str>, b: Option<&str>) -> String {
         if a.is_none() && b.is_none() {
             return "differs".to_owned();
@@ -318,7 +318,7 @@ fn shown_name(member: &MemberDiff) -> String {
     }
 }
 
-/// What a member is, beside its name.
+/// Type and size of a member, next to its name.
 fn beside(member: &MemberDiff) -> String {
     let what = match (&member.array, member.size_b.or(member.size_a)) {
         (Some(array), _) => type_and_shape(array),
@@ -389,7 +389,7 @@ fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)
     rows
 }
 
-/// What became of a member, in a few words.
+/// The change of a member, in a few words.
 fn briefly(member: &MemberDiff) -> String {
     let mut said = Vec::new();
     match member.change {
@@ -478,7 +478,7 @@ impl Places {
         }
     }
 
-    /// What the coordinates of an array say of an index, such as `depth 10, time 17`; nothing when there
+    /// The coordinates of an array at an index, such as `depth 10, time 17`; nothing when there
     /// are none.
     fn text(&self, member: Option<&str>, index: &[u64]) -> Option<String> {
         let pack = self.pack.as_ref()?;

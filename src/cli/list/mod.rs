@@ -138,7 +138,7 @@ fn names(listing: &Listing, null: bool, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What there is of everything that is listed.
+/// Sums over everything that is listed.
 #[derive(Debug, Default, Clone, Copy)]
 struct Totals {
     arrays: u64,

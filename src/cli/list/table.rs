@@ -10,7 +10,7 @@ pub(super) const COLUMNS: usize = 9;
 /// The cells of one row.
 pub(super) type Cells = [String; COLUMNS];
 
-/// What stands above the columns, and whether they are numbers, which stand to the right.
+/// Headings of the columns, and whether they are numbers, which are aligned to the right.
 const HEADINGS: [(&str, bool); COLUMNS] = [
     ("NAME", false),
     ("SIZE", true),
@@ -26,7 +26,7 @@ const HEADINGS: [(&str, bool); COLUMNS] = [
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// What the branches of a tree end with.
+/// The end of the branches of a tree.
 const BRANCH: &str = "── ";
 
 /// How a cell looks where there are colours.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ra_pack::{Listing, MemberKind, escape};
 
-/// What there is of one member that the tree needs.
+/// The facts of one member that the tree needs.
 struct Leaf<'a> {
     name: &'a str,
     size: u64,
@@ -31,7 +31,7 @@ pub(super) struct Line {
     pub(super) what: Branch,
 }
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Branch {
     /// A directory, with what is in it.
@@ -51,7 +51,7 @@ struct Open {
 }
 
 impl<'a> Tree<'a> {
-    /// Of a listing in the order of a tree.
+    /// Makes the tree of a listing in the order of a tree.
     pub(super) fn new(listing: &'a Listing, target: &Path) -> Self {
         let arrays = listing.members().map(|member| (member.size, member.array.is_some()));
         let leaves = listing.names().zip(arrays);

@@ -45,11 +45,11 @@ pub(crate) enum Anchor {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Of ticks.
+    /// The size of ticks.
     Small,
-    /// Of labels.
+    /// The size of labels.
     Medium,
-    /// Of the title.
+    /// The size of the title.
     Large,
 }
 

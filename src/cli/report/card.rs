@@ -23,7 +23,7 @@ const MOST_MEMBERS: usize = 256;
 /// Names whose counts are shown.
 const MOST_NAMES: usize = 64;
 
-/// What all cards need.
+/// Everything that all cards need.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub(super) pack: &'a Pack,

@@ -1,4 +1,4 @@
-//! What the page says of the pack as a whole: what it is, whether it is whole, and how to see that by hand.
+//! The pack as a whole: its facts, the verdict on it, and how to check it by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -53,7 +53,7 @@ pub(crate) struct Report {
     common: Common,
 }
 
-/// What was written.
+/// The result of `--json`.
 #[derive(Debug, Serialize)]
 struct Written<'a> {
     /// The pack.
@@ -70,7 +70,7 @@ struct Written<'a> {
     verified: bool,
     /// Arrays whose data cannot be read.
     unreadable: &'a [String],
-    /// What is wrong.
+    /// The findings.
     findings: &'a [Finding],
 }
 

@@ -48,12 +48,12 @@ pub(super) struct Options {
     pub(super) jobs: usize,
 }
 
-/// What is in the page.
+/// Counts and faults of the page.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) arrays: u64,
     pub(super) files: u64,
-    /// What is wrong with the pack, as far as anybody looked.
+    /// The findings, as far as anybody looked.
     pub(super) findings: Vec<Finding>,
     /// Arrays that cannot be read.
     pub(super) unreadable: Vec<String>,
@@ -69,7 +69,7 @@ pub(super) fn write(
     let listed = ListOptions { jobs: Some(options.jobs), ..ListOptions::default() };
     let listing = match ra_pack::list(target, &listed) {
         Ok(listing) => listing,
-        // What cannot be opened is what its findings say.
+        // Findings say why it cannot be opened.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
             return write_unopened(target, verified, out);
         }
@@ -177,7 +177,7 @@ fn write_unopened(
     Ok(Made { findings, ..Made::default() })
 }
 
-/// What the page calls a pack: its name, wherever it lies.
+/// The name of a pack in the page: without its directory.
 fn name_of(target: &Path) -> String {
     let whole = absolute(target).unwrap_or_else(|_| target.to_owned());
     let last = whole.file_name().unwrap_or(target.as_os_str());

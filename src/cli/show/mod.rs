@@ -72,7 +72,7 @@ pub(crate) struct Show {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The result of `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     archive: PathBuf,
@@ -163,7 +163,7 @@ pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// What the array is: type, shape, meaning, coordinates.
+/// The head: type, shape, meaning, coordinates.
 fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option<&str>) -> String {
     let description = corners.description.as_ref();
     let extent = |dimension: &Dimension| match &dimension.name {
@@ -211,7 +211,7 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
 /// All of a dimension.
 const WHOLE: &str = ":";
 
-/// What there is to say of a dimension, with the coordinates of the part that is shown.
+/// The facts of a dimension, with the coordinates of the part that is shown.
 fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
     let name = axis.name.as_ref().map(|name| ra_pack::escape(name).to_string());
     let mut found = Dimension {
@@ -228,7 +228,7 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
     found.coordinate.clone_from(&coordinate.member);
     let Some(member) = &coordinate.member else {
         let value = description.and_then(|description| description.value.as_ref());
-        // Of a part that is not all, the text of a document has no slice.
+        // A slice of a value in a document is not shown.
         found.values = value.filter(|_| part == WHOLE).map(|value| flow(value, FEW));
         return Ok(found);
     };
@@ -393,7 +393,7 @@ fn bar(count: u64, most: u64, room: usize, unicode: bool) -> String {
     let parts = if unicode { 8 } else { 1 };
     let room = u128::try_from(room).unwrap_or(0).saturating_mul(parts);
     let filled = u128::from(count).saturating_mul(room).checked_div(most.into()).unwrap_or(0);
-    // What is there is seen.
+    // Every row with a count is seen.
     let filled = filled.max(u128::from(count > 0));
     let whole = usize::try_from(filled.checked_div(parts).unwrap_or(0)).unwrap_or(0);
     if !unicode {

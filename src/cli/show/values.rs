@@ -241,7 +241,7 @@ struct Float {
 }
 
 impl Float {
-    /// Of a type with fewer digits than those that numbers are written by.
+    /// Takes a number of a type with fewer digits than those that numbers are written by.
     fn of_half<T: Copy + Into<f64> + std::str::FromStr + PartialEq>(number: T) -> Self {
         let wide: f64 = number.into();
         let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
