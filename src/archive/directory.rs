@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::{Blocks, MemberReader, Stretch};
-use super::each::look_at_each;
-use super::revisit::{Revisit, Shown};
+use super::revisit::{Revisit, Shown, look_at_each};
 use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
 use crate::error::{Error, Result};

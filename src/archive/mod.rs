@@ -3,7 +3,6 @@
 mod copy;
 mod data;
 mod directory;
-mod each;
 mod names;
 mod read_ahead;
 mod revisit;
@@ -11,7 +10,6 @@ mod stream;
 mod stream_contents;
 mod tar;
 mod tarball;
-mod window;
 mod write;
 mod zip;
 

@@ -1,5 +1,5 @@
-//! A second look: the contents of members whose places a pass over the archive has found and checked.
-//! Nothing but their bytes is read again.
+//! Looks at members that are known: a first one at each of a list, and a second one at contents whose places a pass
+//! over the archive has found and checked, of which nothing but the bytes is read again.
 
 use std::cmp::Reverse;
 use std::io::BufRead;
@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::data::{Packed, Stretch, WindowTurn, ZipData};
-use super::window::Window;
-use super::{Location, Member, Method};
+use super::data::{Packed, Stretch, Window, WindowTurn, ZipData};
+use super::{Location, Member, Method, Scan};
 use crate::digest::{Hashing, width};
 use crate::error::{Error, Result};
+use crate::finding::Finding;
 use crate::fs::File;
 use crate::pipeline;
 
@@ -317,6 +317,41 @@ fn portions(
     let queue =
         |large: Vec<(usize, u64)>| Queue::new(large.into_iter().map(|(place, _)| place).collect());
     Portions { packed: queue(large), stored: queue(stored), all: portions }
+}
+
+/// A member before it was looked at, and what is kept of it then.
+enum Slot<K> {
+    Found(Member),
+    Kept(K),
+}
+
+/// Looks at every member, on `jobs` threads that take `step` of them at a time and have a state each.
+///
+/// # Errors
+///
+/// When `look` gives one.
+pub(super) fn look_at_each<S, K: Send>(
+    jobs: usize,
+    members: Vec<Member>,
+    step: usize,
+    state: impl Fn() -> S + Sync,
+    look: impl Fn(&mut S, Member, &mut Vec<Finding>) -> Result<K> + Sync,
+) -> Result<Scan<K>> {
+    let mut slots: Vec<_> = members.into_iter().map(|member| Some(Slot::Found(member))).collect();
+    let found = pipeline::share(jobs, slots.chunks_mut(step), state, |state, slots| {
+        let mut findings = Vec::new();
+        for slot in slots {
+            if let Some(Slot::Found(member)) = slot.take() {
+                *slot = Some(Slot::Kept(look(state, member, &mut findings)?));
+            }
+        }
+        Ok::<_, Error>(findings)
+    })?;
+    let kept = slots.into_iter().filter_map(|slot| match slot {
+        Some(Slot::Kept(kept)) => Some(kept),
+        _ => None,
+    });
+    Ok(Scan { members: kept.collect(), findings: found.into_iter().flatten().collect() })
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::data::{Blocks, MemberReader, Positioned, Stretch};
-use super::each::look_at_each;
 use super::names;
-use super::revisit::{self, Revisit, Shown};
+use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Decoder, StreamCompression, StreamFault};
 use super::stream_contents::{Entries, StreamContents, entries};
 use super::tar::{Seeking, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};

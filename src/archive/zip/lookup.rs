@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use memchr::memmem;
 
+use super::super::data::{SMALL, Window};
 use super::super::names::{file_and_directory, twice};
-use super::super::window::{SMALL, Window};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::data::{Packed, Stretch, WindowTurn, ZipData};
-use super::super::window::Window;
+use super::super::data::{Packed, Stretch, Window, WindowTurn, ZipData};
 use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::directory::{self, Entry};
