@@ -15,7 +15,7 @@ use crate::archive::{MemberKind, Placed};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
-use crate::pack::{Alike, Content, Contents, Inspector};
+use crate::pack::{Content, Contents, Inspector, Interner};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -194,13 +194,13 @@ pub(super) fn survey(
     let looked = pipeline::share(
         jobs,
         entries.chunks_mut(STEP).enumerate(),
-        || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Alike::default()),
-        |(below, buffer, room, alike), (block, entries)| {
+        || (Below::new(root, follow), vec![0; BLOCK], Vec::new(), Interner::default()),
+        |(below, buffer, room, interner), (block, entries)| {
             room.clear();
             let mut look = Look { below, buffer, room, block, budget: &budget, progress };
             let seen = entries
                 .iter_mut()
-                .map(|entry| look.at(entry, alike))
+                .map(|entry| look.at(entry, interner))
                 .collect::<Result<Vec<_>>>()?;
             progress.done(seen.len());
             Ok::<_, Error>((seen, Box::from(room.as_slice())))
@@ -247,7 +247,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&mut self, entry: &mut SourceEntry, alike: &mut Alike) -> Result<Content> {
+    fn at(&mut self, entry: &mut SourceEntry, interner: &Interner) -> Result<Content> {
         let SourceEntry { path, state, .. } = entry;
         if !matches!(state, State::Unseen) {
             return Ok(Content::Other);
@@ -260,12 +260,12 @@ impl Look<'_> {
         {
             let len = usize::try_from(stamp.len()).unwrap_or(usize::MAX).min(self.buffer.len());
             let room = self.buffer.get_mut(..len);
-            let (what, content) = read_whole(&mut file, path, &stamp, room, alike)?;
+            let (what, content) = read_whole(&mut file, path, &stamp, room, interner)?;
             self.room.extend_from_slice(content);
             *state = State::Kept(stamp, place);
             return Ok(what);
         }
-        let what = read_beginning(&mut file, path, &stamp, self.buffer, alike)?;
+        let what = read_beginning(&mut file, path, &stamp, self.buffer, interner)?;
         *state = State::Seen(stamp);
         Ok(what)
     }
@@ -285,7 +285,7 @@ pub(super) fn read_beginning(
     path: &MemberPath,
     stamp: &Stamp,
     buffer: &mut [u8],
-    alike: &mut Alike,
+    interner: &Interner,
 ) -> Result<Content> {
     let mut inspector = Inspector::new(path.as_str());
     while inspector.wants_more() {
@@ -296,7 +296,7 @@ pub(super) fn read_beginning(
             Err(error) => return Err(Error::io("read", file.path())(error)),
         }
     }
-    Ok(inspector.finish_among(path.as_str(), stamp.len(), alike))
+    Ok(inspector.finish_interned(path.as_str(), stamp.len(), interner))
 }
 
 /// Reads a small file into `content`, which is as long as the file; it has to be what it was from
@@ -306,11 +306,11 @@ pub(super) fn read_whole<'b>(
     path: &MemberPath,
     stamp: &Stamp,
     content: Option<&'b mut [u8]>,
-    alike: &mut Alike,
+    interner: &Interner,
 ) -> Result<(Content, &'b [u8])> {
     let content = content.unwrap_or_default();
     file.read_unchanged(content, stamp)?;
     let mut inspector = Inspector::new(path.as_str());
     inspector.update(content);
-    Ok((inspector.finish_among(path.as_str(), stamp.len(), alike), content))
+    Ok((inspector.finish_interned(path.as_str(), stamp.len(), interner), content))
 }

@@ -18,7 +18,7 @@ use crate::fs::{Below, Stamp};
 use crate::ops::survey::{
     BLOCK, Names, SourceEntry, State, Survey, header_of, read_beginning, read_whole,
 };
-use crate::pack::{Alike, Content};
+use crate::pack::{Content, Interner};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
@@ -137,7 +137,7 @@ struct Job<'j> {
     /// The files of one run.
     room: Vec<u8>,
     buffers: Buffers,
-    alike: Alike,
+    interner: Interner,
 }
 
 /// A file that was looked at, and where its bytes lie in the room of the job, if they are there.
@@ -162,13 +162,13 @@ impl<'j> Job<'j> {
             block: vec![0; BLOCK],
             room: vec![0; ROOM],
             buffers: Buffers::default(),
-            alike: Alike::default(),
+            interner: Interner::default(),
         }
     }
 
     /// Looks at a run of entries, and reads files up to the length `small` into the room.
     fn look<'e>(&mut self, entries: &'e mut [SourceEntry], small: u64) -> Result<Looked<'e>> {
-        let Self { below, progress, block, room, alike, .. } = self;
+        let Self { below, progress, block, room, interner, .. } = self;
         let mut filled = 0;
         let mut seen = Vec::with_capacity(entries.len());
         let mut contents = Vec::with_capacity(entries.len());
@@ -189,9 +189,9 @@ impl<'j> Job<'j> {
                 Some(place) => {
                     let content = room.get_mut(place.clone());
                     filled = place.end;
-                    read_whole(&mut file, path, &stamp, content, alike)?.0
+                    read_whole(&mut file, path, &stamp, content, interner)?.0
                 }
-                None => read_beginning(&mut file, path, &stamp, block, alike)?,
+                None => read_beginning(&mut file, path, &stamp, block, interner)?,
             };
             seen.push(Some(Seen { stamp, place }));
             contents.push(what);
