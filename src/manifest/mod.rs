@@ -177,27 +177,6 @@ pub(crate) fn each_as_written(
     Ok(true)
 }
 
-/// Whether these are the next bytes, which are taken.
-///
-/// # Errors
-///
-/// When the text cannot be read.
-pub(crate) fn goes_on_with(
-    text: &mut (impl BufRead + ?Sized),
-    mut bytes: &[u8],
-) -> io::Result<bool> {
-    while !bytes.is_empty() {
-        let block = text.fill_buf()?;
-        let (now, later) = bytes.split_at(block.len().min(bytes.len()));
-        if now.is_empty() || block.get(..now.len()) != Some(now) {
-            return Ok(false);
-        }
-        bytes = later;
-        text.consume(now.len());
-    }
-    Ok(true)
-}
-
 /// The lines of a text with LF or CRLF ends; a last line end starts no further line.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;

@@ -102,7 +102,7 @@ impl PackedArray<'_> {
                 let (now, behind) = rest.split_at_checked(together).unwrap_or((rest, &[]));
                 rest = behind;
                 run.resize(together.saturating_mul(elbyte), 0);
-                let width = u64::try_from(elbyte).unwrap_or(u64::MAX);
+                let width = elbyte as u64;
                 read_at(first.saturating_mul(width), &mut run)?;
                 header.swap_to_native(&mut run)?;
                 for ((_, place), element) in now.iter().zip(run.chunks_exact(elbyte.max(1))) {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::lone::look;
 use super::scan::{Look, PackScan};
+use super::single_file::look;
 use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -109,7 +109,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
         }
     }
     let missing = describe_missing(&contents, options.dimcoords);
-    let arrays = u64::try_from(contents.arrays.len()).unwrap_or(u64::MAX);
+    let arrays = contents.arrays.len() as u64;
     let undescribed = u64::try_from(contents.undescribed().count()).unwrap_or(u64::MAX);
     let mut written = Vec::with_capacity(missing.len());
     for (path, text) in missing {

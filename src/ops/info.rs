@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::lone;
 use super::manifest_text::{ManifestText, RootFiles, rules};
 use super::manifests::{self, MAX_MANIFEST, NamedManifest, PresentFiles};
 use super::open::Pack;
 use super::scan::{Look, PackScan};
+use super::single_file;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, MemberKind};
 use crate::digest::Algorithm;
@@ -272,7 +272,7 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
     let mut info = ArrayInfo::new(name, &header, len);
     info.shape = Some(header.dims().to_vec());
     info.bytes = Some((path.to_owned(), 0));
-    if let Some(ndarray) = lone::description_beside(path)? {
+    if let Some(ndarray) = single_file::description_beside(path)? {
         info.describe(ndarray);
     }
     Ok(info)

@@ -15,7 +15,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::ndl::{Extent, Order, PlainDescription, Value};
-use crate::pack::{self, Contents, Described, Entity, Layout, Near, Placement, shape_of};
+use crate::pack::{self, Contents, Described, Entity, Layout, Placement, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -210,10 +210,9 @@ fn sort(members: &mut Vec<Member>) {
 impl Listing {
     /// The members that were asked for, in the order that was asked for.
     pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
-        let near = Nearby::default();
         let members = self.members.iter().enumerate();
         members.map(move |(index, member)| {
-            self.listed(member, self.digests.get(index).copied().flatten(), &near)
+            self.listed(member, self.digests.get(index).copied().flatten())
         })
     }
 
@@ -222,14 +221,9 @@ impl Listing {
         self.members.iter().map(|member| (self.placement.shown(&member.name), member.kind))
     }
 
-    fn listed<'a>(
-        &'a self,
-        member: &'a Member,
-        sha256: Option<Digest>,
-        near: &Nearby,
-    ) -> Listed<'a> {
+    fn listed<'a>(&'a self, member: &'a Member, sha256: Option<Digest>) -> Listed<'a> {
         let payload = self.placement.payload(&member.name);
-        let array = payload.and_then(|name| array(&self.contents, name, near));
+        let array = payload.and_then(|name| array(&self.contents, name));
         let header = array.as_ref().map_or(Some(0), |array| array.header_len);
         Listed {
             name: self.placement.shown(&member.name),
@@ -260,10 +254,9 @@ impl Listing {
             ListOrder::Size => members.sort_by_key(|member| Reverse(member.size)),
             ListOrder::Packed => members.sort_by_key(|member| Reverse(member.packed_size)),
             ListOrder::Type => {
-                let near = Near::default();
                 let element = |member: &Member| {
                     let name = placement.payload(&member.name)?;
-                    let (_, facts) = contents.arrays.entry_near(name, &near)?;
+                    let facts = contents.arrays.get(name)?;
                     Some(facts.header.as_ref().ok().map(crate::ra::Header::element))
                 };
                 // Arrays before others, those that can be read first.
@@ -298,19 +291,12 @@ impl Serialize for Members<'_> {
     }
 }
 
-/// Where the last array and the last description were found.
-#[derive(Debug, Default)]
-struct Nearby {
-    array: Near,
-    description: Near,
-}
-
-fn array<'a>(contents: &'a Contents, name: &str, near: &Nearby) -> Option<ListedArray<'a>> {
+fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
     if !pack::is_array(name) {
         return None;
     }
-    let (path, facts) = contents.arrays.entry_near(name, &near.array)?;
-    let said = Said::of(contents, path, &near.description);
+    let (path, facts) = contents.arrays.get_key_value(name)?;
+    let said = Said::of(contents, path);
     let header = match &facts.header {
         Ok(header) => header,
         Err(error) => {
@@ -354,11 +340,11 @@ enum Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn of(contents: &'a Contents, path: &MemberPath, near: &Near) -> Self {
-        if let Some(plain) = contents.plain(path, near) {
+    fn of(contents: &'a Contents, path: &MemberPath) -> Self {
+        if let Some(plain) = contents.plain(path) {
             return Self::Plain(plain);
         }
-        let described = contents.description_near(path, near, &mut Vec::new());
+        let described = contents.description(path, &mut Vec::new());
         described.map_or(Self::Nothing, Self::Model)
     }
 
@@ -460,7 +446,7 @@ mod tests {
                 let path = |path| MemberPath::new(path).unwrap();
                 contents.add(path("a.ra"), Content::Array(std::sync::Arc::new(array)));
                 contents.add(path("a.yaml"), Content::Description(Box::new(facts)));
-                let listed = super::array(&contents, "a.ra", &Nearby::default());
+                let listed = super::array(&contents, "a.ra");
                 serde_json::to_string(&listed).unwrap()
             });
             assert_eq!(lists[0], lists[1]);

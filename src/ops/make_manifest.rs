@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use serde::{Serialize, Serializer};
 
-use super::apart::check_apart;
 use super::bag::TagRules;
 use super::manifests;
+use super::manifests::check_apart;
 use super::signatures;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, Member};

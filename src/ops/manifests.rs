@@ -8,8 +8,11 @@ use crate::archive::{Archive, DataFault};
 use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
+use crate::fs;
 use crate::fs::File;
 use crate::manifest::{Manifest, ManifestFault};
+use crate::pack::EXTERNAL_MANIFEST_SUFFIX;
+use crate::path::escape;
 use crate::progress::Progress;
 
 /// Most bytes of manifests that are read, of one pack together: five million files with names of forty
@@ -37,7 +40,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
             return Ok(hasher.finish());
         }
         hasher.update(buffer.split_at(count).0);
-        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        at = at.saturating_add(count as u64);
     }
 }
 
@@ -228,10 +231,10 @@ impl NamedManifest {
 
 /// Reads a file beside the archive that is a manifest.
 pub(super) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
-    if !crate::fs::exists(path) {
+    if !fs::exists(path) {
         return Ok(None);
     }
-    crate::fs::read_limited(path, MAX_MANIFEST).map(Some)
+    fs::read_limited(path, MAX_MANIFEST).map(Some)
 }
 
 /// The path of a file beside another.
@@ -267,4 +270,30 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     Finding::new(code, message)
         .in_member(member)
         .hint("take it from another copy; the archive is damaged here, other members may be whole")
+}
+
+/// Refuses an output that would take the place of what is read: of the archive or array at `input`, of a file of
+/// the directory there, or of the manifest beside it.
+///
+/// # Errors
+///
+/// When it would.
+pub fn check_apart(input: &Path, output: &Path) -> Result<()> {
+    let (Ok(read), Ok(written)) = (fs::real_path(input), fs::real_path(output)) else {
+        // Nothing is there that could be replaced.
+        return Ok(());
+    };
+    let what = if written == read {
+        "is what is read"
+    } else if written.starts_with(&read) {
+        "is a file of the directory that is read"
+    } else if written == beside(&read, EXTERNAL_MANIFEST_SUFFIX) {
+        "is the manifest of what is read"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Unsupported(format!(
+        "`{}` {what}; give the output another name",
+        escape(&output.to_string_lossy())
+    )))
 }

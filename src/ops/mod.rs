@@ -19,7 +19,6 @@
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
-mod apart;
 mod bag;
 mod convert;
 mod corners;
@@ -30,17 +29,16 @@ mod extract;
 mod get;
 mod info;
 mod list;
-mod lone;
 mod make_manifest;
 mod manifest_text;
 mod manifests;
 mod open;
-mod raw_file;
 mod reshape;
 mod sample;
 mod scan;
 mod select;
 mod signatures;
+mod single_file;
 mod statistics;
 mod survey;
 mod update;
@@ -48,7 +46,6 @@ mod validate;
 mod values;
 mod verify;
 
-pub use self::apart::check_apart;
 pub use self::bag::BagReport;
 pub use self::convert::{
     ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,
@@ -69,6 +66,7 @@ pub use self::info::{
 };
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
+pub use self::manifests::check_apart;
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::reshape::{ReshapeReport, reshape};
 pub use self::sample::{

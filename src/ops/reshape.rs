@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::lone;
+use super::single_file;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, File, Stamp, Turn};
@@ -53,9 +53,10 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let _turn = Turn::beside(&place, &Progress::default());
     let file = File::open(path)?;
     let stamp = file.stamp()?;
-    let lone::Lone { root, subject, contents, .. } = lone::gather(&place, None)?;
-    let Some((subject, facts)) = contents.arrays.entry(subject.as_str()) else {
-        return Err(lone::not_an_array(path));
+    let single_file::SingleFile { root, subject, contents, .. } =
+        single_file::gather(&place, None)?;
+    let Some((subject, facts)) = contents.arrays.get_key_value(subject.as_str()) else {
+        return Err(single_file::not_an_array(path));
     };
     let header = match &facts.header {
         Ok(header) => header,
@@ -111,7 +112,7 @@ fn described_place(path: &Path) -> Result<PathBuf> {
     if !fs::is_link(path) {
         return Ok(path.to_owned());
     }
-    let lone::Lone { subject, contents, .. } = lone::gather(path, None)?;
+    let single_file::SingleFile { subject, contents, .. } = single_file::gather(path, None)?;
     let place = fs::real_path(path)?;
     if contents.description(&subject, &mut Vec::new()).is_some() {
         return Err(Error::Unsupported(format!(
@@ -176,7 +177,7 @@ fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Head
                 return file.check_unchanged(stamp);
             }
             pending.write_all_at(bytes, to)?;
-            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            let count = count as u64;
             (from, to) = (from.saturating_add(count), to.saturating_add(count));
         }
     })

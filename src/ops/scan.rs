@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File};
 use crate::pack::{
-    self, AlikeOfJobs, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector, Layout,
+    self, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector, Interner, Layout,
     PACK_DOCUMENT, Placement,
 };
 use crate::path::{self, MemberPath};
@@ -69,7 +69,7 @@ impl PackScan {
         let progress = archive.progress();
         // Only of a stream is it known beforehand how much is read.
         progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
-        let (alike, allowance) = (AlikeOfJobs::new(jobs), archive.allowance()?);
+        let (interner, allowance) = (Interner::default(), archive.allowance()?);
         let texts = RootTexts {
             longest: manifests::longest(archive)?,
             read: AtomicU64::new(0),
@@ -84,7 +84,7 @@ impl PackScan {
                     let mut inspector = Inspector::within(&member.name, &allowance);
                     // A member that cannot be read is shown as far as it can.
                     let _ = inspector.read(content);
-                    Seen::Content(alike.finish(inspector, &member.name, member.size))
+                    Seen::Content(inspector.finish_interned(&member.name, member.size, &interner))
                 }
                 Look::Contents => Seen::Nothing,
             };
@@ -93,20 +93,18 @@ impl PackScan {
         })?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let ambiguous = ambiguous(&scan.findings);
-        let (mut files, mut contents, mut root_files) = (Vec::new(), Vec::new(), HashMap::new());
+        let (mut files, mut root_files) = (Vec::new(), HashMap::new());
         let mut has_generated_document = false;
         for (number, (member, seen)) in scan.members.iter_mut().enumerate() {
-            let Some(seen) = seen.take() else { continue };
+            let Some(seen) = seen else { continue };
             let name = &member.name;
             let is_ambiguous = ambiguous.contains(&**name);
             if member.kind == MemberKind::File && !is_ambiguous {
                 files.push(number);
             }
-            match seen {
+            match std::mem::replace(seen, Seen::Nothing) {
                 // The contents by one header would be nonsense by another.
-                Seen::Content(content) if !is_ambiguous => {
-                    contents.extend(placed(&placement, name).map(|path| (path, content)));
-                }
+                content @ Seen::Content(_) if !is_ambiguous => *seen = content,
                 Seen::Text(text) => {
                     let unreadable = |error| {
                         manifests::unreadable(name, error).map(|found| Err(Box::new(found)))
@@ -120,7 +118,11 @@ impl PackScan {
                 Seen::Content(_) | Seen::Nothing => {}
             }
         }
-        let contents = Contents::collect(contents.into_iter());
+        let contents = scan.members.iter_mut().filter_map(|(member, seen)| match seen.take()? {
+            Seen::Content(content) => Some((placed(&placement, &member.name)?, content)),
+            _ => None,
+        });
+        let contents = Contents::collect(contents);
         let mut members: Vec<_> = scan.members.into_iter().map(|(member, _)| member).collect();
         // The vector had room for what was seen, too.
         members.shrink_to_fit();

@@ -12,7 +12,7 @@ use crate::archive::Placed;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
-use crate::pack::{Alike, Content, Contents, Inspector};
+use crate::pack::{Content, Contents, Inspector, Interner};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -181,14 +181,14 @@ pub(super) struct Looker<'p> {
     progress: &'p Progress,
     /// The beginning of a file.
     block: Vec<u8>,
-    alike: Alike,
+    interner: Interner,
 }
 
 impl<'p> Looker<'p> {
     /// Looks at files below `root`, and with `follow` at what links lead to.
     pub(super) fn new(root: &Path, follow: bool, progress: &'p Progress) -> Self {
         let below = Below::new(root, follow);
-        Self { below, progress, block: vec![0; BLOCK], alike: Alike::default() }
+        Self { below, progress, block: vec![0; BLOCK], interner: Interner::default() }
     }
 
     /// Opens the file of an entry.
@@ -223,7 +223,7 @@ impl<'p> Looker<'p> {
                 }
             }
         }
-        let what = inspector.finish_among(path.as_str(), stamp.len(), &mut self.alike);
+        let what = inspector.finish_interned(path.as_str(), stamp.len(), &self.interner);
         *header_len = match &what {
             Content::Array(facts) => facts.header.as_ref().ok().map(Header::header_len),
             Content::Description(_) | Content::Other => None,

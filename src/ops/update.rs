@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::describe::DescribeOptions;
-use super::lone::{self, Lone};
+use super::single_file::{self, SingleFile};
 use super::survey::{Survey, survey};
 use crate::error::Result;
 use crate::finding::{Finding, count_errors};
@@ -76,11 +76,11 @@ pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<U
         report.findings = findings;
         update(target, &contents, |_| true, &mut report)?;
     } else {
-        let lone = lone::gather(target, None)?;
-        if lone.is_ordinary() {
-            return Err(lone::not_an_array(target));
+        let single_file = single_file::gather(target, None)?;
+        if single_file.is_ordinary() {
+            return Err(single_file::not_an_array(target));
         }
-        let Lone { root, subject, contents, .. } = lone;
+        let SingleFile { root, subject, contents, .. } = single_file;
         let stem = subject.without_extension().to_owned();
         let is_pack_document = subject.as_str() == crate::pack::PACK_DOCUMENT;
         let counts = |path: &MemberPath| is_pack_document || path.without_extension() == stem;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::info::is_array_file;
-use super::lone;
 use super::scan::{Look, PackScan, check_values};
+use super::single_file;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -140,9 +140,9 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
     }
     contents.forget_ordinary();
-    report.arrays = wide(contents.arrays.len());
-    report.documents =
-        wide(contents.descriptions.len().saturating_add(contents.pack_document.iter().len()));
+    report.arrays = contents.arrays.len() as u64;
+    let documents = contents.descriptions.len() + contents.pack_document.iter().len();
+    report.documents = documents as u64;
     if options.strict {
         report.findings.extend(contents.extension_words());
     }
@@ -159,8 +159,8 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         )));
     }
     let mut report = ValidateReport::new(target, None);
-    let lone = match lone::gather(target, options.root.as_deref()) {
-        Ok(lone) => lone,
+    let single_file = match single_file::gather(target, options.root.as_deref()) {
+        Ok(single_file) => single_file,
         // The text is longer than any description may be.
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::FileTooLarge => {
             let limit = ndl::MAX_TEXT;
@@ -173,20 +173,21 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         }
         Err(error) => return Err(error),
     };
-    report.findings = lone.findings();
-    report.findings.extend(lone.inline_findings()?);
+    report.findings = single_file.findings();
+    report.findings.extend(single_file.inline_findings()?);
     if options.strict {
-        report.findings.extend(lone.extension_words());
+        report.findings.extend(single_file.extension_words());
     }
-    let is_pack = lone.is_pack_document();
-    let stem = lone.subject.without_extension().to_owned();
+    let is_pack = single_file.is_pack_document();
+    let stem = single_file.subject.without_extension().to_owned();
     let own = |path: &&MemberPath| is_pack || path.without_extension() == stem;
-    report.arrays = wide(lone.contents.arrays.keys().filter(own).count());
-    report.documents = wide(lone.contents.descriptions.keys().filter(own).count()).max(1);
+    report.arrays = single_file.contents.arrays.keys().filter(own).count() as u64;
+    let documents = single_file.contents.descriptions.keys().filter(own).count();
+    report.documents = documents.max(1) as u64;
     // Whoever named one file wants to read of files, not of members of a pack.
     for finding in &mut report.findings {
         if let Some(member) = &mut finding.member {
-            *member = shown(target, &lone.root, lone.subject.as_str(), member);
+            *member = shown(target, &single_file.root, single_file.subject.as_str(), member);
         }
     }
     Ok(report)
@@ -204,8 +205,4 @@ fn shown(target: &Path, root: &Path, subject: &str, member: &str) -> String {
         root.join(member)
     };
     path.to_string_lossy().into_owned()
-}
-
-fn wide(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

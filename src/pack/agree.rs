@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::check::Context;
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::Resolved;
-use super::element::{Fit, fit};
+use super::describe::{Fit, fit};
 use crate::finding::{Code, Finding};
 use crate::interchange::element_of_word;
 use crate::ndl::{Attribute, Datatype, Extent, Step, Storage, Value};

@@ -4,9 +4,8 @@ use std::cell::OnceCell;
 
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::{Coordinates, Resolved, own_length};
-use super::describe::filter_word;
-use super::element::{self, Fit};
-use super::lookup::Sources;
+use super::describe::{Fit, datatype_of, filter_word, fit};
+use super::references::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Datatype, Endian, Extent, Order, PlainDescription, Step, Storage};
@@ -55,7 +54,7 @@ pub(super) fn is_plainly(header: &Header, plain: &PlainDescription<'_>) -> bool 
     };
     shape_fits
         && header.flags() == Flags::NONE
-        && element::fit(plain.datatype(), header.element()) == Fit::Exact
+        && fit(plain.datatype(), header.element()) == Fit::Exact
         && (!plain.is_dimcoord() || header.dims().len() == 1)
 }
 
@@ -101,7 +100,7 @@ impl<'a> Check<'_, 'a> {
             Entity::DimCoord(dimcoord) => &dimcoord.datatype,
         };
         let element = self.header.element();
-        match element::fit(datatype, element) {
+        match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
             Fit::Loose(hint) => {
                 let finding = Finding::new(
@@ -126,7 +125,7 @@ impl<'a> Check<'_, 'a> {
                 let hint = reason.unwrap_or_else(|| {
                     format!(
                         "if the file is right, write `type: {}`",
-                        element::datatype_of(element).to_flow()
+                        datatype_of(element).to_flow()
                     )
                 });
                 self.push(finding.hint(hint), &[Step::Key("type")]);

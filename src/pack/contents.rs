@@ -1,10 +1,11 @@
 //! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::by_path::{ByPath, Near};
 use super::coordinates::join_groups;
 use super::inspect::is_pack_document;
 use super::{
@@ -25,8 +26,8 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 /// The arrays and descriptions of one pack, by payload name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
-    pub(crate) arrays: ByPath<Arc<ArrayFacts>>,
-    pub(crate) descriptions: ByPath<Box<DescriptionFacts>>,
+    pub(crate) arrays: BTreeMap<MemberPath, Arc<ArrayFacts>>,
+    pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
     /// The description of the whole pack, and what it is called in messages.
     pub(crate) pack_document: Option<(String, Arc<DescriptionFacts>)>,
     /// Whether any description has the other extension, so that it is worth looking for one.
@@ -124,8 +125,8 @@ impl Contents {
                 other => this.add(path, other),
             }
         }
-        this.arrays = arrays.into();
-        this.descriptions = descriptions.into();
+        this.arrays = arrays.into_iter().collect();
+        this.descriptions = descriptions.into_iter().collect();
         this
     }
 
@@ -154,12 +155,12 @@ impl Contents {
 
     /// Whether a payload file is an array.
     pub(crate) fn is_array(&self, member: &str) -> bool {
-        self.arrays.contains(member)
+        self.arrays.contains_key(member)
     }
 
     /// The array that a payload file is, or that the document stands beside.
     pub(crate) fn array_of(&self, member: &str) -> Option<&str> {
-        let array = |name: &str| self.arrays.entry(name).map(|(path, _)| path.as_str());
+        let array = |name: &str| self.arrays.get_key_value(name).map(|(path, _)| path.as_str());
         array(member).or_else(|| {
             let (stem, extension) = member.rsplit_once('.')?;
             let describes = DESCRIPTION_EXTENSIONS.contains(&extension);
@@ -169,10 +170,10 @@ impl Contents {
 
     /// Whether an array is exactly what a plain description beside it says, and nothing else describes
     /// it. Of most arrays that is all there is to check.
-    fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts, near: &Near) -> bool {
+    fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts) -> bool {
         let is_described_once = || self.in_pack_document(path).is_none();
         facts.header.as_ref().is_ok_and(|header| {
-            self.plain(path, near).is_some_and(|plain| check::is_plainly(header, &plain))
+            self.plain(path).is_some_and(|plain| check::is_plainly(header, &plain))
         }) && is_described_once()
     }
 
@@ -180,14 +181,15 @@ impl Contents {
     fn all_plainly_right(&self, jobs: usize) -> Vec<bool> {
         /// Arrays that one job takes at a time.
         const STEP: usize = 512;
-        let work = |near: &mut Near, range| {
-            let arrays = self.arrays.range(range);
+        let arrays: Vec<_> = self.arrays.iter().collect();
+        let work = |(): &mut (), range| {
+            let arrays = arrays.get::<Range<usize>>(range).unwrap_or_default().iter();
             Ok::<_, Infallible>(
-                arrays.map(|(path, facts)| self.is_plainly_right(path, facts, near)).collect(),
+                arrays.map(|(path, facts)| self.is_plainly_right(path, facts)).collect(),
             )
         };
         let Ok(right): Result<Vec<Vec<bool>>, _> =
-            pipeline::share(jobs, pipeline::ranges(self.arrays.len(), STEP), Near::default, work);
+            pipeline::share(jobs, pipeline::ranges(arrays.len(), STEP), || (), work);
         right.concat()
     }
 
@@ -214,14 +216,12 @@ impl Contents {
                 findings.push(not_a_description(member));
             }
         }
-        let near = Near::default();
         let astray: OnceCell<Vec<&MemberPath>> = OnceCell::new();
         for ((path, facts), is_right) in self.arrays.iter().zip(self.all_plainly_right(jobs)) {
             let first = findings.len();
             facts.findings(path, &mut findings);
             let before = findings.len();
-            let described =
-                if is_right { None } else { self.description_near(path, &near, &mut findings) };
+            let described = if is_right { None } else { self.description(path, &mut findings) };
             if let (Some(described), Ok(header)) = (described, &facts.header) {
                 check::array(path, facts, header, &described, &mut context, &mut findings);
                 // A hand-written document of the whole pack must agree as well.
@@ -248,54 +248,47 @@ impl Contents {
 
     /// A finding for each description that uses words that the language does not have.
     pub(crate) fn extension_words(&self) -> Vec<Finding> {
-        let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), facts));
+        let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), &**facts));
         let pack = self.pack_document.iter().map(|(member, facts)| (member.as_str(), &**facts));
         documents.chain(pack).flat_map(|(member, facts)| facts.extension_words(member)).collect()
     }
 
     /// The arrays that nothing describes.
     pub(crate) fn undescribed(&self) -> impl Iterator<Item = (&MemberPath, &ArrayFacts)> {
-        let near = Near::default();
-        self.arrays.iter().filter(move |(path, _)| {
-            self.beside(path, &near).next().is_none() && self.in_pack_document(path).is_none()
+        let arrays = self.arrays.iter().map(|(path, facts)| (path, &**facts));
+        arrays.filter(|(path, _)| {
+            self.beside(path).next().is_none() && self.in_pack_document(path).is_none()
         })
     }
 
     /// The description beside an array, when it is the only one and of the plain form.
-    pub(crate) fn plain(&self, path: &MemberPath, near: &Near) -> Option<PlainDescription<'_>> {
-        self.plain_facts(path, near)?.plain()
+    pub(crate) fn plain(&self, path: &MemberPath) -> Option<PlainDescription<'_>> {
+        self.plain_facts(path)?.plain()
     }
 
     /// The same without a reading.
-    pub(super) fn plain_facts(&self, path: &MemberPath, near: &Near) -> Option<&DescriptionFacts> {
-        let mut beside = self.beside(path, near);
+    pub(super) fn plain_facts(&self, path: &MemberPath) -> Option<&DescriptionFacts> {
+        let mut beside = self.beside(path);
         let (_, facts) = beside.next()?;
         (facts.is_plain() && beside.next().is_none()).then_some(facts)
     }
 
     /// The descriptions beside an array.
-    fn beside(
-        &self,
-        path: &MemberPath,
-        near: &Near,
-    ) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
+    fn beside(&self, path: &MemberPath) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         let extensions = DESCRIPTION_EXTENSIONS.iter();
         extensions.filter(|extension| self.has_yml || **extension != OTHER_EXTENSION).filter_map(
             move |extension| {
-                let stem = path.without_extension();
-                self.descriptions.with_extension(stem, extension, near)
+                let name = format!("{}.{extension}", path.without_extension());
+                let (path, facts) = self.descriptions.get_key_value(&*name)?;
+                Some((path, &**facts))
             },
         )
     }
 
     /// The array that a description stands beside.
-    pub(super) fn array_beside(
-        &self,
-        description: &MemberPath,
-        near: &Near,
-    ) -> Option<&MemberPath> {
-        let stem = description.without_extension();
-        self.arrays.with_extension(stem, ARRAY_EXTENSION, near).map(|(path, _)| path)
+    pub(super) fn array_beside(&self, description: &MemberPath) -> Option<&MemberPath> {
+        let array = format!("{}.{ARRAY_EXTENSION}", description.without_extension());
+        self.arrays.get_key_value(&*array).map(|(path, _)| path)
     }
 
     /// The description of an array: the document beside it, else its entry in the pack's document.
@@ -305,17 +298,7 @@ impl Contents {
         path: &MemberPath,
         findings: &mut Vec<Finding>,
     ) -> Option<Described<'_>> {
-        self.description_near(path, &Near::default(), findings)
-    }
-
-    /// The same for who asks for one array after the other.
-    pub(crate) fn description_near(
-        &self,
-        path: &MemberPath,
-        near: &Near,
-        findings: &mut Vec<Finding>,
-    ) -> Option<Described<'_>> {
-        let mut beside = self.beside(path, near);
+        let mut beside = self.beside(path);
         let Some((member, facts)) = beside.next() else { return self.in_pack_document(path) };
         if let Some((second, _)) = beside.next() {
             findings.push(
@@ -401,13 +384,12 @@ impl Contents {
 
     /// Arrays that a document next to another array describes and that are absent.
     fn second_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
-        let near = Near::default();
         for (path, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
             let Some(document) = facts.document() else { continue };
             if document.ndarrays().nth(1).is_none() {
                 continue;
             }
-            let Some(array) = self.array_beside(path, &near) else { continue };
+            let Some(array) = self.array_beside(path) else { continue };
             let chosen = self.description(array, &mut Vec::new());
             for (group, ndarray) in document.ndarrays() {
                 let is_chosen = chosen.is_some_and(|chosen| {
@@ -445,8 +427,7 @@ impl Contents {
             let severity = if is_own() { Severity::Error } else { Severity::Warning };
             return vec![Finding { severity, ..finding }];
         }
-        let near = Near::default();
-        let is_repeated = |path: &MemberPath| self.beside(path, &near).next().is_some();
+        let is_repeated = |path: &MemberPath| self.beside(path).next().is_some();
         let is_explained =
             found.iter().any(|finding| finding.is_error() || finding.code == Code::DescribedTwice);
         if is_explained || !self.arrays.keys().all(is_repeated) || !is_own() {
@@ -468,18 +449,16 @@ impl Contents {
 impl Contents {
     /// The descriptions that stand beside no array, and yet are meant as descriptions.
     pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
-        let near = Near::default();
-        self.descriptions.iter().filter(move |(path, facts)| {
-            facts.describes() && self.array_beside(path, &near).is_none()
-        })
+        let descriptions = self.descriptions.iter().map(|(path, facts)| (path, &**facts));
+        descriptions.filter(|(path, facts)| facts.describes() && self.array_beside(path).is_none())
     }
 
     /// Drops the YAML files that are not descriptions.
     pub(crate) fn forget_ordinary(&mut self) {
-        let (arrays, near) = (&self.arrays, Near::default());
+        let arrays = &self.arrays;
         self.descriptions.retain(|path, facts| {
-            let array = || arrays.with_extension(path.without_extension(), ARRAY_EXTENSION, &near);
-            facts.describes() || array().is_some()
+            let array = || format!("{}.{ARRAY_EXTENSION}", path.without_extension());
+            facts.describes() || arrays.contains_key(&*array())
         });
     }
 }

@@ -1,9 +1,8 @@
 //! The description that a header implies.
 
-use super::element::datatype_of;
-use super::shape::shape_of;
-use crate::ndl::{Endian, Extent, Ndarray, Order, Storage, Value};
-use crate::ra::{Encoding, Flags, Header};
+use crate::interchange::element_of_word;
+use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
+use crate::ra::{ElementKind, ElementType, Encoding, Flags, Header};
 
 /// What a header says, as the language says it. `encoding` is what the data was found to be, for an
 /// array whose header says that it is encoded.
@@ -33,5 +32,242 @@ pub(super) fn filter_word(encoding: Encoding) -> Option<&'static str> {
         Encoding::Leb128 => Some("leb128"),
         Encoding::Bits => Some("bits"),
         _ => None,
+    }
+}
+
+/// The extents of an array in the order of its description's shape.
+///
+/// A header lists the fastest index first. A description does too, unless it says
+/// `storage: {order: row}`, which lists the slowest first. Reversing twice changes nothing, so the
+/// same function gives dims from a shape.
+pub fn shape_of(dims: &[u64], order: Order) -> Vec<u64> {
+    match order {
+        Order::Column | Order::RowUnreversed => dims.to_vec(),
+        Order::Row => dims.iter().rev().copied().collect(),
+    }
+}
+
+/// How well a datatype describes an element type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// As the formats prescribe.
+    Exact,
+    /// In a way that is understood, with what is uncommon about it.
+    Loose(String),
+    /// Not at all, with the reason when there is more to say than both types.
+    Not(Option<String>),
+}
+
+const NOT: Fit = Fit::Not(None);
+
+fn exact_if(fits: bool) -> Fit {
+    if fits { Fit::Exact } else { NOT }
+}
+
+/// Whether elements of type `element` are what `datatype` says.
+pub(super) fn fit(datatype: &Datatype, element: ElementType) -> Fit {
+    if let Some(word) = element_of_word(datatype) {
+        return exact_if(word == element);
+    }
+    match datatype {
+        Datatype::Opaque { size, tag } => fit_opaque(*size, tag.as_deref(), element),
+        Datatype::Enum { base, members } => fit_enum(*base, members, datatype, element),
+        Datatype::Compound(members) => fit_compound(members, datatype, element),
+        Datatype::Array { .. } => {
+            exact_if(datatype.packed_size().is_some_and(|size| is_user(element, size)))
+        }
+        // Bytes of UTF-8; the shape is checked elsewhere.
+        Datatype::String => exact_if(element == ElementType::UINT8),
+        _ => Fit::Not(Some(format!(
+            "`{datatype}` has no RawArray form; give the values inline as `value`, without a file"
+        ))),
+    }
+}
+
+fn is_user(element: ElementType, size: u64) -> bool {
+    element.kind() == ElementKind::User && element.elbyte() == size
+}
+
+fn fit_opaque(size: u64, tag: Option<&str>, element: ElementType) -> Fit {
+    // What the language has no word for is described by its size and a tag with the name.
+    let tagged = |name| tag == Some(name);
+    let named = element.elbyte() == size
+        && ((element == ElementType::FLOAT16 && tagged("float16"))
+            || (element == ElementType::BFLOAT16 && tagged("bfloat16"))
+            || (word_of(element).is_none() && tagged(&element.to_string())));
+    exact_if(is_user(element, size) || named)
+}
+
+fn fit_enum(
+    base: Option<Integer>,
+    members: &[(String, i128)],
+    datatype: &Datatype,
+    element: ElementType,
+) -> Fit {
+    let stored = integer_of(element);
+    let resolved = datatype.resolved_base();
+    if resolved.is_some() && stored == resolved {
+        return Fit::Exact;
+    }
+    let is_bool = members.len() == 2 && members.iter().all(|(_, value)| (0..2).contains(value));
+    let bool_elements =
+        [ElementType::UINT8, ElementType::INT8, ElementType::BOOL, ElementType::BITS];
+    if is_bool && (bool_elements.contains(&element) || is_user(element, 1)) {
+        return Fit::Exact;
+    }
+    match stored {
+        Some(stored) if base.is_none() => {
+            if members.iter().all(|(_, value)| stored.holds(*value)) {
+                Fit::Loose(format!(
+                    "an enum without a base is of the smallest type that holds its members; add \
+                     `base: {}`",
+                    stored.word()
+                ))
+            } else {
+                NOT
+            }
+        }
+        _ => NOT,
+    }
+}
+
+fn fit_compound(members: &[(String, Datatype)], datatype: &Datatype, element: ElementType) -> Fit {
+    if element.kind() == ElementKind::Complex {
+        let [(real, first), (imaginary, second)] = members else { return NOT };
+        let parts = [("r", "i"), ("re", "im"), ("real", "imag")];
+        let named = parts.contains(&(real.as_str(), imaginary.as_str()));
+        return exact_if(named && first == second && part_of(element).as_ref() == Some(first));
+    }
+    match datatype.packed_size() {
+        Some(size) => exact_if(is_user(element, size)),
+        None => Fit::Not(Some(
+            "a compound with a member of variable size has no RawArray form".to_owned(),
+        )),
+    }
+}
+
+/// The datatype of the real part of a complex element.
+fn part_of(element: ElementType) -> Option<Datatype> {
+    match element {
+        ElementType::COMPLEX32 => Some(Datatype::Float16),
+        ElementType::COMPLEX64 => Some(Datatype::Float32),
+        ElementType::COMPLEX128 => Some(Datatype::Float64),
+        _ => None,
+    }
+}
+
+fn integer_of(element: ElementType) -> Option<Integer> {
+    word_of(element)?.integer()
+}
+
+/// The word of the language for an element type, which both call alike; it has none for complex numbers.
+fn word_of(element: ElementType) -> Option<Datatype> {
+    Datatype::from_word(&element.to_string()).filter(|_| element.kind() != ElementKind::Complex)
+}
+
+/// The datatype to write for an element type.
+pub(super) fn datatype_of(element: ElementType) -> Datatype {
+    if let Some(word) = word_of(element) {
+        return word;
+    }
+    if let Some(part) = part_of(element) {
+        return Datatype::Compound(vec![("r".to_owned(), part.clone()), ("i".to_owned(), part)]);
+    }
+    match element {
+        ElementType::BOOL | ElementType::BITS => Datatype::Enum {
+            base: Some(Integer::UInt8),
+            members: vec![("false".to_owned(), 0), ("true".to_owned(), 1)],
+        },
+        _ => Datatype::Opaque {
+            size: element.elbyte(),
+            tag: (element.kind() != ElementKind::User).then(|| element.to_string()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod shape_tests {
+    use super::*;
+
+    #[test]
+    fn only_row_order_reverses() {
+        assert_eq!(shape_of(&[2, 3, 4], Order::Column), [2, 3, 4]);
+        assert_eq!(shape_of(&[2, 3, 4], Order::Row), [4, 3, 2]);
+        assert_eq!(shape_of(&[2, 3, 4], Order::RowUnreversed), [2, 3, 4]);
+    }
+}
+
+#[cfg(test)]
+mod element_tests {
+    use super::*;
+
+    fn element(eltype: u64, elbyte: u64) -> ElementType {
+        ElementType::new(eltype, elbyte).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_for_an_element_type_describes_it() {
+        for eltype in 0..=5 {
+            for elbyte in 1..=40 {
+                let Ok(element) = ElementType::new(eltype, elbyte) else { continue };
+                let datatype = datatype_of(element);
+                assert_eq!(fit(&datatype, element), Fit::Exact, "{element} as {datatype}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_describes_nothing_but_its_own_type() {
+        assert_eq!(fit(&Datatype::Float32, element(3, 8)), NOT);
+        assert_eq!(fit(&Datatype::Int32, element(2, 4)), NOT);
+        assert_eq!(fit(&Datatype::UInt8, element(1, 1)), NOT);
+        assert!(matches!(fit(&Datatype::ObjRef, element(0, 8)), Fit::Not(Some(_))));
+    }
+
+    fn compound(members: &[(&str, Datatype)]) -> Datatype {
+        Datatype::Compound(
+            members.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect(),
+        )
+    }
+
+    #[test]
+    fn complex_numbers_are_compounds_of_their_parts_in_order() {
+        for names in [["r", "i"], ["re", "im"], ["real", "imag"]] {
+            let pair = compound(&[(names[0], Datatype::Float32), (names[1], Datatype::Float32)]);
+            assert_eq!(fit(&pair, element(4, 8)), Fit::Exact);
+            assert_eq!(fit(&pair, element(4, 16)), NOT);
+            assert_eq!(fit(&pair, element(0, 8)), Fit::Exact);
+        }
+        let swapped = compound(&[("i", Datatype::Float32), ("r", Datatype::Float32)]);
+        assert_eq!(fit(&swapped, element(4, 8)), NOT);
+        assert_eq!(fit(&Datatype::Complex128, element(4, 16)), Fit::Exact);
+    }
+
+    #[test]
+    fn compounds_are_packed() {
+        let record = compound(&[("a", Datatype::Int8), ("b", Datatype::Float64)]);
+        assert_eq!(fit(&record, element(0, 9)), Fit::Exact);
+        assert_eq!(fit(&record, element(0, 16)), NOT);
+        let text = compound(&[("a", Datatype::String)]);
+        assert!(matches!(fit(&text, element(0, 9)), Fit::Not(Some(_))));
+    }
+
+    fn members(values: &[i128]) -> Vec<(String, i128)> {
+        values.iter().map(|value| (format!("m{value}"), *value)).collect()
+    }
+
+    #[test]
+    fn enums_are_of_their_base_or_of_the_smallest_type() {
+        let with = |base| Datatype::Enum { base: Some(base), members: members(&[0, 25, -120]) };
+        assert_eq!(fit(&with(Integer::Int8), element(1, 1)), Fit::Exact);
+        assert_eq!(fit(&with(Integer::Int8), element(1, 2)), NOT);
+        let without = Datatype::Enum { base: None, members: members(&[0, 1, 255]) };
+        assert_eq!(fit(&without, element(2, 1)), Fit::Exact);
+        assert!(matches!(fit(&without, element(2, 2)), Fit::Loose(_)));
+        assert_eq!(fit(&without, element(1, 1)), NOT);
+        let truth = Datatype::Enum { base: Some(Integer::Int8), members: members(&[0, 1]) };
+        for (eltype, elbyte) in [(2, 1), (1, 1), (0, 1), (5, 1)] {
+            assert_eq!(fit(&truth, element(eltype, elbyte)), Fit::Exact);
+        }
     }
 }

@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::io::{self, BufRead};
 use std::ops::Range;
 
-use super::by_path::Near;
 use super::contents::{Contents, Described, Entity};
 use super::convention::Convention;
 use super::coordinates::Resolved;
 use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
-use crate::manifest::goes_on_with;
 use crate::ndl::write::{self, Section};
 use crate::ndl::{self, Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
 use crate::path::MemberPath;
@@ -244,28 +241,14 @@ impl Contents {
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
     /// lacks one. The document of the pack must have been taken away.
     pub(super) fn makes(&self, document: &str, jobs: usize) -> bool {
-        self.makes_text(&mut document.as_bytes(), jobs).unwrap_or(false)
-    }
-
-    /// The same of a text that is read on the way.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    pub(crate) fn makes_text(&self, document: &mut dyn BufRead, jobs: usize) -> io::Result<bool> {
-        if self.undescribed().next().is_some() {
-            return Ok(false);
-        }
-        let compared = PackDocument::new(self, None).each_block(jobs, |block| {
-            match goes_on_with(document, block.as_bytes()) {
-                Ok(true) => Ok(()),
-                otherwise => Err(otherwise),
-            }
-        });
-        match compared {
-            Ok(()) => Ok(document.fill_buf()?.is_empty()),
-            Err(otherwise) => otherwise,
-        }
+        let mut rest = document;
+        let is_made = |block: &str| {
+            rest = rest.strip_prefix(block).ok_or(())?;
+            Ok::<_, ()>(())
+        };
+        self.undescribed().next().is_none()
+            && PackDocument::new(self, None).each_block(jobs, is_made) == Ok(())
+            && rest.is_empty()
     }
 }
 
@@ -366,7 +349,6 @@ impl Part<'_, Ndarray> {
 
 struct Builder<'a, 'c> {
     contents: &'a Contents,
-    near: Near,
     convention: Option<&'c Convention<'c>>,
     /// What the parts are added to: its groups keep their attributes.
     given: Option<&'c Document>,
@@ -379,7 +361,6 @@ impl<'a, 'c> Builder<'a, 'c> {
     fn new(contents: &'a Contents, convention: Option<&'c Convention<'c>>) -> Self {
         Self {
             contents,
-            near: Near::default(),
             convention,
             given: None,
             groups: BTreeMap::new(),
@@ -393,7 +374,7 @@ impl<'a, 'c> Builder<'a, 'c> {
 
     fn add(&mut self, path: &'a MemberPath, header: &Header, encoding: Encoding) {
         let home = group_of(path);
-        if let Some(facts) = self.contents.plain_facts(path, &self.near) {
+        if let Some(facts) = self.contents.plain_facts(path) {
             let group = self.group(&home);
             if facts.is_plain_ndarray() {
                 group.ndarrays.push(Part::Plain { path, facts });
@@ -402,7 +383,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
             return;
         }
-        let described = self.contents.description_near(path, &self.near, &mut Vec::new());
+        let described = self.contents.description(path, &mut Vec::new());
         let mut ndarray = describe(path.stem(), header, encoding);
         match described {
             None => {
@@ -500,7 +481,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         let group = if group.is_empty() { "/" } else { group };
         let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
         // An array of that name speaks for itself.
-        if self.contents.arrays.contains(&file) {
+        if self.contents.arrays.contains_key(&*file) {
             return;
         }
         let group = self.group(group);

@@ -4,11 +4,13 @@
 //! for the name. Of a plain one only the name and the rest of the text are kept, until something asks for
 //! more than it takes to see that it is right.
 
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::borrow::{Borrow, Cow};
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::PACK_DOCUMENT;
-use super::lookup::Places;
+use super::references::Places;
+use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
@@ -28,41 +30,47 @@ pub(crate) struct DescriptionFacts {
 #[derive(Debug, Clone)]
 struct Plain {
     /// The name of the array in it.
-    name: Name,
+    name: Box<str>,
     /// The text without that name, which is the same for many.
     body: Arc<str>,
 }
 
-/// The name of an array: most are so short that a place in memory of its own would be larger than the name.
-#[derive(Debug, Clone)]
-enum Name {
-    Short(u8, [u8; Self::SHORT]),
-    Long(Box<str>),
+/// Most values of one kind that an interner holds at a time. Files with the same text or header are mostly next to
+/// each other.
+const MAX_INTERNED: usize = 1024;
+
+/// Texts and headers that many files of a pack have in common, each kept once for all threads: most arrays of a data
+/// set have one header, and most descriptions differ only in a name.
+#[derive(Debug, Default)]
+pub(crate) struct Interner {
+    bodies: Mutex<HashSet<Arc<str>>>,
+    arrays: Mutex<HashSet<Arc<ArrayFacts>>>,
 }
 
-impl Name {
-    const SHORT: usize = 22;
-
-    fn new(name: &str) -> Self {
-        let mut bytes = [0; Self::SHORT];
-        match (bytes.get_mut(..name.len()), u8::try_from(name.len())) {
-            (Some(start), Ok(len)) => {
-                start.copy_from_slice(name.as_bytes());
-                Self::Short(len, bytes)
-            }
-            _ => Self::Long(name.into()),
-        }
+impl Interner {
+    fn body(&self, text: String) -> Arc<str> {
+        intern(&self.bodies, text)
     }
 
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Short(len, bytes) => {
-                let bytes = bytes.get(..usize::from(*len)).unwrap_or_default();
-                std::str::from_utf8(bytes).unwrap_or_default()
-            }
-            Self::Long(name) => name,
-        }
+    pub(super) fn array(&self, facts: ArrayFacts) -> Arc<ArrayFacts> {
+        if facts.is_faultless() { intern(&self.arrays, facts) } else { Arc::new(facts) }
     }
+}
+
+fn intern<V: Borrow<T> + Into<Arc<T>>, T: Eq + Hash + ?Sized>(
+    known: &Mutex<HashSet<Arc<T>>>,
+    value: V,
+) -> Arc<T> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(first) = known.get(value.borrow()) {
+        return Arc::clone(first);
+    }
+    if known.len() >= MAX_INTERNED {
+        known.clear();
+    }
+    let value = value.into();
+    known.insert(Arc::clone(&value));
+    value
 }
 
 /// A description with its text in one piece.
@@ -102,8 +110,7 @@ impl DescriptionFacts {
         text: impl Into<Vec<u8>>,
         allowance: &Allowance,
     ) -> Self {
-        let body = |head: &str, rest: &str| [head, rest].concat().into();
-        Self::parse_among(name, text.into(), allowance, body)
+        Self::parse_interned(name, text.into(), allowance, &Interner::default())
     }
 
     /// What is known of a description that is too long for its archive, and was not kept.
@@ -114,18 +121,17 @@ impl DescriptionFacts {
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
-    /// The same, where `body` gives the text but for the name, of the pieces before and behind that, which
-    /// others may have as well.
-    pub(super) fn parse_among(
+    /// The same, where the text of a plain one is kept once for all that have it.
+    pub(super) fn parse_interned(
         name: &str,
         bytes: Vec<u8>,
         allowance: &Allowance,
-        body: impl FnOnce(&str, &str) -> Arc<str>,
+        interner: &Interner,
     ) -> Self {
         let plain = std::str::from_utf8(&bytes).ok().and_then(|text| {
             let plain = PlainDescription::read(text)?;
             let (head, rest) = plain.around_name(text)?;
-            Some(Plain { name: Name::new(plain.name()), body: body(head, rest) })
+            Some(Plain { name: plain.name().into(), body: interner.body([head, rest].concat()) })
         });
         if plain.is_some() {
             return Self { plain, whole: OnceLock::new() };
@@ -152,7 +158,7 @@ impl DescriptionFacts {
     fn whole(&self) -> &Whole {
         self.whole.get_or_init(|| {
             let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
-                PlainDescription::text_of(body, name.as_str())
+                PlainDescription::text_of(body, name)
             });
             let (text, name, allowance) = (text.into(), "".into(), Allowance::unlimited());
             Box::new(Whole { text, name, model: OnceLock::new(), allowance })
@@ -183,7 +189,7 @@ impl DescriptionFacts {
     /// The description by itself, when it is of the plain form.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
         let Plain { name, body } = self.plain.as_ref()?;
-        PlainDescription::of_body(body, name.as_str())
+        PlainDescription::of_body(body, name)
     }
 
     fn model(&self) -> &Model {
@@ -243,9 +249,7 @@ impl DescriptionFacts {
         }
         let options = ndl::ParseOptions { strict: true };
         let text = match &self.plain {
-            Some(Plain { name, body }) => {
-                Cow::Owned(PlainDescription::text_of(body, name.as_str()))
-            }
+            Some(Plain { name, body }) => Cow::Owned(PlainDescription::text_of(body, name)),
             None => Cow::Borrowed(self.text()),
         };
         ndl::parse_with(text.as_bytes(), &options)
@@ -328,10 +332,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_what_it_was_whatever_its_length() {
-        for len in [0, 1, Name::SHORT, Name::SHORT + 1, 255, 256] {
-            let name = "n".repeat(len);
-            assert_eq!(Name::new(&name).as_str(), name);
+    fn equal_texts_are_kept_once_and_not_too_many_of_them() {
+        let interner = Interner::default();
+        let texts = ["a", "b", "a"].map(|text| interner.body(text.to_owned()));
+        assert_eq!(texts.concat(), "aba");
+        assert!(Arc::ptr_eq(&texts[0], &texts[2]));
+        for number in 0..3 * MAX_INTERNED {
+            interner.body(number.to_string());
         }
+        assert!(interner.bodies.lock().unwrap().len() <= MAX_INTERNED);
     }
 }

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::join_groups;
-use super::lookup::Sources;
+use super::references::Sources;
 use super::{ArrayFacts, entity_path, group_of, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{Datatype, Order, Step, Value};
@@ -25,7 +25,8 @@ impl Contents {
     pub(crate) fn inlined(&self) -> Vec<Inlined<'_>> {
         let mut found = Vec::new();
         let documents = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
-        let beside = documents.map(|(path, facts)| (group_of(path), path.as_str(), facts, false));
+        let beside =
+            documents.map(|(path, facts)| (group_of(path), path.as_str(), &**facts, false));
         // The document of a whole pack is long, and is not read for nothing: an escape may spell any word.
         let may_have = |text: &str| text.contains("value:") || text.contains(['\\', '"', '\'']);
         let of_pack = self.pack_document.iter().filter(|(_, facts)| may_have(facts.text()));
@@ -53,7 +54,7 @@ impl Contents {
 
     /// The array beside a document, when the document means this entity by it.
     fn array_that_is(&self, described: &Described<'_>) -> Option<(&MemberPath, &ArrayFacts)> {
-        let (array, facts) = self.arrays.entry(self.array_of(described.member)?)?;
+        let (array, facts) = self.arrays.get_key_value(self.array_of(described.member)?)?;
         let meant = self.description(array, &mut Vec::new())?;
         let is_it = meant.member == described.member
             && meant.entity.name() == described.entity.name()

@@ -4,8 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use super::known::Alike;
-use super::{DescriptionFacts, PACK_DOCUMENT, is_array, may_be_description};
+use super::{DescriptionFacts, Interner, PACK_DOCUMENT, is_array, may_be_description};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
@@ -126,12 +125,12 @@ impl Inspector {
 
     /// Takes the next bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.len = self.len.saturating_add(bytes.len() as u64);
         let room = self.room();
         let (kept, rest) = bytes.split_at(room.min(bytes.len()));
         if self.wanted == Wanted::Everything {
             // What is kept grows by doubling.
-            let more = u64::try_from(kept.len()).unwrap_or(u64::MAX).saturating_mul(2);
+            let more = (kept.len() as u64).saturating_mul(2);
             if !self.allowance.take(more) {
                 self.kept = Vec::new();
                 self.allowance.give_back(self.taken.take().unwrap_or(0));
@@ -150,12 +149,11 @@ impl Inspector {
 
     /// Says what the file is, when it is `len` bytes long.
     pub(crate) fn finish(self, name: &str, len: u64) -> Content {
-        self.finish_among(name, len, &mut Alike::default())
+        self.finish_interned(name, len, &Interner::default())
     }
 
-    /// The same, where what the file says of itself is kept together with what others said before, as far as
-    /// it is the same.
-    pub(crate) fn finish_among(self, name: &str, len: u64, alike: &mut Alike) -> Content {
+    /// The same, where headers and texts that many files have in common are kept once.
+    pub(crate) fn finish_interned(self, name: &str, len: u64, interner: &Interner) -> Content {
         match self.wanted {
             Wanted::Nothing => Content::Other,
             Wanted::Everything => {
@@ -164,17 +162,12 @@ impl Inspector {
                     let facts = DescriptionFacts::too_long(name, &allowance);
                     return Content::Description(Box::new(facts));
                 };
-                let body = |head: &str, rest: &str| alike.bodies.of_pieces(head, rest);
-                let facts = DescriptionFacts::parse_among(name, kept, &allowance, body);
+                let facts = DescriptionFacts::parse_interned(name, kept, &allowance, interner);
                 // Of plain ones little is kept, and of the others the text once.
                 allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
                 Content::Description(Box::new(facts))
             }
-            Wanted::Header => {
-                let mut facts = Arc::new(self.into_array(len));
-                alike.share(&mut facts);
-                Content::Array(facts)
-            }
+            Wanted::Header => Content::Array(interner.array(self.into_array(len))),
         }
     }
 

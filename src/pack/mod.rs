@@ -10,44 +10,36 @@
 
 mod agree;
 pub mod bag;
-mod by_path;
 mod check;
 mod contents;
 mod convention;
 mod coordinates;
 mod describe;
 mod document;
-mod element;
 mod facts;
 mod inline;
 mod inspect;
-mod known;
 mod layout;
-mod lookup;
-mod named_axes;
 mod references;
 mod repetition;
-mod shape;
 mod update;
 
+pub use self::coordinates::CoordinateInfo;
 pub use self::describe::describe;
+pub use self::describe::shape_of;
 pub use self::layout::Layout;
-pub use self::named_axes::CoordinateInfo;
-pub use self::shape::shape_of;
 
-pub(crate) use self::by_path::Near;
 pub(crate) use self::contents::{Contents, Described, Entity};
 pub(crate) use self::convention::Convention;
 pub(crate) use self::coordinates::join_groups;
 pub(crate) use self::document::{
     PackDocument, as_coordinate, as_ndarray, is_generated, pack_document,
 };
-pub(crate) use self::facts::DescriptionFacts;
+pub(crate) use self::facts::{DescriptionFacts, Interner};
 pub(crate) use self::inline::Inlined;
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
-pub(crate) use self::known::{Alike, AlikeOfJobs};
 pub(crate) use self::layout::{BAG_DECLARATION, Placement};
-pub(crate) use self::lookup::candidates;
+pub(crate) use self::references::candidates;
 pub(crate) use self::update::{Update, Updated};
 
 use crate::digest::Algorithm;

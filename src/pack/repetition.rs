@@ -1,7 +1,6 @@
 //! The document of the whole pack that says once more what the descriptions beside arrays say, as `create`
 //! writes it: parsed, it would take more memory than everything else that is known of a pack.
 
-use super::by_path::Near;
 use super::contents::Contents;
 use crate::finding::Finding;
 use crate::ndl;
@@ -26,8 +25,7 @@ impl Contents {
     /// Whether every array has one description and that a plain one, and a name that is nothing else in a
     /// document.
     fn is_plain_throughout(&self) -> bool {
-        let near = Near::default();
-        let is_plain = |path: &MemberPath| self.plain_facts(path, &near).is_some();
+        let is_plain = |path: &MemberPath| self.plain_facts(path).is_some();
         self.arrays.keys().all(|path| is_ordinary(path) && is_plain(path))
     }
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::contents::{Contents, Described, Entity};
 use super::coordinates::Resolved;
-use super::describe::filter_word;
-use super::element::{self, Fit};
+use super::describe::{Fit, datatype_of, filter_word, fit};
 use super::{entity_path, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{
@@ -195,10 +194,10 @@ impl Editor<'_, '_> {
             Entity::DimCoord(dimcoord) => &dimcoord.datatype,
         };
         let element = self.header.element();
-        if !matches!(element::fit(datatype, element), Fit::Not(_)) {
+        if !matches!(fit(datatype, element), Fit::Not(_)) {
             return None;
         }
-        let new = element::datatype_of(element);
+        let new = datatype_of(element);
         self.replace(&[Step::Key("type")], new.to_flow());
         Some(new)
     }

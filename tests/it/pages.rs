@@ -31,11 +31,7 @@ const BLOCKS: &[(&str, &str, Held)] = &[
     ("README.md", "console", By("readme.rs", "the_console_sessions_are_real")),
     ("README.md", "rust", Compiled),
     ("CONTRIBUTING.md", "sh", Not("it is the gate, which runs this")),
-    (
-        "docs/architecture.md",
-        "text",
-        By("layers.rs", "imports_point_down_and_every_room_is_kept"),
-    ),
+    ("docs/architecture.md", "text", By("layers.rs", "imports_point_down_and_every_room_is_kept")),
     ("docs/bagit.md", "console", By("docs.rs", "the_page_about_bags_shows_what_happens")),
     ("docs/coming-from-ra.md", "console", By("docs.rs", "what_the_ra_tools_did_is_done")),
     ("docs/comparing.md", "console", By("docs.rs", "the_page_about_comparing_shows_what_happens")),

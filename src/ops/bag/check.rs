@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
-use super::tags::TagRules;
+use super::TagRules;
 use crate::archive::{Container, MemberKind};
 use crate::finding::{Code, Finding, Severity};
 use crate::ops::manifest_text::ManifestText;

@@ -8,8 +8,8 @@ use super::format::{
     ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source, settle,
 };
 use super::item::{Item, stem};
-use super::options::{ConvertOptions, Reinterpret};
 use super::plan::{is_wanted, no_such_array};
+use super::{ConvertOptions, Reinterpret};
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};

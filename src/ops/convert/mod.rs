@@ -8,25 +8,26 @@ mod data;
 mod foreign;
 mod format;
 mod item;
-mod names;
-mod options;
 mod plan;
 mod rawarray;
 
-use std::path::Path;
-
 pub use self::format::{Form, UnknownForm};
-pub use self::options::{ConvertOptions, ConvertReport, Converted, Reinterpret};
-
 pub(super) use self::item::{Described, Item};
 pub(super) use self::plan::member_name;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use self::data::{Arranged, Metadata};
 use self::format::{Elements, OutgoingArray, Output, Source, settle};
 use self::plan::PlannedArray;
-use crate::error::Result;
+use crate::archive::Compression;
+use crate::error::{Error, Result};
 use crate::fs;
+use crate::ndl::Order;
 use crate::pipeline;
+use crate::progress::Progress;
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -99,4 +100,124 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let bytes = sink.finish(&mut losses)?;
     let (input, output) = (input.to_owned(), output.to_owned());
     Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
+}
+
+/// How to convert.
+#[derive(Debug, Clone, Default)]
+pub struct ConvertOptions {
+    /// The form of the input; by its name when not given.
+    pub from: Option<Form>,
+    /// The form of the output; by its name when not given.
+    pub to: Option<Form>,
+    /// The one array to convert.
+    pub member: Option<String>,
+    /// How the output is to hold its arrays: [`Order::Column`] with the first index fastest, [`Order::Row`]
+    /// with the last. When not given, formats of others come into RawArray with the first index fastest,
+    /// and everything else stays as it is where the output allows.
+    pub order: Option<Order>,
+    /// Leave big-endian numbers as they are and say so, instead of swapping them.
+    pub keep_endian: bool,
+    /// Leave out what follows the elements of a RawArray, instead of keeping it in another.
+    pub drop_metadata: bool,
+    /// Write what follows the elements of the one RawArray to this file.
+    pub keep_metadata: Option<PathBuf>,
+    /// Take elements for something that the formats have no word for.
+    pub reinterpret: Option<Reinterpret>,
+    /// Give the masks of a `.ds` as arrays `NAME.mask`, and make masks of the elements that stand for none on
+    /// the way back.
+    pub masks: bool,
+    /// How the members of an `.npz` or of an archive are compressed; not at all when not given.
+    pub compression: Option<Compression>,
+    /// Replace what is there already, but never a directory with something in it.
+    pub force: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
+}
+
+/// What elements are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reinterpret {
+    /// Elements of two bytes without a type are brain floats: `ml_dtypes` saves them so.
+    BFloat16,
+    /// Elements that numpy has no type for are bytes without a type.
+    Void,
+}
+
+impl ConvertOptions {
+    /// That each option means something for these forms.
+    fn check(&self, from: Form, to: Form) -> Result<()> {
+        let is_numpy = |form| matches!(form, Form::Npy | Form::Npz);
+        let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
+        let reason = if self.order == Some(Order::RowUnreversed) {
+            "`row-unreversed` is only read; give column or row".to_owned()
+        } else if self.order == Some(Order::Column) && matches!(to, Form::Ds | Form::Png) {
+            format!("a .{to} always has the last index fastest; leave --order out")
+        } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
+            format!("a .{to} does not keep the byte order; leave --keep-endian out")
+        } else if self.masks && from != Form::Ds && to != Form::Ds {
+            "only a .ds has masks; leave --masks out".to_owned()
+        } else if self.compression.is_some() && !matches!(to, Form::Npz | Form::Pack(_)) {
+            format!("a .{to} has no compression to choose")
+        } else if to == Form::Npz && is_zstd {
+            "numpy does not read zstd in an .npz; give stored or deflate".to_owned()
+        } else if self.keep_metadata.is_some() && !from.is_rawarray() {
+            format!("nothing follows the elements of a .{from}")
+        } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) {
+            "--as bfloat16 is for what comes out of .npy and .npz".to_owned()
+        } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
+            "--as void is for what becomes .npy and .npz".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::Unsupported(reason))
+    }
+}
+
+/// What was converted.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConvertReport {
+    /// What was read.
+    pub input: PathBuf,
+    /// Its form.
+    pub from: Form,
+    /// What was written.
+    pub output: PathBuf,
+    /// Its form.
+    pub to: Form,
+    /// Each array, in the order of the output.
+    pub arrays: Vec<Converted>,
+    /// What the input holds besides and the output does not, one sentence each.
+    pub losses: Vec<String>,
+    /// Bytes of everything that was written.
+    pub bytes: u64,
+    /// Files beside the output that an interrupted run left.
+    pub leftovers: Vec<PathBuf>,
+}
+
+/// One array that was converted.
+#[derive(Debug, Clone, Serialize)]
+pub struct Converted {
+    /// What it is called in the input.
+    pub from: String,
+    /// What it is called in the output.
+    pub to: String,
+    /// Whether that is another name than it would have had: no file may have it, or something has it already.
+    pub renamed: bool,
+    /// The type of its elements, such as `float32`.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// Extents in the order of indices.
+    pub shape: Vec<u64>,
+    /// Which index runs fastest in the output: the first, `column`, or the last, `row`.
+    pub order: &'static str,
+    /// Whether its elements were reordered.
+    pub reordered: bool,
+    /// Whether the manifest of the input vouches for it.
+    pub verified: bool,
+    /// Bytes that follow its elements in the input.
+    pub trailing: u64,
+    /// What the input says of it and the output does not, one sentence each.
+    pub losses: Vec<String>,
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::create::{CreateOptions, create};
-use super::super::lone;
 use super::super::open::{Pack, check_decoded};
 use super::super::scan::{Look, PackScan};
+use super::super::single_file;
 use super::ConvertOptions;
 use super::data::{RawArrayFile, failed};
 use super::format::{ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source};
@@ -63,13 +63,13 @@ fn described_beside(path: &Path) -> Result<Option<Described>> {
     if !pack::is_array(&name) {
         return Ok(None);
     }
-    let lone = lone::gather(path, None)?;
-    let findings: Vec<_> = lone.findings().into_iter().filter(is_in_the_way).collect();
+    let single_file = single_file::gather(path, None)?;
+    let findings: Vec<_> = single_file.findings().into_iter().filter(is_in_the_way).collect();
     if !findings.is_empty() {
-        return Err(Error::Refused { path: lone.root, findings });
+        return Err(Error::Refused { path: single_file.root, findings });
     }
-    let described = lone.contents.description(&lone.subject, &mut Vec::new());
-    Ok(described.map(|described| Described::new(&described, lone.subject.stem())))
+    let described = single_file.contents.description(&single_file.subject, &mut Vec::new());
+    Ok(described.map(|described| Described::new(&described, single_file.subject.stem())))
 }
 
 /// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be

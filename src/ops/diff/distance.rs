@@ -66,7 +66,7 @@ impl Tally {
     pub(super) fn add(&mut self, a: &[u8], b: &[u8]) {
         let mut number = self.found.count;
         let elements = a.chunks_exact(self.elbyte.max(1));
-        self.found.count = number.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+        self.found.count = number.saturating_add(elements.len() as u64);
         if a == b {
             return;
         }

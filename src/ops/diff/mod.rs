@@ -4,7 +4,6 @@ mod arrays;
 mod blob;
 mod distance;
 mod packs;
-mod side;
 
 pub use self::arrays::{ArrayDiff, Distance, ElementsDiff, FieldDifference, Place, diff_arrays};
 pub use self::packs::{

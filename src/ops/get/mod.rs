@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::format::Part;
-use super::apart::check_apart;
 use super::convert::{ConvertOptions, Form, convert};
+use super::manifests::check_apart;
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
@@ -308,7 +308,7 @@ fn slice(
     let taken = resolve_slice(&array.shape()?, &elements);
     let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
     let width = array.header()?.decoded().element().elbyte();
-    let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
+    let counts = taken.iter().map(|axis| axis.count as u64);
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
     Ok((array.part_for_file(&elements)?, verified))
 }
@@ -342,14 +342,13 @@ impl<W: Write> Counting<W> {
 
 impl<W: Write> Write for Counting<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let after = self.count.saturating_add(wide(bytes.len()));
+        let after = self.count.saturating_add(bytes.len() as u64);
         if self.limit.is_some_and(|limit| after > limit) {
             self.is_full = true;
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
         let count = self.inner.write(bytes)?;
-        self.count = self.count.saturating_add(wide(count));
+        self.count = self.count.saturating_add(count as u64);
         Ok(count)
     }
 

@@ -17,9 +17,9 @@ pub(super) use self::passing::{check_decoded, tell};
 
 use self::manifest::{Listing, PackManifest};
 use super::info::is_array_file;
-use super::lone;
 use super::manifest_text::RootFiles;
 use super::manifests;
+use super::single_file;
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
@@ -140,14 +140,14 @@ impl Pack {
     /// As [`Pack::of_array`].
     pub fn of_array_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<(Self, String)> {
         if !is_array_file(path.as_ref())? {
-            return Err(lone::not_an_array(path.as_ref()));
+            return Err(single_file::not_an_array(path.as_ref()));
         }
-        let lone = lone::gather(path.as_ref(), None)?;
-        let pack = Self::open_watched(&lone.root, progress)?;
+        let single_file = single_file::gather(path.as_ref(), None)?;
+        let pack = Self::open_watched(&single_file.root, progress)?;
         // Nobody said that the directory is a pack, and it may be a large one.
         pack.placement.get_or_init(Placement::plain);
         pack.manifest.get_or_init(|| None);
-        Ok((pack, lone.subject.as_str().to_owned()))
+        Ok((pack, single_file.subject.as_str().to_owned()))
     }
 
     /// An archive that is open already, of which it is known how the pack in it is laid out.

@@ -204,7 +204,7 @@ impl<'a> Verification<'a> {
         let container = self.archive.container();
         let in_file = self.archive.contents_in_file();
         let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
-        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms(), self.jobs)?;
+        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),

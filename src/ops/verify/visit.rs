@@ -13,7 +13,7 @@ use crate::digest::{
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, AlikeOfJobs, BAG_DECLARATION, Content, Inspector};
+use crate::pack::{self, BAG_DECLARATION, Content, Inspector, Interner};
 use crate::path;
 use crate::progress::Progress;
 
@@ -78,7 +78,7 @@ pub(super) struct Visitor {
     kept: AtomicU64,
     longest: u64,
     allowance: Allowance,
-    alike: AlikeOfJobs,
+    interner: Interner,
 }
 
 impl Visitor {
@@ -88,7 +88,6 @@ impl Visitor {
         leaves_large: bool,
         fast: bool,
         algorithms: Vec<Algorithm>,
-        jobs: usize,
     ) -> Result<Self> {
         Ok(Self {
             fast,
@@ -97,7 +96,7 @@ impl Visitor {
             kept: AtomicU64::new(0),
             longest: manifests::longest(archive)?,
             allowance: archive.allowance()?,
-            alike: AlikeOfJobs::new(jobs),
+            interner: Interner::default(),
         })
     }
 
@@ -275,7 +274,7 @@ impl<'r, C: BufRead> Reading<'r, C> {
         progress.done(1);
         let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
-        let content = visitor.alike.finish(inspector, &member.name, file_len);
+        let content = inspector.finish_interned(&member.name, file_len, &visitor.interner);
         let rare = || Box::new(Rare { text, large: None, fault, refused });
         (Read { digests, rare: is_rare.then(rare) }, content)
     }

@@ -1,22 +1,21 @@
 //! What is told of one member that is not the same.
 
 use super::super::DiffOptions;
-use super::super::arrays::{compare, stored_otherwise};
-use super::super::side::Side;
-use super::described::Said;
-use super::half::Half;
+use super::super::arrays::{OpenArray, compare, stored_otherwise};
+use super::super::blob;
 use super::pairing::{Pair, Unit, is_array};
 use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff};
-use super::{bytes, described};
+use super::side::Side;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::ndl::Order;
-use crate::pack::{self, PACK_DOCUMENT, shape_of};
+use crate::ndl::{Document, Order, Value};
+use crate::pack::{self, Content, Contents, DescriptionFacts, Entity, PACK_DOCUMENT, shape_of};
+use crate::path::MemberPath;
 
 /// Compares one member of two packs.
 pub(super) struct Details<'a> {
-    pub(super) a: &'a Half,
-    pub(super) b: &'a Half,
+    pub(super) a: &'a Side,
+    pub(super) b: &'a Side,
     pub(super) options: &'a DiffOptions,
     /// Whether descriptions in the documents of both packs, which are made of others, are to be compared.
     pub(super) documents: bool,
@@ -38,7 +37,7 @@ impl Details<'_> {
         member.renamed_from = renamed.then(|| self.a.name(a.file()).to_owned());
         member.size_a = Some(self.a.size(a.file()));
         member.size_b = Some(self.b.size(b.file()));
-        let is_unread = |half: &Half, unit: &Unit| unit.files().any(|file| half.is_damaged(file));
+        let is_unread = |side: &Side, unit: &Unit| unit.files().any(|file| side.is_damaged(file));
         if is_unread(self.a, a) || is_unread(self.b, b) {
             member.change = MemberChange::Unread;
             return Ok(Some(member));
@@ -72,12 +71,12 @@ impl Details<'_> {
 
     /// Compares two files that are no arrays; says whether that is a difference of their contents.
     fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        member.file = bytes::compare(&self.a.blob(a.file())?, &self.b.blob(b.file())?)?;
+        member.file = blob::compare(&self.a.blob(a.file())?, &self.b.blob(b.file())?)?;
         if pack::may_be_description(&member.name) && !b.generated {
-            let facts = |half: &Half, file| half.facts(half.name(file), file);
+            let facts = |side: &Side, file| side.facts(side.name(file), file);
             let (ours, theirs) = (facts(self.a, a.file())?, facts(self.b, b.file())?);
             let is_of_pack = self.a.name(a.file()) == PACK_DOCUMENT;
-            if let Some(found) = described::of_documents(&ours, &theirs, is_of_pack) {
+            if let Some(found) = of_documents(&ours, &theirs, is_of_pack) {
                 member.description = found;
                 return Ok(false);
             }
@@ -89,7 +88,7 @@ impl Details<'_> {
     /// a file.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
         let is_compared = a.description().is_some() || b.description().is_some() || self.documents;
-        let said = (described::said(self.a, a)?, described::said(self.b, b)?);
+        let said = (said(self.a, a)?, said(self.b, b)?);
         let orders = (order(&said.0), order(&said.1));
         if is_compared {
             self.descriptions(a, b, said, member)?;
@@ -129,7 +128,7 @@ impl Details<'_> {
     ) -> Result<()> {
         match (said, a.description().zip(b.description())) {
             ((Ok(ours), Ok(theirs)), _) => {
-                member.description = described::differences(ours.as_ref(), theirs.as_ref());
+                member.description = differences(ours.as_ref(), theirs.as_ref());
                 let is_same = |(one, other)| super::is_same(self.a, self.b, one, other);
                 // Of an array with another name, the description has another as well.
                 member.description_rewritten = member.description.is_empty()
@@ -138,7 +137,7 @@ impl Details<'_> {
             }
             // What cannot be understood differs as text.
             (_, Some((one, other))) => {
-                let difference = bytes::compare(&self.a.blob(one)?, &self.b.blob(other)?)?;
+                let difference = blob::compare(&self.a.blob(one)?, &self.b.blob(other)?)?;
                 member.description.extend(difference.map(|difference| DescriptionDifference {
                     path: format!("line {}", difference.line.unwrap_or(1)),
                     a: None,
@@ -160,8 +159,8 @@ fn order(said: &Spoken) -> Order {
 }
 
 /// An array; nothing when the file is none.
-fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
-    match Side::new(half.name(unit.file()), half.blob(unit.file())?, order) {
+fn side(side: &Side, unit: &Unit, order: Order) -> Result<Option<OpenArray>> {
+    match OpenArray::new(side.name(unit.file()), side.blob(unit.file())?, order) {
         Ok(side) => Ok(Some(side)),
         Err(Error::Array { .. } | Error::NotAnArray { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -169,23 +168,23 @@ fn side(half: &Half, unit: &Unit, order: Order) -> Result<Option<Side>> {
 }
 
 /// A member of one pack alone.
-fn one(half: &Half, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
-    let mut member = new(half.name(unit.file()), change, unit.generated);
-    let size = Some(half.size(unit.file()));
+fn one(side: &Side, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
+    let mut member = new(side.name(unit.file()), change, unit.generated);
+    let size = Some(side.size(unit.file()));
     if change == MemberChange::Added {
         member.size_b = size;
     } else {
         member.size_a = size;
     }
     if is_array(&member.name)
-        && let Some((path, facts)) = half.glanced().arrays.entry(&member.name)
+        && let Some((path, facts)) = side.inspected().arrays.get_key_value(&*member.name)
         && let Ok(header) = &facts.header
     {
-        let described = half.glanced().description(path, &mut Vec::new());
+        let described = side.inspected().description(path, &mut Vec::new());
         let order = match described {
             Some(described) => described.order(),
             None => {
-                let in_document = half.document()?.in_pack_document(path);
+                let in_document = side.document()?.in_pack_document(path);
                 in_document.map(|described| described.order()).unwrap_or_default()
             }
         };
@@ -213,4 +212,120 @@ fn new(name: &str, change: MemberChange, generated: bool) -> MemberDiff {
         description_rewritten: false,
         file: None,
     }
+}
+
+/// What is said of an array.
+#[derive(Debug, Clone, PartialEq)]
+struct Said {
+    kind: &'static str,
+    value: Value,
+    order: Order,
+}
+
+/// The description of an array: beside it, or in the document of the pack. `Err` holds what is wrong with one
+/// that cannot be read.
+fn said(side: &Side, unit: &Unit) -> Result<std::result::Result<Option<Said>, Box<Finding>>> {
+    let name = side.name(unit.file());
+    let Ok(path) = MemberPath::new(name) else { return Ok(Ok(None)) };
+    let Some(file) = unit.description() else {
+        let entity = side.document()?.in_pack_document(&path).map(|described| described.entity);
+        return Ok(Ok(entity.map(Said::new)));
+    };
+    let mut contents = Contents::default();
+    let beside = side.name(file);
+    let facts = side.facts(beside, file)?;
+    let Ok(beside) = MemberPath::new(beside) else { return Ok(Ok(None)) };
+    contents.add(beside, Content::Description(Box::new(facts)));
+    let mut findings = Vec::new();
+    let said = contents.description(&path, &mut findings).map(|found| Said::new(found.entity));
+    Ok(match findings.into_iter().find(Finding::is_error) {
+        Some(finding) if said.is_none() => Err(Box::new(finding)),
+        _ => Ok(said),
+    })
+}
+
+impl Said {
+    fn new(entity: Entity<'_>) -> Self {
+        match entity {
+            Entity::Ndarray(ndarray) => {
+                Self { kind: "ndarray", value: ndarray.to_value(), order: ndarray.order() }
+            }
+            Entity::DimCoord(coord) => {
+                Self { kind: "dimcoord", value: coord.to_value(), order: Order::Column }
+            }
+        }
+    }
+}
+
+/// What two descriptions of an array say differently.
+fn differences(a: Option<&Said>, b: Option<&Said>) -> Vec<DescriptionDifference> {
+    let mut found = Vec::new();
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            if a.kind != b.kind {
+                push(&mut found, "kind", Some(&a.kind.into()), Some(&b.kind.into()));
+            }
+            compare_values("", Some(&a.value), Some(&b.value), &mut found);
+        }
+        (a, b) => {
+            let kind = |said: Option<&Said>| said.map(|said| Value::from(said.kind));
+            if a.is_some() || b.is_some() {
+                push(&mut found, "description", kind(a).as_ref(), kind(b).as_ref());
+            }
+        }
+    }
+    found
+}
+
+/// What two whole documents say differently, when both can be read.
+fn of_documents(
+    a: &DescriptionFacts,
+    b: &DescriptionFacts,
+    is_of_pack: bool,
+) -> Option<Vec<DescriptionDifference>> {
+    let value = |facts: &DescriptionFacts| {
+        // A part of what a document says would seem to be all.
+        let is_sound = facts.describes() || is_of_pack;
+        let is_sound = is_sound && !facts.findings().iter().any(Finding::is_error);
+        facts.document().filter(|_| is_sound).map(Document::to_value)
+    };
+    let (a, b) = (value(a)?, value(b)?);
+    let mut found = Vec::new();
+    compare_values("", Some(&a), Some(&b), &mut found);
+    Some(found)
+}
+
+/// Calls itself for mappings in mappings, which are no deeper than the parser lets them be.
+fn compare_values(
+    path: &str,
+    a: Option<&Value>,
+    b: Option<&Value>,
+    found: &mut Vec<DescriptionDifference>,
+) {
+    let empty = Vec::new();
+    let (ours, theirs) = match (a, b) {
+        (Some(Value::Map(a)), Some(Value::Map(b))) => (a, b),
+        (Some(Value::Map(a)), None) if !a.is_empty() => (a, &empty),
+        (None, Some(Value::Map(b))) if !b.is_empty() => (&empty, b),
+        _ if a == b => return,
+        _ => return push(found, path, a, b),
+    };
+    let of = |map: &[(String, Value)], key: &str| -> Option<usize> {
+        map.iter().position(|(other, _)| other == key)
+    };
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for (key, value) in ours {
+        let other = of(theirs, key).and_then(|at| theirs.get(at)).map(|(_, value)| value);
+        compare_values(&below(key), Some(value), other, found);
+    }
+    for (key, value) in theirs {
+        if of(ours, key).is_none() {
+            compare_values(&below(key), None, Some(value), found);
+        }
+    }
+}
+
+fn push(found: &mut Vec<DescriptionDifference>, path: &str, a: Option<&Value>, b: Option<&Value>) {
+    let line = |value: Option<&Value>| value.map(Value::to_line);
+    found.push(DescriptionDifference { path: path.to_owned(), a: line(a), b: line(b) });
 }

@@ -4,13 +4,10 @@
 //! manifests give one digest is the same, one that a single manifest lists is held against it, and only what
 //! is then not the same is looked at closely.
 
-mod bytes; // files that are no arrays
-mod described; // descriptions, place by place
 mod detail; // one member that is not the same
-mod gather; // one pass over files
-mod half; // one of two packs
 mod pairing; // which member is which
-mod report; // what is told
+mod report;
+mod side; // one of two packs // what is told
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -22,12 +19,12 @@ pub use self::report::{
 };
 
 use self::detail::Details;
-use self::half::Half;
 use self::pairing::{Pair, Unit};
+use self::side::Side;
 use super::DiffOptions;
+use super::arrays::OpenArray;
 use super::arrays::{ArrayDiff, compare};
 use super::blob::{self, Blob};
-use super::side::Side;
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -69,7 +66,7 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     let jobs = pipeline::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.
-    let (mut a, mut b) = (Half::open(a, jobs, progress)?, Half::open(b, jobs, progress)?);
+    let (mut a, mut b) = (Side::open(a, jobs, progress)?, Side::open(b, jobs, progress)?);
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
     a.use_algorithm(algorithm);
     b.use_algorithm(algorithm);
@@ -131,8 +128,8 @@ fn is_silent(member: &MemberDiff) -> bool {
 /// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
 /// name in the other.
 fn read_unlisted(
-    a: &mut Half,
-    b: &mut Half,
+    a: &mut Side,
+    b: &mut Side,
     pairs: &[Pair],
     read_all: bool,
     jobs: usize,
@@ -156,7 +153,7 @@ fn read_unlisted(
 
 /// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
 /// stands in one pack alone no more is told than its header says.
-fn look_closely(a: &mut Half, b: &mut Half, pairs: &[Pair], jobs: usize) -> Result<()> {
+fn look_closely(a: &mut Side, b: &mut Side, pairs: &[Pair], jobs: usize) -> Result<()> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     for pair in pairs {
@@ -192,18 +189,18 @@ fn both(
 }
 
 /// Whether two files are known to have the same bytes.
-fn is_same(a: &Half, b: &Half, one: usize, other: usize) -> bool {
+fn is_same(a: &Side, b: &Side, one: usize, other: usize) -> bool {
     let digest = a.digest(one);
     a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
 }
 
-fn is_same_document(a: &Half, b: &Half) -> bool {
+fn is_same_document(a: &Side, b: &Side) -> bool {
     let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
     both.is_some_and(|(one, other)| is_same(a, b, one, other))
 }
 
 /// Whether nothing stands beside an array that both packs have.
-fn has_no_description(a: &Half, pair: &Pair) -> bool {
+fn has_no_description(a: &Side, pair: &Pair) -> bool {
     let bare = |unit: Option<Unit>| unit.is_some_and(|unit| unit.description().is_none());
     let name = pair.a.map_or("", |unit| a.name(unit.file()));
     bare(pair.a) && bare(pair.b) && pairing::is_array(name)
@@ -226,9 +223,9 @@ pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> 
 }
 
 /// The array, held against the manifest.
-fn side(path: &Path, member: &str, progress: &Progress) -> Result<Side> {
+fn side(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
     if is_array_file(path)? {
-        return Side::open(path, progress);
+        return OpenArray::open(path, progress);
     }
     let pack = Pack::open_watched(path, progress)?;
     let array = pack.array(member)?;
@@ -242,5 +239,5 @@ fn side(path: &Path, member: &str, progress: &Progress) -> Result<Side> {
         pack.copy_to(member, &mut scratch.writer())?;
         Blob::whole(scratch)?
     };
-    Side::new(member, blob, order)
+    OpenArray::new(member, blob, order)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::half::Half;
+use super::side::Side;
 use crate::digest::Digest;
 use crate::ops::select::Patterns;
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
@@ -61,50 +61,50 @@ impl Pair {
 }
 
 /// The members of a pack in the order of their names; those that packing generates behind others of the name.
-fn units(half: &Half, patterns: &Patterns, generated: bool) -> Vec<Unit> {
+fn units(side: &Side, patterns: &Patterns, generated: bool) -> Vec<Unit> {
     let mut units = Vec::new();
-    for file in half.files() {
-        let name = half.name(file);
-        let is_generated = half.is_generated(file);
-        if (is_generated && !generated) || array_beside(half, name).is_some() {
+    for file in side.files() {
+        let name = side.name(file);
+        let is_generated = side.is_generated(file);
+        if (is_generated && !generated) || array_beside(side, name).is_some() {
             continue;
         }
         let is_chosen = patterns.is_empty()
             || patterns.matches(name)
-            || patterns.matches(half.whole_name(file));
+            || patterns.matches(side.whole_name(file));
         if is_chosen {
-            let description = description_beside(half, name).and_then(|file| file.try_into().ok());
+            let description = description_beside(side, name).and_then(|file| file.try_into().ok());
             let file = file.try_into().ok();
             units.extend(file.map(|file| Unit { file, description, generated: is_generated }));
         }
     }
-    units.sort_by_key(|unit| (half.name(unit.file()), unit.generated));
+    units.sort_by_key(|unit| (side.name(unit.file()), unit.generated));
     units
 }
 
 /// The array that a description belongs to: of two descriptions of one array the first alone.
-fn array_beside(half: &Half, name: &str) -> Option<usize> {
+fn array_beside(side: &Side, name: &str) -> Option<usize> {
     if !pack::may_be_description(name) || name == PACK_DOCUMENT {
         return None;
     }
     let (stem, _) = name.rsplit_once('.')?;
     let array = format!("{stem}.{ARRAY_EXTENSION}");
-    let first = description_beside(half, &array)?;
-    (half.name(first) == name).then(|| half.find(&array))?
+    let first = description_beside(side, &array)?;
+    (side.name(first) == name).then(|| side.find(&array))?
 }
 
 /// The description beside an array.
-fn description_beside(half: &Half, name: &str) -> Option<usize> {
+fn description_beside(side: &Side, name: &str) -> Option<usize> {
     if !pack::is_array(name) {
         return None;
     }
     let (stem, _) = name.rsplit_once('.')?;
     let beside = DESCRIPTION_EXTENSIONS.iter().map(|extension| format!("{stem}.{extension}"));
-    beside.into_iter().filter(|name| name != PACK_DOCUMENT).find_map(|name| half.find(&name))
+    beside.into_iter().filter(|name| name != PACK_DOCUMENT).find_map(|name| side.find(&name))
 }
 
 /// The members of both packs, matched by name.
-pub(super) fn by_name(a: &Half, b: &Half, patterns: &Patterns, generated: bool) -> Vec<Pair> {
+pub(super) fn by_name(a: &Side, b: &Side, patterns: &Patterns, generated: bool) -> Vec<Pair> {
     let mut ours = units(a, patterns, generated).into_iter().peekable();
     let mut theirs = units(b, patterns, generated).into_iter().peekable();
     let mut pairs = Vec::new();
@@ -126,15 +126,15 @@ pub(super) fn by_name(a: &Half, b: &Half, patterns: &Patterns, generated: bool) 
 
 /// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
 /// first pack, and of the second.
-pub(super) fn maybe_renamed(a: &Half, b: &Half, pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
+pub(super) fn maybe_renamed(a: &Side, b: &Side, pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
     let ours = one_sided(pairs, |pair| pair.a);
     let theirs = one_sided(pairs, |pair| pair.b);
-    let sizes = |half: &Half, files: &[usize]| -> HashSet<u64> {
-        files.iter().map(|file| half.size(*file)).filter(|size| *size > 0).collect()
+    let sizes = |side: &Side, files: &[usize]| -> HashSet<u64> {
+        files.iter().map(|file| side.size(*file)).filter(|size| *size > 0).collect()
     };
     let (in_a, in_b) = (sizes(a, &ours), sizes(b, &theirs));
-    let of_size = |half: &Half, files: Vec<usize>, sizes: &HashSet<u64>| {
-        files.into_iter().filter(|file| sizes.contains(&half.size(*file))).collect()
+    let of_size = |side: &Side, files: Vec<usize>, sizes: &HashSet<u64>| {
+        files.into_iter().filter(|file| sizes.contains(&side.size(*file))).collect()
     };
     (of_size(a, ours, &in_b), of_size(b, theirs, &in_a))
 }
@@ -147,10 +147,10 @@ fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize>
 /// What a file is known by whatever its name: whether it is an array, and its content.
 type Key = (bool, u64, Digest);
 
-fn key(half: &Half, unit: &Unit) -> Option<Key> {
-    let size = half.size(unit.file());
-    let is_array = pack::is_array(half.name(unit.file()));
-    let digest = half.digest(unit.file())?;
+fn key(side: &Side, unit: &Unit) -> Option<Key> {
+    let size = side.size(unit.file());
+    let is_array = pack::is_array(side.name(unit.file()));
+    let digest = side.digest(unit.file())?;
     (size > 0 && !unit.generated).then_some((is_array, size, digest))
 }
 
@@ -170,7 +170,7 @@ impl<'n> Likeness<'n> {
 
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
-pub(super) fn join_renamed(a: &Half, b: &Half, pairs: &mut Vec<Pair>) {
+pub(super) fn join_renamed(a: &Side, b: &Side, pairs: &mut Vec<Pair>) {
     let mut removed: HashMap<(Key, Likeness<'_>), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair

@@ -5,26 +5,28 @@
 //! everything is found that the document refers to; the search ends at the working directory, or at the
 //! document's own directory when that lies elsewhere.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::scan::check_values_below;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File};
+use crate::fs::{self, File, PendingFile};
 use crate::ndl::{Document, Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
 };
 use crate::path::{MemberPath, escape_path};
+use crate::ra::{Element, RawArray};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 64 * 1024;
 
 /// A document or array with its surroundings.
 #[derive(Debug)]
-pub(super) struct Lone {
+pub(super) struct SingleFile {
     /// The directory that names are relative to.
     pub(super) root: PathBuf,
     /// The document or array.
@@ -36,7 +38,7 @@ pub(super) struct Lone {
 }
 
 /// Reads the document or array at `path`. `root` is the top of its pack, when that is known.
-pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
+pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<SingleFile> {
     let is_pack_document = path.file_name().is_some_and(|name| name == PACK_DOCUMENT);
     let roots = match root {
         Some(root) => vec![root.to_owned()],
@@ -47,11 +49,11 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
     let mut widest = None;
     for root in roots.into_iter().take(count) {
         let Some(name) = fs::name_below(&root, path) else { continue };
-        let lone = Lone::read(root, MemberPath::new(name)?, path)?;
-        if lone.is_complete() {
-            return Ok(lone);
+        let single_file = SingleFile::read(root, MemberPath::new(name)?, path)?;
+        if single_file.is_complete() {
+            return Ok(single_file);
         }
-        widest = Some(lone);
+        widest = Some(single_file);
     }
     widest.ok_or_else(|| {
         let root = escape_path(root.unwrap_or(Path::new(".")));
@@ -59,7 +61,7 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<Lone> {
     })
 }
 
-impl Lone {
+impl SingleFile {
     fn read(root: PathBuf, subject: MemberPath, path: &Path) -> Result<Self> {
         let mut contents = Contents::default();
         let mut unattached = None;
@@ -70,24 +72,25 @@ impl Lone {
             }
             content => contents.add(subject.clone(), content),
         }
-        let mut lone = Self { root, subject, contents, unattached };
-        let array = lone.array();
-        if lone.is_attached() {
-            lone.add(&array)?;
+        let mut single_file = Self { root, subject, contents, unattached };
+        let array = single_file.array();
+        if single_file.is_attached() {
+            single_file.add(&array)?;
             for extension in DESCRIPTION_EXTENSIONS {
-                lone.add(&format!("{}.{extension}", lone.subject.without_extension()))?;
+                single_file
+                    .add(&format!("{}.{extension}", single_file.subject.without_extension()))?;
             }
         }
-        lone.add(PACK_DOCUMENT)?;
-        if lone.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes())
-            && !lone.is_pack_document()
+        single_file.add(PACK_DOCUMENT)?;
+        if single_file.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes())
+            && !single_file.is_pack_document()
         {
-            lone.contents.pack_document = None;
+            single_file.contents.pack_document = None;
         }
-        for name in lone.needed() {
-            lone.add(&name)?;
+        for name in single_file.needed() {
+            single_file.add(&name)?;
         }
-        Ok(lone)
+        Ok(single_file)
     }
 
     /// The array that the subject is or describes.
@@ -112,8 +115,8 @@ impl Lone {
     fn add(&mut self, name: &str) -> Result<()> {
         let Ok(member) = MemberPath::new(name) else { return Ok(()) };
         let path = self.root.join(name);
-        if self.contents.arrays.contains(member.as_str())
-            || self.contents.descriptions.contains(member.as_str())
+        if self.contents.arrays.contains_key(member.as_str())
+            || self.contents.descriptions.contains_key(member.as_str())
             || (name == PACK_DOCUMENT && self.contents.pack_document.is_some())
             || !fs::is_plain_below(&self.root, name)?
         {
@@ -143,7 +146,7 @@ impl Lone {
                 names.push(file(&pack::entity_path(&group, &dimcoord.name)));
             }
         };
-        let own = self.contents.descriptions.values().chain(&self.unattached);
+        let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
         for document in own.filter_map(|facts| facts.document()) {
             add_shapes(&home, document);
         }
@@ -196,9 +199,9 @@ impl Lone {
                     || finding.code == Code::CoordinateLength
             });
         }
-        let has_array = self.contents.arrays.contains(&self.array());
+        let has_array = self.contents.arrays.contains_key(&*self.array());
         let own = self.contents.descriptions.get(self.subject.as_str()).filter(|_| !has_array);
-        for facts in own.into_iter().chain(&self.unattached) {
+        for facts in own.map(|facts| &**facts).into_iter().chain(&self.unattached) {
             let base = pack::group_of(&self.subject);
             self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
         }
@@ -233,8 +236,8 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     if !crate::path::is_sound(name.as_ref()) || !pack::is_array(name.as_ref()) {
         return Ok(None);
     }
-    let Lone { contents, subject, .. } = gather(path, None)?;
-    let Some((array, _)) = contents.arrays.entry(subject.as_str()) else { return Ok(None) };
+    let SingleFile { contents, subject, .. } = gather(path, None)?;
+    let Some((array, _)) = contents.arrays.get_key_value(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
     Ok(described.map(|described| described.entity.to_ndarray()))
 }
@@ -266,7 +269,53 @@ pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
             break;
         }
         inspector.update(buffer.get(..count).unwrap_or_default());
-        at = at.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        at = at.saturating_add(count as u64);
     }
     Ok(inspector.finish(member.as_str(), file.len()?))
+}
+
+impl<T: Element> RawArray<T> {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, is damaged, or does not hold elements of type `T`.
+    ///
+    /// ```
+    /// use ra_pack::RawArray;
+    /// use std::io;
+    /// # fn main() -> io::Result<()> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("myarray.ra");
+    /// let vec1: Vec<f32> = vec![1.0, 2.0, 3.0, 4.0];
+    /// let ra: RawArray<f32> = vec1.clone().into();
+    /// ra.write(&path)?;
+    ///
+    /// let vec2: Vec<f32> = RawArray::<f32>::read(&path)?.into();
+    /// assert_eq!(vec1, vec2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = File::open(path)?;
+        let len = file.len()?;
+        Self::read_sized(file, len).map_err(|error| Error::array_file(path, error))
+    }
+
+    /// Writes the file at `path`, in the place of what may be there: the new file is complete before
+    /// it gets the name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let pending = PendingFile::create(path, true)?;
+        let mut writer = io::BufWriter::new(pending.writer()?);
+        self.write_to(&mut writer).map_err(Error::io("write", path))?;
+        writer.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;
+        pending.sync()?;
+        pending.persist()
+    }
 }

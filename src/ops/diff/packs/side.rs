@@ -1,25 +1,29 @@
 //! One of two packs: its files by name, their digests, and the bytes of those that are looked at.
 
-use std::io::BufReader;
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::super::blob::Blob;
-use super::gather::{Gathered, Kept, Task, gather};
+use super::super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
 use crate::archive::{self, Archive, Container, Member};
-use crate::digest::{Algorithm, Digest, DigestTable};
+use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
+use crate::fs::File;
 use crate::ops::manifests;
 use crate::ops::scan::{Look, PackScan};
-use crate::pack::{self, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
+use crate::pack::{
+    self, Content, Contents, DescriptionFacts, Inspector, Interner, PACK_DOCUMENT, Placement,
+};
 use crate::path::MemberPath;
 use crate::progress::Progress;
 
 /// One of two packs, opened.
-pub(super) struct Half {
+pub(super) struct Side {
     target: PathBuf,
     container: Container,
     pub(super) placement: Placement,
@@ -31,14 +35,14 @@ pub(super) struct Half {
     manifest: Option<String>,
     /// Digests by the numbers of files: of those that were read what they are, of others what is listed.
     digests: DigestTable,
-    /// What became of reading each file, once any was.
-    readings: Vec<Reading>,
-    /// What a stream holds of the files that are looked at.
-    kept: Option<Kept>,
+    /// The files that were read to their ends, or as far as damage allows.
+    readings: HashMap<usize, Reading>,
+    /// The bytes of files of a stream that are looked at.
+    kept: HashMap<usize, Blob>,
     /// Whether the document of the pack was made of its descriptions.
     pub(super) has_generated_document: bool,
     /// Arrays and descriptions that stand in this pack alone.
-    glanced: Contents,
+    inspected: Contents,
     /// The document of the pack, once somebody asks.
     document: OnceLock<Contents>,
     findings: Vec<Finding>,
@@ -46,15 +50,30 @@ pub(super) struct Half {
     allowance: Allowance,
 }
 
-/// What became of reading a file to its end.
+/// The result of reading a file to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    NotYet,
     Damaged,
     Done,
 }
 
-impl Half {
+/// A task with a file in a pass.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// Read the header or the description that it is.
+    Inspect,
+    /// Read it to its end, make its digest, and keep its bytes where they can be reached.
+    Read { digest: bool, keep: bool },
+}
+
+/// The result of a task.
+enum Outcome {
+    Content(Content),
+    Read { digest: Option<Digest>, kept: Option<Blob> },
+    Unreadable(io::Error),
+}
+
+impl Side {
     /// Looks at the structure of a pack and at its manifest.
     pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
         let archive = Archive::open_watched(target, progress)?;
@@ -80,10 +99,10 @@ impl Half {
             files,
             manifest,
             digests,
-            readings: Vec::new(),
-            kept: None,
+            readings: HashMap::new(),
+            kept: HashMap::new(),
             has_generated_document,
-            glanced: Contents::default(),
+            inspected: Contents::default(),
             document: OnceLock::new(),
             findings,
             progress: progress.clone(),
@@ -152,29 +171,25 @@ impl Half {
 
     /// Whether a file could not be read.
     pub(super) fn is_damaged(&self, file: usize) -> bool {
-        self.reading(file) == Reading::Damaged
+        self.readings.get(&file) == Some(&Reading::Damaged)
     }
 
     /// Whether a file was read to its end, or as far as it goes.
     pub(super) fn is_read(&self, file: usize) -> bool {
-        self.reading(file) != Reading::NotYet
+        self.readings.contains_key(&file)
     }
 
-    fn reading(&self, file: usize) -> Reading {
-        self.readings.get(file).copied().unwrap_or(Reading::NotYet)
-    }
-
-    /// Reads files to their ends, and holds them against the container and the manifest.
+    /// Reads files to their ends, and checks them against the container and the manifest.
     pub(super) fn read_files(&mut self, files: Vec<usize>, jobs: usize) -> Result<()> {
         let read = Task::Read { digest: true, keep: false };
         let files = files.into_iter().filter(|file| !self.is_read(*file));
         let tasks = files.map(|file| (file, read)).collect();
-        self.gather(tasks, jobs).map(|_| ())
+        self.run(tasks, jobs).map(|_| ())
     }
 
-    /// Looks at what is not the same, in one pass: `alone` are files of members of this pack alone, which are
-    /// told of by their headers, `both` those of members that the other has too, and `differing` those of
-    /// the latter that differ and have to be what was packed.
+    /// Looks at the differences in one pass: `alone` are files of members of this pack alone, which are described by
+    /// their headers, `both` those of members that the other has too, and `differing` those of the latter that differ
+    /// and have to be the packed bytes.
     pub(super) fn look_closely(
         &mut self,
         alone: Vec<usize>,
@@ -183,10 +198,10 @@ impl Half {
         jobs: usize,
     ) -> Result<()> {
         let is_stream = self.contents.is_stream();
-        let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Glance)).collect();
+        let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Inspect)).collect();
         if is_stream {
             let keep = Task::Read { digest: false, keep: true };
-            // It may say what nothing beside an array does.
+            // It may describe arrays that have no other description.
             let document =
                 self.find(PACK_DOCUMENT).filter(|_| !tasks.is_empty() || !both.is_empty());
             tasks.extend(both.into_iter().chain(document).map(|file| (file, keep)));
@@ -194,65 +209,93 @@ impl Half {
         let read = Task::Read { digest: true, keep: is_stream };
         let differing = differing.into_iter().filter(|file| !self.is_read(*file));
         tasks.extend(differing.map(|file| (file, read)));
-        let gathered = self.gather(tasks, jobs)?;
-        let glanced = gathered.glanced.into_iter();
-        let glanced = glanced
+        let inspected = self.run(tasks, jobs)?.into_iter();
+        let inspected = inspected
             .filter_map(|(file, content)| Some((MemberPath::new(self.name(file)).ok()?, content)));
-        self.glanced = Contents::collect(glanced);
-        self.kept = gathered.kept;
+        self.inspected = Contents::collect(inspected);
         Ok(())
     }
 
-    /// Does something with each of some files; of several tasks that one file has, the last.
-    fn gather(&mut self, mut tasks: Vec<(usize, Task)>, jobs: usize) -> Result<Gathered> {
-        // What is to be done most with a file was said last of it.
+    /// Runs tasks in one pass over their files, of several tasks of one file the last; gives what was inspected. A
+    /// compressed stream is decoded for every pass.
+    fn run(&mut self, mut tasks: Vec<(usize, Task)>, jobs: usize) -> Result<Vec<(usize, Content)>> {
         tasks.reverse();
         tasks.sort_by_key(|(file, _)| *file);
         tasks.dedup_by_key(|(file, _)| *file);
+        let mut inspected = Vec::new();
         if tasks.is_empty() {
-            return Ok(Gathered::default());
+            return Ok(inspected);
         }
-        let of = (&*self.members, &self.placement);
-        let sizes = tasks.iter().map(|(file, _)| self.size(*file));
-        let (bytes, count) = (sizes.fold(0, u64::saturating_add), tasks.len());
-        let (progress, allowance) = (&self.progress, &self.allowance);
-        progress.stage("checking", bytes, u64::try_from(count).unwrap_or(u64::MAX));
-        let mut gathered =
-            gather(&self.contents, of, &tasks, &mut self.digests, allowance, jobs, progress)?;
-        if self.readings.is_empty() {
-            self.readings.resize(self.members.len(), Reading::NotYet);
+        let bytes = tasks.iter().map(|(file, _)| self.size(*file)).fold(0, u64::saturating_add);
+        self.progress.stage("checking", bytes, tasks.len() as u64);
+        let keeps = tasks.iter().any(|(_, task)| matches!(task, Task::Read { keep: true, .. }));
+        let scratch = if keeps { Some(Arc::new(blob::scratch()?)) } else { None };
+        // The files of a stream are kept one after the other.
+        let end = AtomicU64::new(0);
+        let files: Vec<usize> = tasks.iter().map(|(file, _)| *file).collect();
+        let visit = |interner: &mut Interner, at: usize, content: &mut dyn BufRead| {
+            let Some((file, task)) = tasks.get(at) else {
+                unreachable!("what is shown is one of the files");
+            };
+            let (name, size) = (self.name(*file), self.size(*file));
+            self.progress.begin(name, size);
+            self.progress.done(1);
+            let Task::Read { digest, keep } = *task else {
+                let mut inspector = Inspector::within(name, &self.allowance);
+                // A file that cannot be read is reported by its name.
+                let _ = inspector.read(content);
+                return Outcome::Content(inspector.finish_interned(name, size, interner));
+            };
+            let mut hasher = digest.then(|| Hasher::new(self.digests.algorithm()));
+            let start = end.load(Ordering::Relaxed);
+            let sink = scratch.as_ref().filter(|_| keep);
+            match read(content, hasher.as_mut(), sink.map(|file| (&**file, start))) {
+                Ok(len) => {
+                    end.fetch_add(if keep { len } else { 0 }, Ordering::Relaxed);
+                    let kept = sink.map(|file| Blob::File { file: Arc::clone(file), start, len });
+                    Outcome::Read { digest: hasher.map(Hasher::finish), kept }
+                }
+                Err(error) => Outcome::Unreadable(error),
+            }
+        };
+        let outcomes =
+            self.contents.revisit(&self.members, &files, jobs, Interner::default, visit)?;
+        for ((file, task), outcome) in tasks.into_iter().zip(outcomes) {
+            match outcome {
+                Outcome::Content(content) => inspected.push((file, content)),
+                Outcome::Read { digest, kept } => {
+                    self.kept.extend(kept.map(|blob| (file, blob)));
+                    let Some(found) = digest else { continue };
+                    let listed = self.digests.get(file).filter(|listed| *listed != found);
+                    if let Some((listed, manifest)) = listed.zip(self.manifest.as_ref()) {
+                        let name = self.name(file);
+                        let finding = manifests::mismatch(name, manifest, &listed, &found);
+                        self.findings.push(finding);
+                    }
+                    self.digests.set(file, &found);
+                    self.readings.insert(file, Reading::Done);
+                }
+                Outcome::Unreadable(error) => {
+                    if let Task::Read { digest: true, .. } = task {
+                        self.findings.push(manifests::unreadable(self.name(file), error)?);
+                        self.readings.insert(file, Reading::Damaged);
+                    }
+                }
+            }
         }
-        let mut unreadable = std::mem::take(&mut gathered.unreadable).into_iter().peekable();
-        let mut mismatched = std::mem::take(&mut gathered.mismatched).into_iter().peekable();
-        for (file, task) in tasks {
-            let error = unreadable.next_if(|(other, _)| *other == file);
-            let mismatch = mismatched.next_if(|(other, ..)| *other == file);
-            let Task::Read { digest: true, .. } = task else { continue };
-            let is_damaged = error.is_some();
-            if let Some((_, error)) = error {
-                self.findings.push(manifests::unreadable(self.name(file), error)?);
-            }
-            if let (Some((_, listed, found)), Some(manifest)) = (mismatch, &self.manifest) {
-                let name = self.name(file);
-                self.findings.push(manifests::mismatch(name, manifest, &listed, &found));
-            }
-            if let Some(reading) = self.readings.get_mut(file) {
-                *reading = if is_damaged { Reading::Damaged } else { Reading::Done };
-            }
-        }
-        Ok(gathered)
+        Ok(inspected)
     }
 
-    /// What [`Half::look_closely`] saw of the files of members that stand in this pack alone.
-    pub(super) fn glanced(&self) -> &Contents {
-        &self.glanced
+    /// The headers and descriptions of members of this pack alone, after [`Side::look_closely`].
+    pub(super) fn inspected(&self) -> &Contents {
+        &self.inspected
     }
 
     /// The bytes of a file.
     pub(super) fn blob(&self, file: usize) -> Result<Blob> {
         let member = self.members.get(file).ok_or_else(super::super::ends_early)?;
-        if let Some(blob) = self.kept.as_ref().and_then(|kept| kept.blob(file)) {
-            return Ok(blob);
+        if let Some(blob) = self.kept.get(&file) {
+            return Ok(blob.clone());
         }
         if let Some((file, start)) = self.contents.stored(member)? {
             return Ok(Blob::File { file, start, len: member.size });
@@ -312,5 +355,31 @@ impl Half {
             layout: self.placement.layout,
             findings: self.findings,
         }
+    }
+}
+
+/// Reads to the end, and gives the length.
+fn read(
+    content: &mut dyn BufRead,
+    mut hasher: Option<&mut Hasher>,
+    sink: Option<(&File, u64)>,
+) -> io::Result<u64> {
+    let mut len = 0_u64;
+    loop {
+        let block = match content.fill_buf() {
+            Ok([]) => return Ok(len),
+            Ok(block) => block,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if let Some(hasher) = &mut hasher {
+            hasher.update(block);
+        }
+        if let Some((file, start)) = sink {
+            file.write_all_at(block, start.saturating_add(len))?;
+        }
+        let count = block.len();
+        len = len.saturating_add(count as u64);
+        content.consume(count);
     }
 }

@@ -1,0 +1,481 @@
+//! Unpacking: nothing is written outside of the target, through a link, or over another file, and
+//! every file is held against the manifest before it gets its name.
+//!
+//! The archive is read in two passes: first its structure and its manifest, then the contents. So
+//! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
+//! its end.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use super::manifests;
+use super::scan::{ListedDigests, Look, PackScan, ambiguous};
+use super::select::Patterns;
+use super::verify::is_payload;
+use crate::archive::{
+    Archive, Contents, Copying, Fault, Member, MemberKind, OpenContents, Revisit, Shown, Sink, copy,
+};
+use crate::digest::{
+    Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
+    hash_side_by_side,
+};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, count_errors};
+use crate::fs::{self, PendingFile, Target, TargetWriter, Turn};
+use crate::pack::Layout;
+use crate::path;
+use crate::pipeline;
+use crate::progress::Progress;
+
+/// How to unpack.
+#[derive(Debug, Clone, Default)]
+pub struct ExtractOptions {
+    /// What to unpack; everything when there are none.
+    pub patterns: Patterns,
+    /// Replace files that are there already.
+    pub force: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Most bytes that may be written; no limit when not given.
+    pub max_size: Option<u64>,
+    /// Who is told how far it is.
+    pub progress: Progress,
+}
+
+/// What was unpacked.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExtractReport {
+    /// The archive.
+    pub archive: PathBuf,
+    /// The directory.
+    pub target: PathBuf,
+    /// Files that were written.
+    pub members: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files whose content agreed with a manifest.
+    pub verified: u64,
+    /// Files in the directories that were written to, left by an interrupted run.
+    pub leftovers: Vec<PathBuf>,
+    /// What is wrong. A member with an error was not written, unless all that is wrong is that no manifest lists it.
+    pub findings: Vec<Finding>,
+}
+
+impl ExtractReport {
+    /// Whether nothing is wrong; warnings do not count.
+    pub fn is_sound(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+}
+
+/// Unpacks `archive` into the directory `target`, which is made when it is not there.
+///
+/// Each file gets its name when it is complete and agrees with the manifest; until then it has none, or a
+/// temporary one beside its own where the file system has no files without. Members that are damaged, unsafe or not as listed are reported and
+/// not written; the others are. One that the manifest does not list is written and reported. Where everything is unpacked, what the manifest lists and the archive
+/// does not hold is reported too.
+///
+/// Files get the permissions of new files and the time of writing; nothing else of what an archive says
+/// of them is restored. As with `tar` and `unzip`, a power cut may take files with it that were written
+/// just before: they are not synced one by one.
+///
+/// # Errors
+///
+/// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
+/// when the system refuses.
+pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
+    let opened = Archive::open_watched(archive, &options.progress)?;
+    let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
+    let jobs = pipeline::jobs(options.jobs);
+    let (mut plan, contents) = Plan::new(opened, jobs, options)?;
+    let mut report = ExtractReport {
+        archive: archive.to_owned(),
+        target: target.to_owned(),
+        members: 0,
+        bytes: 0,
+        verified: 0,
+        leftovers: Vec::new(),
+        findings: std::mem::take(&mut plan.findings),
+    };
+    if plan.is_empty() && !options.patterns.is_empty() {
+        return Ok(report);
+    }
+    fs::create_root(target)?;
+    // Runs that replace files would leave a mixture of two packs.
+    let _turn = Turn::take(target, !options.force, &options.progress);
+    if !options.force {
+        plan.refuse_existing(target)?;
+    }
+    let extraction = Extraction::new(target, options, &plan)?;
+    extraction.make_directories(&mut report.findings)?;
+    let packed = plan.members(&plan.files).map(|member| member.packed_size);
+    let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
+    options.progress.stage("unpacking", bytes, plan.files.len() as u64);
+    let outcomes = extraction.write_all(&contents, jobs)?;
+    report.findings.append(&mut extraction.missing());
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Written { bytes, verified } => {
+                report.members = report.members.saturating_add(1);
+                report.bytes = report.bytes.saturating_add(bytes);
+                report.verified = report.verified.saturating_add(u64::from(verified));
+            }
+            Outcome::Finding(finding) => report.findings.push(*finding),
+            Outcome::Failed(error) => return Err(*error),
+            Outcome::Skipped => {}
+        }
+    }
+    report.leftovers = extraction.leftovers();
+    finding::cut(&mut report.findings);
+    Ok(report)
+}
+
+/// The files to write and the digests that they must have.
+struct Plan {
+    /// Every member of the archive.
+    members: Vec<Member>,
+    /// The numbers of the files to write.
+    files: Vec<usize>,
+    /// The numbers of the directories to make.
+    directories: Vec<usize>,
+    /// The digests that the manifest lists, if there is one.
+    listed: Option<ListedDigests>,
+    findings: Vec<Finding>,
+}
+
+impl Plan {
+    /// Scans the archive, and keeps of it only its contents for the second pass.
+    fn new(archive: Archive, jobs: usize, options: &ExtractOptions) -> Result<(Self, Contents)> {
+        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
+        let archive_path = archive.path().to_owned();
+        // The directory of a large archive makes room for its manifest.
+        let contents = archive.into_contents();
+        if let Some(name) =
+            options.patterns.missing(scan.members.iter().map(|member| &*member.name))
+        {
+            return Err(Error::NoSuchMember {
+                archive: archive_path,
+                member: name.to_owned(),
+                suggestion: None,
+            });
+        }
+        let listed = scan.listed()?;
+        let PackScan { placement, members, files: mut readable, mut findings, .. } = scan;
+        if listed.is_none() {
+            findings.push(
+                Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
+                    .warning(),
+            );
+        }
+        let ambiguous = ambiguous(&findings);
+        let is_wanted = |member: &Member| {
+            (options.patterns.is_empty() || options.patterns.matches(&member.name))
+                && !ambiguous.contains(&*member.name)
+        };
+        let is_named = |member: &Member| path::is_sound(&member.name);
+        let of_kind = |number: &usize, kind: MemberKind| {
+            members.get(*number).is_some_and(|member| member.kind == kind && is_wanted(member))
+        };
+        // A declared size is kept to while the content is read.
+        let sizes = members.iter().filter(|member| member.kind == MemberKind::File);
+        let sizes =
+            sizes.filter(|member| is_wanted(member) && is_named(member)).map(|member| member.size);
+        if let Some(limit) = options.max_size {
+            let bytes = sizes.fold(0_u64, u64::saturating_add);
+            if bytes > limit {
+                return Err(Error::Unsupported(format!(
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size \
+                     allows"
+                )));
+            }
+        }
+        readable.retain(|number| of_kind(number, MemberKind::File));
+        if let Some(listed) = &listed {
+            findings.extend(readable.iter().filter_map(|number| {
+                let name = &*members.get(*number)?.name;
+                let must_be_listed = match placement.relative(name) {
+                    Some(name) => is_payload(&placement, name),
+                    None => placement.layout == Layout::Plain,
+                };
+                (must_be_listed && listed.digests.get(*number).is_none())
+                    .then(|| manifests::unlisted(name, &listed.name))
+            }));
+        }
+        let directories = 0..members.len();
+        let directories = directories.filter(|number| {
+            of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
+        });
+        let directories = directories.collect();
+        Ok((Self { files: readable, directories, members, listed, findings }, contents))
+    }
+
+    /// The members of these numbers.
+    fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
+        numbers.iter().filter_map(|number| self.members.get(*number))
+    }
+
+    /// Whether there is nothing to write.
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+
+    /// Refuses before anything is written.
+    fn refuse_existing(&self, target: &Path) -> Result<()> {
+        if fs::is_empty_directory(target)? {
+            return Ok(());
+        }
+        let paths = self.members(&self.files).map(|member| target.join(&*member.name));
+        match paths.filter(|path| fs::exists(path)).min() {
+            Some(path) => Err(Error::AlreadyExists { path }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What became of one member.
+enum Outcome {
+    Written {
+        bytes: u64,
+        verified: bool,
+    },
+    /// Another member failed before.
+    Skipped,
+    Finding(Box<Finding>),
+    Failed(Box<Error>),
+}
+
+struct Extraction<'a> {
+    target: Target,
+    options: &'a ExtractOptions,
+    plan: &'a Plan,
+    /// Bytes of all files so far, where there is a limit.
+    written: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl<'a> Extraction<'a> {
+    fn new(target: &Path, options: &'a ExtractOptions, plan: &'a Plan) -> Result<Self> {
+        let target = Target::open(target)?;
+        let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        Ok(Self { target, options, plan, written, failed })
+    }
+
+    /// Makes the directories that the archive names, so that empty ones are there too.
+    fn make_directories(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        for member in self.plan.members(&self.plan.directories) {
+            match self.target.make_directory(&member.name) {
+                // Something else is in the way; whatever else the system says is no fault of the archive.
+                Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
+                    let finding = Finding::new(Code::FileAndDirectory, error.to_string());
+                    let hint = "move what is there out of the way, or unpack elsewhere";
+                    findings.push(finding.in_member(&*member.name).hint(hint));
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes every file of the plan.
+    fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
+        contents.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
+    }
+
+    /// What is listed and not there, where everything was unpacked.
+    fn missing(&self) -> Vec<Finding> {
+        let listed = self.plan.listed.as_ref().filter(|_| self.options.patterns.is_empty());
+        listed.map_or_else(Vec::new, |listed| listed.missing().collect())
+    }
+
+    /// What an interrupted run left in the directories that were written to.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let directories = self.target.older_directories();
+        let mut leftovers: Vec<_> =
+            directories.iter().flat_map(|directory| fs::leftovers_in(directory, ".")).collect();
+        leftovers.sort();
+        leftovers
+    }
+
+    /// Counts what is about to be written. Sizes are claims, so that their sum was not enough to look at.
+    fn count(&self, bytes: usize) -> Result<()> {
+        let Some(limit) = self.options.max_size else { return Ok(()) };
+        let bytes = bytes as u64;
+        let before = self.written.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > limit {
+            return Err(Error::Unsupported(format!(
+                "the archive unpacks to more than the {limit} bytes that --max-size allows"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Begins the file at this position, unless there is something in the way, or another failed before.
+    fn begin(
+        &self,
+        writer: &mut TargetWriter<'_>,
+        position: usize,
+    ) -> Result<NewFile<'_>, Outcome> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Outcome::Skipped);
+        }
+        match self.try_begin(writer, position) {
+            Ok(file) => file.ok_or(Outcome::Skipped),
+            Err(error) => Err(self.outcome(Err(error))),
+        }
+    }
+
+    fn try_begin(
+        &self,
+        writer: &mut TargetWriter<'_>,
+        position: usize,
+    ) -> Result<Option<NewFile<'_>>> {
+        let number = self.plan.files.get(position).copied();
+        let member = number.and_then(|number| self.plan.members.get(number));
+        let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
+        let listed = self.plan.listed.as_ref();
+        let expected = listed.and_then(|listed| Some((listed, listed.digests.get(number)?)));
+        let pending = writer.begin(&member.name, self.options.force)?;
+        Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
+    }
+
+    fn outcome(&self, written: Result<Outcome>) -> Outcome {
+        written.unwrap_or_else(|error| {
+            self.failed.store(true, Ordering::Relaxed);
+            Outcome::Failed(Box::new(error))
+        })
+    }
+}
+
+impl<'e> Revisit for &'e Extraction<'_> {
+    type State = TargetWriter<'e>;
+    type Seen = Outcome;
+
+    fn state(&self) -> TargetWriter<'e> {
+        self.target.writer()
+    }
+
+    fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Outcome {
+        match self.begin(writer, shown.position) {
+            Ok(file) => self.outcome(file.fill(shown.content, shown.hashing)),
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn at_once(&self) -> &'static [usize] {
+        let listed = self.plan.listed.as_ref();
+        listed.map_or(&[], |listed| at_once(&[listed.digests.algorithm()]))
+    }
+
+    fn several(
+        &self,
+        writer: &mut TargetWriter<'e>,
+        width: usize,
+        contents: &mut OpenContents<'_>,
+    ) -> Result<Vec<(usize, Outcome)>> {
+        let mut several = Several { extraction: self, writer, contents, outcomes: Vec::new() };
+        hash_side_by_side(&mut several, width, None)?;
+        Ok(several.outcomes)
+    }
+}
+
+/// Files that one job writes side by side.
+struct Several<'s, 'e, 'c> {
+    extraction: &'e Extraction<'e>,
+    writer: &'s mut TargetWriter<'e>,
+    contents: &'s mut OpenContents<'c>,
+    outcomes: Vec<(usize, Outcome)>,
+}
+
+impl<'e> SideBySide for Several<'_, 'e, '_> {
+    /// The position, and what the digest is made by.
+    type Label = (usize, Algorithm);
+    type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
+    type Error = Error;
+
+    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
+        for opened in &mut *self.contents {
+            let (position, mut content) = opened?;
+            let outcome = match self.extraction.begin(self.writer, position) {
+                Ok(file) => match file.algorithm() {
+                    Some(algorithm) => {
+                        let hashers = Hashers::new(&[algorithm]);
+                        let label = (position, algorithm);
+                        let content = Copying { content, sink: file };
+                        return Ok(Some(Lane { label, content, hashers }));
+                    }
+                    None => self.extraction.outcome(file.fill(&mut content, Hashing::Here)),
+                },
+                Err(outcome) => outcome,
+            };
+            self.outcomes.push((position, outcome));
+        }
+        Ok(None)
+    }
+
+    fn done(
+        &mut self,
+        (position, algorithm): (usize, Algorithm),
+        Copying { sink: file, .. }: Self::Content,
+        digests: Result<Digests, Fault>,
+    ) -> Result<()> {
+        let digest = digests.map(|digests| Some(digests.made_by(algorithm)));
+        self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
+        Ok(())
+    }
+}
+
+/// A file that is written.
+struct NewFile<'a> {
+    extraction: &'a Extraction<'a>,
+    name: &'a str,
+    /// The listed digest and the manifest that lists it.
+    expected: Option<(&'a ListedDigests, Digest)>,
+    pending: PendingFile,
+    at: u64,
+}
+
+impl NewFile<'_> {
+    /// What its digest is to be made by.
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.expected.map(|(_, expected)| expected.algorithm())
+    }
+
+    /// Writes all of its content.
+    fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Outcome> {
+        let algorithm = self.algorithm();
+        let sink = |block: &[u8]| self.take(block);
+        let digests = copy(content, algorithm.as_slice(), hashing, sink);
+        self.finish(digests.map(|digests| algorithm.map(|by| digests.made_by(by))))
+    }
+
+    /// Gives it its name when it is what it should be.
+    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Outcome> {
+        let fault = match digest {
+            Ok(digest) => self.expected.zip(digest).and_then(|((listed, expected), digest)| {
+                let differs = digest != expected;
+                differs.then(|| manifests::mismatch(self.name, &listed.name, &expected, &digest))
+            }),
+            Err(Fault::Sink(error)) => return Err(error),
+            Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),
+        };
+        if let Some(finding) = fault {
+            return Ok(Outcome::Finding(Box::new(finding)));
+        }
+        self.pending.persist()?;
+        self.extraction.options.progress.done(1);
+        Ok(Outcome::Written { bytes: self.at, verified: self.expected.is_some() })
+    }
+}
+
+impl Sink for NewFile<'_> {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
+        self.extraction.count(block.len())?;
+        self.extraction.options.progress.at(self.name);
+        self.pending.file().write_all_at(block, self.at)?;
+        self.at = self.at.saturating_add(block.len() as u64);
+        Ok(())
+    }
+}
