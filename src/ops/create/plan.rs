@@ -308,7 +308,7 @@ const FOREIGN: [&str; 11] =
 
 /// Says that a pack has no array, which is seldom what is meant.
 fn no_arrays(source: &Path, entries: &[SourceEntry], contents: &Contents) -> Option<Finding> {
-    if contents.arrays.len() > 0 || contents.unattached().any(|(_, facts)| facts.describes()) {
+    if !contents.arrays.is_empty() || contents.unattached().any(|(_, facts)| facts.describes()) {
         return None;
     }
     let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();

@@ -170,11 +170,11 @@ fn side(side: &Side, unit: &Unit, order: Order) -> Result<Option<OpenArray>> {
 /// A member of one pack alone.
 fn one(side: &Side, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
     let mut member = new(side.name(unit.file()), change, unit.generated);
-    let size = Some(side.size(unit.file()));
+    let bytes = Some(side.size(unit.file()));
     if change == MemberChange::Added {
-        member.size_b = size;
+        member.size_b = bytes;
     } else {
-        member.size_a = size;
+        member.size_a = bytes;
     }
     if is_array(&member.name)
         && let Some((path, facts)) = side.inspected().arrays.get_key_value(&*member.name)

@@ -148,10 +148,10 @@ fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize>
 type Key = (bool, u64, Digest);
 
 fn key(side: &Side, unit: &Unit) -> Option<Key> {
-    let size = side.size(unit.file());
+    let bytes = side.size(unit.file());
     let is_array = pack::is_array(side.name(unit.file()));
     let digest = side.digest(unit.file())?;
-    (size > 0 && !unit.generated).then_some((is_array, size, digest))
+    (bytes > 0 && !unit.generated).then_some((is_array, bytes, digest))
 }
 
 /// What two members that are one by their content may have in common, the best first.
