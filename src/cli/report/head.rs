@@ -64,7 +64,8 @@ pub(super) fn facts(facts: &Facts<'_>, html: &mut Html) {
 /// The verdict, and everything that is wrong.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], html: &mut Html) {
     let errors = count_errors(findings);
-    let warnings = findings.len() - errors;
+    let warnings = findings.iter().filter(|finding| !finding.is_error());
+    let warnings: u64 = warnings.map(|finding| finding.count).sum();
     let also = match warnings {
         0 => String::new(),
         count => format!(", {}", counted(count, "warning")),
