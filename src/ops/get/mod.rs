@@ -308,7 +308,7 @@ fn slice(
     let taken = resolve_slice(&array.shape()?, &elements);
     let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
     let width = array.header()?.decoded().element().elbyte();
-    let counts = taken.iter().map(|axis| axis.count as u64);
+    let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
     Ok((array.part_for_file(&elements)?, verified))
 }
