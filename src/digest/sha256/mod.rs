@@ -26,6 +26,7 @@ const BLOCK: usize = 64;
 type Block = [u8; BLOCK];
 
 /// Messages that registers with a word of each take at once.
+#[cfg(target_arch = "x86_64")]
 const LANES: usize = 16;
 
 /// From so many messages on, sixteen at once take less time than two after two, where the processor does both.
