@@ -1,13 +1,96 @@
-//! What is told of two packs.
+//! What is told of two arrays or packs.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::super::arrays::{ElementsDiff, FieldDifference};
 use crate::archive::Container;
 use crate::finding::Finding;
 use crate::pack::Layout;
+
+/// How two arrays differ.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArrayDiff {
+    /// The first array.
+    pub a: PathBuf,
+    /// The second.
+    pub b: PathBuf,
+    /// The type of the elements of the first.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// The shape of the first, in the order of its description.
+    pub shape: Vec<u64>,
+    /// What the headers say differently, and what stands behind the data.
+    pub header: Vec<FieldDifference>,
+    /// How the elements differ; nothing when types or shapes do, and elements have no counterparts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements: Option<ElementsDiff>,
+}
+
+/// A field that is not the same.
+#[derive(Debug, Clone, Serialize)]
+pub struct FieldDifference {
+    /// `type`, `shape` or `metadata`; of how an array is stored `type`, `order`, `byte order`, `encoding` or
+    /// `flags`.
+    pub field: &'static str,
+    /// What the first array says.
+    pub a: String,
+    /// What the second says.
+    pub b: String,
+}
+
+/// How elements differ. Two that are not numbers (NaN) are equal.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ElementsDiff {
+    /// How many there are.
+    pub count: u64,
+    /// How many differ by more than is tolerated.
+    pub differing: u64,
+    /// How many of these are NaN on one side alone. Distances leave them out.
+    pub nan: u64,
+    /// The first of the differing ones, in the order of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<DiffPlace>,
+    /// The two that are furthest apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub furthest: Option<DiffPlace>,
+    /// The distances; nothing for elements that are no numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Distance>,
+}
+
+/// An element of both arrays.
+#[derive(Debug, Clone, Serialize)]
+pub struct DiffPlace {
+    /// Its index in the order of the shape.
+    pub index: Vec<u64>,
+    /// It in the first array.
+    pub a: String,
+    /// It in the second.
+    pub b: String,
+}
+
+/// How far two arrays are apart, over all elements, tolerated or not. Of complex numbers, the distance of
+/// two is the magnitude of their difference.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Distance {
+    /// The sum of all distances.
+    pub l1: f64,
+    /// The square root of the sum of their squares.
+    pub l2: f64,
+    /// The largest.
+    pub max: f64,
+    /// The largest part that a distance is of the larger magnitude of its two elements.
+    pub relative: f64,
+}
+
+impl ArrayDiff {
+    /// Whether nothing differs by more than is tolerated.
+    pub fn is_same(&self) -> bool {
+        self.header.is_empty()
+            && self.elements.as_ref().is_some_and(|elements| elements.differing == 0)
+    }
+}
 
 /// How two packs differ.
 #[derive(Debug, Clone, Serialize)]
@@ -62,20 +145,8 @@ pub struct DiffCounts {
 impl DiffCounts {
     /// All members of both.
     pub fn total(&self) -> u64 {
-        let Self {
-            same,
-            added,
-            removed,
-            renamed,
-            changed,
-            tolerated,
-            stored_otherwise,
-            unread,
-            ..
-        } = *self;
-        [same, added, removed, renamed, changed, tolerated, stored_otherwise, unread]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        let Self { same, added, removed, renamed, changed, tolerated, .. } = *self;
+        same + added + removed + renamed + changed + tolerated + self.stored_otherwise + self.unread
     }
 }
 
@@ -210,7 +281,7 @@ impl PackDiff {
             MemberChange::StoredOtherwise => &mut counts.stored_otherwise,
             MemberChange::Unread => &mut counts.unread,
         };
-        *count = count.saturating_add(u64::from(!member.generated));
+        *count += u64::from(!member.generated);
         self.members.push(member);
     }
 }
