@@ -1,23 +1,24 @@
-//! Descriptions made from headers, for arrays that have none.
+//! Descriptions made from headers, for arrays that have none, and descriptions that change with headers: brought in line
+//! with those that changed, or changed together with the shape of an array.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::scan::{Look, PackScan};
-use super::single_file::look;
+use super::scan::{PackScan, ScanFor};
+use super::single_file::{self, SingleFile, look};
 use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs::{self, PendingFile};
-use crate::ndl::Document;
-use crate::pack::{self, Contents, Convention};
-use crate::path::MemberPath;
+use crate::fs::{self, File, PendingFile, Stamp, Turn};
+use crate::ndl::{Document, Order};
+use crate::pack::{self, Contents, Convention, Described, Update, Updated, shape_of};
+use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::Encoding;
+use crate::ra::{Encoding, Header};
 
 /// How to describe.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +45,7 @@ pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<Strin
     }
     let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
-    let PackScan { contents, .. } = PackScan::new(&archive, jobs, Look::Contents)?;
+    let PackScan { contents, .. } = PackScan::new(&archive, jobs, ScanFor::Contents)?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))
@@ -97,8 +98,8 @@ pub struct DescribeReport {
 pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<DescribeReport> {
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is not a directory; without --write its description is printed",
-            crate::path::escape(&target.to_string_lossy())
+            "`{}` is not a directory; its description can only be printed",
+            escape_path(target)
         )));
     }
     let jobs = pipeline::jobs(options.jobs);
@@ -110,7 +111,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
     }
     let missing = describe_missing(&contents, options.dimcoords);
     let arrays = contents.arrays.len() as u64;
-    let undescribed = u64::try_from(contents.undescribed().count()).unwrap_or(u64::MAX);
+    let undescribed = contents.undescribed().count() as u64;
     let mut written = Vec::with_capacity(missing.len());
     for (path, text) in missing {
         let pending = PendingFile::create(&target.join(path.as_str()), false)?;
@@ -122,7 +123,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
     Ok(DescribeReport {
         target: target.to_owned(),
         written,
-        described: arrays.saturating_sub(undescribed),
+        described: arrays - undescribed,
         leftovers: leftovers(target, &contents),
         findings,
     })
@@ -164,4 +165,319 @@ pub(super) fn describe_missing(
             Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
         })
         .collect()
+}
+
+/// What was changed, and what could not be.
+#[derive(Debug, Clone, Serialize)]
+pub struct UpdateReport {
+    /// The directory, document or array.
+    pub target: PathBuf,
+    /// What was changed.
+    pub changes: Vec<Change>,
+    /// Documents that say what the headers say, as they stand.
+    pub unchanged: u64,
+    /// What could not be brought in line, and everything else that is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// One change of a description.
+#[derive(Debug, Clone, Serialize)]
+pub struct Change {
+    /// The document.
+    pub document: PathBuf,
+    /// The array, by its name in the pack.
+    pub array: String,
+    /// The line where the change begins, counted from 1.
+    pub line: u32,
+    /// What was changed: `shape`, `type`, `storage.endian`.
+    pub key: String,
+    /// What stood there.
+    pub from: String,
+    /// What stands there now.
+    pub to: String,
+}
+
+impl UpdateReport {
+    /// Whether everything is in line now; warnings do not count.
+    pub fn is_clean(&self) -> bool {
+        count_errors(&self.findings) == 0
+    }
+}
+
+/// Brings the shape and type that existing descriptions state, and the storage where they state it, in
+/// line with the headers of the arrays. `target` is an array, its description, or a directory. Of the options
+/// only threads and progress matter.
+///
+/// Nothing else in a description changes, not a byte. A document in which that cannot be done for every
+/// one of its arrays is left as it is, and the report says why. Arrays without description stay so.
+///
+/// # Errors
+///
+/// [`Error::NotAnArray`] for a file that is neither an array nor a description, and when the system refuses.
+pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
+    let mut report = UpdateReport {
+        target: target.to_owned(),
+        changes: Vec::new(),
+        unchanged: 0,
+        findings: Vec::new(),
+    };
+    if fs::is_directory(target)? {
+        let jobs = pipeline::jobs(options.jobs);
+        let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
+        report.findings = findings;
+        update(target, &contents, |_| true, &mut report)?;
+    } else {
+        let single_file = single_file::gather(target, None)?;
+        if single_file.is_ordinary() {
+            return Err(single_file::not_an_array(target));
+        }
+        let SingleFile { root, subject, contents, .. } = single_file;
+        let stem = subject.without_extension().to_owned();
+        let is_pack_document = subject.as_str() == pack::PACK_DOCUMENT;
+        let counts = |path: &MemberPath| is_pack_document || path.without_extension() == stem;
+        update(&root, &contents, counts, &mut report)?;
+    }
+    Ok(report)
+}
+
+fn update(
+    root: &Path,
+    contents: &Contents,
+    counts: impl Fn(&MemberPath) -> bool,
+    report: &mut UpdateReport,
+) -> Result<()> {
+    // Every document with the arrays that it describes.
+    let mut documents: BTreeMap<&str, Vec<(&MemberPath, Described<'_>)>> = BTreeMap::new();
+    for (path, facts) in contents.arrays.iter().filter(|(path, _)| counts(path)) {
+        if facts.header.is_err() {
+            facts.findings(path, &mut report.findings);
+            continue;
+        }
+        let mut findings = Vec::new();
+        let described = contents.description(path, &mut findings);
+        report.findings.extend(findings);
+        for described in with_pack_document(contents, path, described) {
+            documents.entry(described.member).or_default().push((path, described));
+        }
+    }
+    for (member, arrays) in documents {
+        match update_document(contents, &arrays) {
+            Err(findings) => report.findings.extend(findings),
+            Ok(Updated { text: None, .. }) => report.unchanged += 1,
+            Ok(Updated { text: Some(text), edits }) => {
+                let Some((_, described)) = arrays.first() else { continue };
+                let document = root.join(member);
+                let old = described.facts.text();
+                let _turn = Turn::beside(&document, &Progress::default());
+                fs::replace(&document, old.as_bytes(), text.as_bytes())?;
+                report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
+                    document: document.clone(),
+                    array: array.as_str().to_owned(),
+                    line: edit.line,
+                    key: edit.key,
+                    from: old.get(edit.span).unwrap_or_default().to_owned(),
+                    to: edit.text,
+                }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The new text of a document, or why it cannot have one.
+fn update_document(
+    contents: &Contents,
+    arrays: &[(&MemberPath, Described<'_>)],
+) -> Result<Updated, Vec<Finding>> {
+    let Some((_, first)) = arrays.first() else { return Ok(Updated::default()) };
+    // The findings of a document beside an array are reported with it.
+    let Some(mut update) = Update::new(contents, first) else {
+        return Err(if first.of_pack { first.facts.findings().to_vec() } else { Vec::new() });
+    };
+    let mut refused = Vec::new();
+    for (path, described) in arrays {
+        let Some(facts) = contents.arrays.get(path.as_str()) else { continue };
+        let Ok(header) = &facts.header else { continue };
+        refused.extend(update.add(path, header, facts.encoding, described).err().map(|why| *why));
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    update.finish().map_err(|why| vec![*why])
+}
+
+/// The description of an array, and that in the document of the pack where it is another.
+fn with_pack_document<'c>(
+    contents: &'c Contents,
+    path: &MemberPath,
+    described: Option<Described<'c>>,
+) -> impl Iterator<Item = Described<'c>> {
+    let of_pack = match described {
+        Some(described) if described.of_pack => None,
+        _ => contents.in_pack_document(path),
+    };
+    described.into_iter().chain(of_pack)
+}
+
+/// Bytes that are copied at once.
+const BLOCK: usize = 1 << 20;
+
+/// What was reshaped.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReshapeReport {
+    /// The array.
+    pub array: PathBuf,
+    /// Its shape before, in the order of its description.
+    pub from: Vec<u64>,
+    /// Its shape now.
+    pub to: Vec<u64>,
+    /// The descriptions that were changed with it.
+    pub documents: Vec<PathBuf>,
+}
+
+/// A description as it will be.
+struct Revised {
+    document: PathBuf,
+    old: String,
+    new: String,
+}
+
+/// Gives the array at `path` another shape, which must make as many elements; of one extent, `None`, the
+/// length follows from the others. Extents are in the order of the description's shape.
+///
+/// Data and trailing metadata stay what they are, and so do flags: nothing is decoded. What describes the
+/// array is brought in line; when that cannot be done, nothing is changed. Each file is replaced as a whole,
+/// the array first.
+///
+/// # Errors
+///
+/// When the shape makes another number of elements, the array or its description is at fault, or the
+/// system refuses.
+pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
+    let place = described_place(path)?;
+    let _turn = Turn::beside(&place, &Progress::default());
+    let file = File::open(path)?;
+    let stamp = file.stamp()?;
+    let SingleFile { root, subject, contents, .. } = single_file::gather(&place, None)?;
+    let Some((subject, facts)) = contents.arrays.get_key_value(subject.as_str()) else {
+        return Err(single_file::not_an_array(path));
+    };
+    let header = match &facts.header {
+        Ok(header) => header,
+        Err(source) => {
+            let name = path.to_string_lossy().into_owned();
+            return Err(Error::array(name, (**source).clone()));
+        }
+    };
+    header.check_file_len(stamp.len()).map_err(|source| {
+        let name = path.to_string_lossy().into_owned();
+        Error::array(name, source)
+    })?;
+    let mut findings = Vec::new();
+    let described = contents.description(subject, &mut findings);
+    let order = described.map_or(Order::Column, |described| described.order());
+    let to = complete(path, header, shape)?;
+    let new = header.with_dims(shape_of(&to, order)).map_err(|error| Error::Mismatch {
+        name: path.to_string_lossy().into_owned(),
+        reason: error.to_string(),
+    })?;
+    let refused = |mut findings| {
+        finding::cut(&mut findings);
+        Error::Refused { path: path.to_owned(), findings }
+    };
+    if count_errors(&findings) > 0 {
+        return Err(refused(findings));
+    }
+    let mut revised = Vec::new();
+    for described in with_pack_document(&contents, subject, described) {
+        let text = revise(&contents, subject, &new, facts.encoding, &described).map_err(refused)?;
+        let old = described.facts.text().to_owned();
+        let document = root.join(described.member);
+        revised.extend(text.map(|new| Revised { document, old, new }));
+    }
+    let from = shape_of(header.dims(), order);
+    if new != *header {
+        rewrite(path, (&file, &stamp), header, &new)?;
+    }
+    let mut documents = Vec::new();
+    for Revised { document, old, new } in revised {
+        fs::replace(&document, old.as_bytes(), new.as_bytes())?;
+        documents.push(document);
+    }
+    Ok(ReshapeReport { array: path.to_owned(), from, to, documents })
+}
+
+/// Where the array lies that its description is beside: for a link, that is where it leads to.
+fn described_place(path: &Path) -> Result<PathBuf> {
+    if !fs::is_link(path) {
+        return Ok(path.to_owned());
+    }
+    let SingleFile { subject, contents, .. } = single_file::gather(path, None)?;
+    let place = fs::real_path(path)?;
+    if contents.description(&subject, &mut Vec::new()).is_some() {
+        return Err(Error::Unsupported(format!(
+            "`{}` is a link to `{}`, but is described where the link lies; reshape the array itself, and then \
+             see to that description",
+            escape_path(path),
+            escape_path(&place)
+        )));
+    }
+    Ok(place)
+}
+
+/// The shape with the extent that follows from the others.
+fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u64>> {
+    let refuse = |reason: String| {
+        let name = path.to_string_lossy().into_owned();
+        Err(Error::Mismatch { name, reason })
+    };
+    if shape.iter().filter(|extent| extent.is_none()).count() > 1 {
+        return refuse("only one extent can follow from the others".to_owned());
+    }
+    let known = shape.iter().flatten().try_fold(1_u64, |product, n| product.checked_mul(*n));
+    let elements = header.elements();
+    let missing = known.filter(|known| *known > 0 && elements.is_multiple_of(*known));
+    let missing = missing.and_then(|known| elements.checked_div(known));
+    match missing {
+        None if shape.contains(&None) => {
+            refuse(format!("the given extents do not divide its {elements} elements"))
+        }
+        _ => Ok(shape.iter().map(|extent| extent.or(missing).unwrap_or(0)).collect()),
+    }
+}
+
+/// The new text of a document that describes the array; nothing when it says so already.
+fn revise(
+    contents: &Contents,
+    subject: &MemberPath,
+    header: &Header,
+    encoding: Option<Encoding>,
+    described: &Described<'_>,
+) -> Result<Option<String>, Vec<Finding>> {
+    let Some(update) = Update::new(contents, described) else {
+        return Err(described.facts.findings().to_vec());
+    };
+    let mut update = update.of_known_order();
+    update.add(subject, header, encoding, described).map_err(|finding| vec![*finding])?;
+    let Updated { text, .. } = update.finish().map_err(|finding| vec![*finding])?;
+    Ok(text)
+}
+
+/// Writes the new header and everything that follows the old one.
+fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Header) -> Result<()> {
+    fs::rewrite(path, |_, pending| {
+        let header = new.encode();
+        pending.write_all_at(&header, 0)?;
+        let (mut from, mut to) = (old.header_len(), new.header_len());
+        let mut block = vec![0; BLOCK];
+        loop {
+            let count = file.read_at(&mut block, from)?;
+            let bytes = block.get(..count).unwrap_or_default();
+            if bytes.is_empty() {
+                return file.check_unchanged(stamp);
+            }
+            pending.write_all_at(bytes, to)?;
+            (from, to) = (from + count as u64, to + count as u64);
+        }
+    })
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde::Serialize;
 
 use super::manifests;
-use super::scan::{ListedDigests, Look, PackScan, ambiguous};
+use super::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
 use super::select::Patterns;
 use super::verify::is_payload;
 use crate::archive::{
@@ -90,7 +90,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);
-    let (mut plan, contents) = Plan::new(opened, jobs, options)?;
+    let (mut plan, contents) = ExtractPlan::new(opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -118,14 +118,14 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     report.findings.append(&mut extraction.missing());
     for outcome in outcomes {
         match outcome {
-            Outcome::Written { bytes, verified } => {
+            Extracted::Written { bytes, verified } => {
                 report.members = report.members.saturating_add(1);
                 report.bytes = report.bytes.saturating_add(bytes);
                 report.verified = report.verified.saturating_add(u64::from(verified));
             }
-            Outcome::Finding(finding) => report.findings.push(*finding),
-            Outcome::Failed(error) => return Err(*error),
-            Outcome::Skipped => {}
+            Extracted::Finding(finding) => report.findings.push(*finding),
+            Extracted::Failed(error) => return Err(*error),
+            Extracted::Skipped => {}
         }
     }
     report.leftovers = extraction.leftovers();
@@ -134,7 +134,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
 }
 
 /// The files to write and the digests that they must have.
-struct Plan {
+struct ExtractPlan {
     /// Every member of the archive.
     members: Vec<Member>,
     /// The numbers of the files to write.
@@ -146,10 +146,10 @@ struct Plan {
     findings: Vec<Finding>,
 }
 
-impl Plan {
+impl ExtractPlan {
     /// Scans the archive, and keeps of it only its contents for the second pass.
     fn new(archive: Archive, jobs: usize, options: &ExtractOptions) -> Result<(Self, Contents)> {
-        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
+        let mut scan = PackScan::new(&archive, jobs, ScanFor::Manifests)?;
         let archive_path = archive.path().to_owned();
         // The directory of a large archive makes room for its manifest.
         let contents = archive.into_contents();
@@ -187,8 +187,7 @@ impl Plan {
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Unsupported(format!(
-                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size \
-                     allows"
+                    "the archive unpacks to {bytes} bytes, more than the limit of {limit}"
                 )));
             }
         }
@@ -236,7 +235,7 @@ impl Plan {
 }
 
 /// What became of one member.
-enum Outcome {
+enum Extracted {
     Written {
         bytes: u64,
         verified: bool,
@@ -250,14 +249,14 @@ enum Outcome {
 struct Extraction<'a> {
     target: Target,
     options: &'a ExtractOptions,
-    plan: &'a Plan,
+    plan: &'a ExtractPlan,
     /// Bytes of all files so far, where there is a limit.
     written: AtomicU64,
     failed: AtomicBool,
 }
 
 impl<'a> Extraction<'a> {
-    fn new(target: &Path, options: &'a ExtractOptions, plan: &'a Plan) -> Result<Self> {
+    fn new(target: &Path, options: &'a ExtractOptions, plan: &'a ExtractPlan) -> Result<Self> {
         let target = Target::open(target)?;
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         Ok(Self { target, options, plan, written, failed })
@@ -280,7 +279,7 @@ impl<'a> Extraction<'a> {
     }
 
     /// Writes every file of the plan.
-    fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
+    fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Extracted>> {
         contents.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
     }
 
@@ -306,7 +305,7 @@ impl<'a> Extraction<'a> {
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             return Err(Error::Unsupported(format!(
-                "the archive unpacks to more than the {limit} bytes that --max-size allows"
+                "the archive unpacks to more than the limit of {limit} bytes"
             )));
         }
         Ok(())
@@ -317,12 +316,12 @@ impl<'a> Extraction<'a> {
         &self,
         writer: &mut TargetWriter<'_>,
         position: usize,
-    ) -> Result<NewFile<'_>, Outcome> {
+    ) -> Result<NewFile<'_>, Extracted> {
         if self.failed.load(Ordering::Relaxed) {
-            return Err(Outcome::Skipped);
+            return Err(Extracted::Skipped);
         }
         match self.try_begin(writer, position) {
-            Ok(file) => file.ok_or(Outcome::Skipped),
+            Ok(file) => file.ok_or(Extracted::Skipped),
             Err(error) => Err(self.outcome(Err(error))),
         }
     }
@@ -341,23 +340,23 @@ impl<'a> Extraction<'a> {
         Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
     }
 
-    fn outcome(&self, written: Result<Outcome>) -> Outcome {
+    fn outcome(&self, written: Result<Extracted>) -> Extracted {
         written.unwrap_or_else(|error| {
             self.failed.store(true, Ordering::Relaxed);
-            Outcome::Failed(Box::new(error))
+            Extracted::Failed(Box::new(error))
         })
     }
 }
 
 impl<'e> Revisit for &'e Extraction<'_> {
     type State = TargetWriter<'e>;
-    type Seen = Outcome;
+    type Seen = Extracted;
 
     fn state(&self) -> TargetWriter<'e> {
         self.target.writer()
     }
 
-    fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Outcome {
+    fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Extracted {
         match self.begin(writer, shown.position) {
             Ok(file) => self.outcome(file.fill(shown.content, shown.hashing)),
             Err(outcome) => outcome,
@@ -374,22 +373,22 @@ impl<'e> Revisit for &'e Extraction<'_> {
         writer: &mut TargetWriter<'e>,
         width: usize,
         contents: &mut OpenContents<'_>,
-    ) -> Result<Vec<(usize, Outcome)>> {
-        let mut several = Several { extraction: self, writer, contents, outcomes: Vec::new() };
+    ) -> Result<Vec<(usize, Extracted)>> {
+        let mut several = FilesAtOnce { extraction: self, writer, contents, outcomes: Vec::new() };
         hash_side_by_side(&mut several, width, None)?;
         Ok(several.outcomes)
     }
 }
 
 /// Files that one job writes side by side.
-struct Several<'s, 'e, 'c> {
+struct FilesAtOnce<'s, 'e, 'c> {
     extraction: &'e Extraction<'e>,
     writer: &'s mut TargetWriter<'e>,
     contents: &'s mut OpenContents<'c>,
-    outcomes: Vec<(usize, Outcome)>,
+    outcomes: Vec<(usize, Extracted)>,
 }
 
-impl<'e> SideBySide for Several<'_, 'e, '_> {
+impl<'e> SideBySide for FilesAtOnce<'_, 'e, '_> {
     /// The position, and what the digest is made by.
     type Label = (usize, Algorithm);
     type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
@@ -444,7 +443,7 @@ impl NewFile<'_> {
     }
 
     /// Writes all of its content.
-    fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Outcome> {
+    fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Extracted> {
         let algorithm = self.algorithm();
         let sink = |block: &[u8]| self.take(block);
         let digests = copy(content, algorithm.as_slice(), hashing, sink);
@@ -452,7 +451,7 @@ impl NewFile<'_> {
     }
 
     /// Gives it its name when it is what it should be.
-    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Outcome> {
+    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Extracted> {
         let fault = match digest {
             Ok(digest) => self.expected.zip(digest).and_then(|((listed, expected), digest)| {
                 let differs = digest != expected;
@@ -462,11 +461,11 @@ impl NewFile<'_> {
             Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),
         };
         if let Some(finding) = fault {
-            return Ok(Outcome::Finding(Box::new(finding)));
+            return Ok(Extracted::Finding(Box::new(finding)));
         }
         self.pending.persist()?;
         self.extraction.options.progress.done(1);
-        Ok(Outcome::Written { bytes: self.at, verified: self.expected.is_some() })
+        Ok(Extracted::Written { bytes: self.at, verified: self.expected.is_some() })
     }
 }
 

@@ -11,7 +11,7 @@ use super::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
 };
 use super::open::Pack;
-use super::scan::{Look, PackScan};
+use super::scan::{PackScan, ScanFor};
 use super::single_file;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, MemberKind};
@@ -85,7 +85,7 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =
-        PackScan::new(&archive, pipeline::default_jobs(), Look::Contents)?;
+        PackScan::new(&archive, pipeline::default_jobs(), ScanFor::Contents)?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::new();
     for facts in contents.arrays.values() {

@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::open::Pack;
-use super::scan::{Look, PackScan};
+use super::scan::{PackScan, ScanFor};
 use super::select::Patterns;
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest};
@@ -141,7 +141,7 @@ pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
     let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
     let PackScan { placement, mut members, contents, mut findings, .. } =
-        PackScan::new(&archive, jobs, Look::Contents)?;
+        PackScan::new(&archive, jobs, ScanFor::Contents)?;
     finding::cut(&mut findings);
     let ListOptions { patterns, .. } = options;
     if !patterns.is_empty() || options.arrays {
@@ -256,16 +256,16 @@ impl Serialize for Listing {
         fields.serialize_field("target", &self.target)?;
         fields.serialize_field("container", &self.container)?;
         fields.serialize_field("layout", &self.layout)?;
-        fields.serialize_field("members", &Members(self))?;
+        fields.serialize_field("members", &ListedMembers(self))?;
         fields.serialize_field("findings", &self.findings)?;
         fields.end()
     }
 }
 
 /// The list of members, none of which has to be held while the next is written.
-struct Members<'a>(&'a Listing);
+struct ListedMembers<'a>(&'a Listing);
 
-impl Serialize for Members<'_> {
+impl Serialize for ListedMembers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.members())
     }

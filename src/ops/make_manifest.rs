@@ -163,7 +163,7 @@ pub fn write_manifest(
 ) -> Result<ManifestReport> {
     if output.is_none() && !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is an archive, in which nothing is changed; give --output FILE",
+            "`{}` is an archive, in which nothing is changed; choose a file to write to",
             escape(&target.to_string_lossy())
         )));
     }
@@ -216,27 +216,25 @@ fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
 /// The manifest as JSON: what made the digests, and each file with its own.
 fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Listed<'a> {
+    struct ManifestFields<'a> {
         algorithm: &'static str,
         members: usize,
         files: Files<'a>,
     }
     struct Files<'a>(&'a Manifest);
     #[derive(Serialize)]
-    struct File<'a> {
+    struct ListedFile<'a> {
         name: &'a str,
         digest: String,
     }
     impl Serialize for Files<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(
-                self.0.entries().iter().map(|entry| File {
-                    name: entry.path.as_str(),
-                    digest: entry.digest.to_string(),
-                }),
-            )
+            serializer.collect_seq(self.0.entries().iter().map(|entry| ListedFile {
+                name: entry.path.as_str(),
+                digest: entry.digest.to_string(),
+            }))
         }
     }
     let (algorithm, members) = (manifest.algorithm().name(), manifest.entries().len());
-    Listed { algorithm, members, files: Files(manifest) }.serialize(serializer)
+    ManifestFields { algorithm, members, files: Files(manifest) }.serialize(serializer)
 }

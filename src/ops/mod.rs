@@ -32,14 +32,12 @@ mod list;
 mod make_manifest;
 mod manifests;
 mod open;
-mod reshape;
 mod sample;
 mod scan;
 mod select;
 mod single_file;
 mod statistics;
 mod survey;
-mod update;
 mod validate;
 mod values;
 mod verify;
@@ -50,7 +48,10 @@ pub use self::convert::{
 };
 pub use self::corners::{Corners, CornersOptions};
 pub use self::create::{CreateOptions, CreateReport, create};
-pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
+pub use self::describe::{
+    Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target, reshape,
+    update_descriptions, write_descriptions,
+};
 pub use self::diff::{
     ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace, DiffSide,
     Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
@@ -66,7 +67,6 @@ pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list}
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::manifests::check_apart;
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
-pub use self::reshape::{ReshapeReport, reshape};
 pub use self::sample::{
     Column, Grid, GridMethod, Line, Quantity, Sample, SampleOptions, SampledAxis,
 };
@@ -74,7 +74,6 @@ pub use self::select::{InvalidPattern, Patterns};
 pub use self::statistics::{
     Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
 };
-pub use self::update::{Change, UpdateReport, update_descriptions};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use self::values::Number;
 pub use self::verify::{Intact, VerifyOptions, VerifyReport, verify};

@@ -32,12 +32,12 @@ pub(super) struct PackScan {
     pub(super) members: Vec<Member>,
     /// The numbers of the files that can be read.
     pub(super) files: Vec<usize>,
-    /// Headers and descriptions, if the look was at [`Look::Contents`].
+    /// Headers and descriptions, if the look was at [`ScanFor::Contents`].
     pub(super) contents: Contents,
     /// Files at the root that say how to read the pack, or an error for each that cannot be read, if the look was at
-    /// [`Look::Manifests`].
+    /// [`ScanFor::Manifests`].
     root_files: HashMap<Arc<str>, Result<Vec<u8>, Box<Finding>>>,
-    /// Whether the document of the pack was made of its descriptions; seen by [`Look::Manifests`].
+    /// Whether the document of the pack was made of its descriptions; seen by [`ScanFor::Manifests`].
     pub(super) has_generated_document: bool,
     /// Errors and warnings about the container and names.
     pub(super) findings: Vec<Finding>,
@@ -45,7 +45,7 @@ pub(super) struct PackScan {
 
 /// The files that a scan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum ScanFor {
     /// Headers of arrays, and descriptions.
     Contents,
     /// Manifests, and the declaration of a bag.
@@ -62,7 +62,7 @@ enum Seen {
 
 impl PackScan {
     /// Reads the structure of an archive, and the files of the `look`.
-    pub(super) fn new(archive: &Archive, jobs: usize, look: Look) -> Result<Self> {
+    pub(super) fn new(archive: &Archive, jobs: usize, look: ScanFor) -> Result<Self> {
         let path = archive.path().to_owned();
         let progress = archive.progress();
         // Only of a stream is it known beforehand how much is read.
@@ -77,14 +77,14 @@ impl PackScan {
         let mut scan = archive.scan(jobs, &|member, content| {
             progress.at(&member.name);
             let seen = match look {
-                Look::Manifests => texts.look(member, content),
-                Look::Contents if path::is_sound(&member.name) => {
+                ScanFor::Manifests => texts.look(member, content),
+                ScanFor::Contents if path::is_sound(&member.name) => {
                     let mut inspector = Inspector::within(&member.name, &allowance);
                     // A member that cannot be read is shown as far as it can.
                     let _ = inspector.read(content);
                     Seen::Content(inspector.finish_interned(&member.name, member.size, &interner))
                 }
-                Look::Contents => Seen::Nothing,
+                ScanFor::Contents => Seen::Nothing,
             };
             progress.done(1);
             seen
@@ -137,7 +137,7 @@ impl PackScan {
         })
     }
 
-    /// The digests in the manifest beside the archive, or else in the one that [`Look::Manifests`] read. A damaged
+    /// The digests in the manifest beside the archive, or else in the one that [`ScanFor::Manifests`] read. A damaged
     /// manifest counts as none and becomes a finding: the files can be read all the same, unchecked.
     pub(super) fn listed(&mut self) -> Result<Option<ListedDigests>> {
         let mut findings = std::mem::take(&mut self.findings);
@@ -321,11 +321,11 @@ pub(super) fn check_values_below(root: &Path, contents: &Contents) -> Result<Vec
     Ok(findings)
 }
 
-type Wanted<'c> = HashMap<&'c str, Vec<Inlined<'c>>>;
+type RepeatedValues<'c> = HashMap<&'c str, Vec<Inlined<'c>>>;
 
 /// The values to compare by the names of their arrays, and the findings about values that cannot be compared.
-fn repeated_values(contents: &Contents) -> (Wanted<'_>, Vec<Finding>) {
-    let (mut wanted, mut findings) = (Wanted::new(), Vec::new());
+fn repeated_values(contents: &Contents) -> (RepeatedValues<'_>, Vec<Finding>) {
+    let (mut wanted, mut findings) = (RepeatedValues::new(), Vec::new());
     for inlined in contents.inlined() {
         match inlined.len() {
             Some(_) => wanted.entry(inlined.array.as_str()).or_default().push(inlined),

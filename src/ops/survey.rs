@@ -24,7 +24,7 @@ const STEP: usize = 64;
 const BLOCK: usize = 8 * 1024;
 /// What lies in a source directory, by name.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct SourceNames {
     /// Files and directories, sorted by name. Nobody has looked at any.
     pub(super) entries: Vec<SourceEntry>,
     /// What is wrong with the names and kinds of files.
@@ -45,7 +45,7 @@ pub(super) struct Survey {
 #[derive(Debug)]
 pub(super) struct SourceEntry {
     pub(super) path: MemberPath,
-    pub(super) source: Source,
+    pub(super) source: EntrySource,
     /// The length of its header, when it is an array.
     pub(super) header_len: Option<NonZeroU64>,
     /// What was written of it. Without digests it has a place only.
@@ -54,7 +54,7 @@ pub(super) struct SourceEntry {
 
 /// The source of an entry.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum EntrySource {
     Directory,
     /// A directory that is no member: what is in it says that it is there, or the layout has no place for it.
     Implied,
@@ -65,14 +65,14 @@ pub(super) enum Source {
 }
 
 impl SourceEntry {
-    pub(super) fn new(path: MemberPath, source: Source) -> Self {
+    pub(super) fn new(path: MemberPath, source: EntrySource) -> Self {
         Self { path, source, header_len: None, placed: None }
     }
 
     /// What the file looked like.
     pub(super) fn stamp(&self) -> Option<&Stamp> {
         match &self.source {
-            Source::File(stamp) => stamp.as_ref(),
+            EntrySource::File(stamp) => stamp.as_ref(),
             _ => None,
         }
     }
@@ -80,7 +80,7 @@ impl SourceEntry {
     /// Bytes of the content, as far as they are known.
     pub(super) fn size(&self) -> u64 {
         match &self.source {
-            Source::Made(text) => text.len() as u64,
+            EntrySource::Made(text) => text.len() as u64,
             _ => self.stamp().map_or(0, Stamp::len),
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn names(
     excluded: &Patterns,
     own: &[String],
     follow: bool,
-) -> Result<Names> {
+) -> Result<SourceNames> {
     let mut findings = Vec::new();
     let walked = fs::walk(root, follow)?;
     let mut entries = Vec::with_capacity(walked.len());
@@ -121,8 +121,8 @@ pub(super) fn names(
                 .in_member(path.as_str())
                 .hint("delete it"),
             ),
-            Kind::File => entries.push(SourceEntry::new(path, Source::File(None))),
-            Kind::Directory => entries.push(SourceEntry::new(path, Source::Directory)),
+            Kind::File => entries.push(SourceEntry::new(path, EntrySource::File(None))),
+            Kind::Directory => entries.push(SourceEntry::new(path, EntrySource::Directory)),
             Kind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
@@ -138,13 +138,13 @@ pub(super) fn names(
             ),
         }
     }
-    Ok(Names { entries, findings })
+    Ok(SourceNames { entries, findings })
 }
 
 /// Looks at everything below `root`.
 pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
-    let Names { mut entries, findings } = names(root, &Patterns::default(), &[], false)?;
+    let SourceNames { mut entries, findings } = names(root, &Patterns::default(), &[], false)?;
     progress.expect_files(entries.len());
     let looked = pipeline::share(
         jobs,
@@ -204,7 +204,8 @@ impl<'p> Looker<'p> {
         most: u64,
         room: &mut Vec<u8>,
     ) -> Result<Content> {
-        let SourceEntry { path, source: Source::File(seen @ None), header_len, .. } = entry else {
+        let SourceEntry { path, source: EntrySource::File(seen @ None), header_len, .. } = entry
+        else {
             return Ok(Content::Other);
         };
         self.progress.at(path.as_str());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::info::is_array_file;
-use super::scan::{Look, PackScan, check_values};
+use super::scan::{PackScan, ScanFor, check_values};
 use super::single_file;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
@@ -131,7 +131,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let mut report = ValidateReport::new(target, Some(archive.container()));
     let jobs = pipeline::jobs(options.jobs);
     let PackScan { mut contents, findings, placement, .. } =
-        PackScan::new(&archive, jobs, Look::Contents)?;
+        PackScan::new(&archive, jobs, ScanFor::Contents)?;
     report.findings = findings;
     report.findings.extend(contents.findings_sparingly());
     report.findings.extend(check_values(&archive, &placement, &contents, jobs)?);

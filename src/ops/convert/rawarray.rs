@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::create::{CreateOptions, create};
 use super::super::open::{Pack, check_decoded};
-use super::super::scan::{Look, PackScan};
+use super::super::scan::{PackScan, ScanFor};
 use super::super::single_file;
 use super::ConvertOptions;
 use super::data::{RawArrayFile, failed};
@@ -101,7 +101,7 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source>
     let archive = Archive::open_watched(path, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
     let PackScan { placement, members, contents, mut findings, .. } =
-        PackScan::new(&archive, jobs, Look::Contents)?;
+        PackScan::new(&archive, jobs, ScanFor::Contents)?;
     findings.extend(contents.findings());
     findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
     if let Some(member) = &options.member {

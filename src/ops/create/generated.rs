@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::payload::Members;
+use super::payload::PayloadMembers;
 use crate::archive::{
     ArchiveWriter, MemberKind, NewContent, NewMember, Pieces, Placed, Records, Sampled,
 };
@@ -13,14 +13,14 @@ use crate::digest::{Algorithm, Digests};
 use crate::error::Result;
 use crate::fs::File;
 use crate::manifest::{Manifest, NameEncoding, push_line};
-use crate::ops::survey::{Source, SourceEntry};
+use crate::ops::survey::{EntrySource, SourceEntry};
 use crate::pack::{self, PACK_DOCUMENT, PackDocument};
 use crate::path::MemberPath;
 
 /// Writes the members that the pack itself needs.
 pub(super) struct Generated<'a, 'p> {
     pub(super) writer: ArchiveWriter<'a>,
-    pub(super) members: Members<'p>,
+    pub(super) members: PayloadMembers<'p>,
     pub(super) algorithms: &'p [Algorithm],
     pub(super) jobs: usize,
     /// The manifest beside the archive.
@@ -138,7 +138,7 @@ impl Generated<'_, '_> {
 #[derive(Clone, Copy)]
 pub(super) struct Payload<'p> {
     pub(super) entries: &'p [SourceEntry],
-    pub(super) members: Members<'p>,
+    pub(super) members: PayloadMembers<'p>,
 }
 
 impl<'p> Payload<'p> {
@@ -195,7 +195,7 @@ impl<'p> Payload<'p> {
 /// The files among entries that were written.
 fn written(entries: &[SourceEntry]) -> impl Iterator<Item = (&SourceEntry, &Placed)> {
     entries.iter().filter_map(|entry| {
-        let is_file = matches!(entry.source, Source::File(_) | Source::Made(_));
+        let is_file = matches!(entry.source, EntrySource::File(_) | EntrySource::Made(_));
         Some((entry, entry.placed.as_ref().filter(|_| is_file)?))
     })
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::outputs::{Companions, Outputs};
-use self::payload::Members;
-use self::plan::Plan;
+use self::payload::PayloadMembers;
+use self::plan::CreatePlan;
 use super::manifests;
 use super::select::Patterns;
 use super::survey;
@@ -149,7 +149,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),
     };
-    let members = Members { source, placement: &placement, options, container };
+    let members = PayloadMembers { source, placement: &placement, options, container };
     options.progress.stage("reading", 0, 0);
     let mut names = survey::names(source, &options.exclude, &own, options.dereference)?;
     members.mark_implied(&mut names.entries);
@@ -160,7 +160,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     // written of what is going to be refused.
     let is_written = !options.describe && count_errors(&names.findings) == 0;
     let survey = members.look(names, &mut writer, is_written)?;
-    let plan = Plan::new(survey, members, &algorithms, info, jobs)?;
+    let plan = CreatePlan::new(survey, members, &algorithms, info, jobs)?;
     let external = pending.manifest.as_ref().map(PendingFile::file);
     let packed = plan.write(writer, external, jobs)?;
     options.progress.stage("finishing", 0, 0);

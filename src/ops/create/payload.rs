@@ -19,7 +19,7 @@ use crate::archive::{
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::Result;
 use crate::fs::{File, Stamp};
-use crate::ops::survey::{Looker, Names, Source, SourceEntry, Survey, append_all};
+use crate::ops::survey::{EntrySource, Looker, SourceEntry, SourceNames, Survey, append_all};
 use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
 use crate::pipeline;
@@ -35,7 +35,7 @@ const _: () = assert!(FILES as u64 * SHORT <= BYTES);
 
 /// Makes members of files.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Members<'a> {
+pub(super) struct PayloadMembers<'a> {
     pub(super) source: &'a Path,
     pub(super) placement: &'a Placement,
     pub(super) options: &'a CreateOptions,
@@ -50,7 +50,7 @@ fn is_aside(name: &str) -> bool {
         || pack::manifest_algorithm(name).is_some()
 }
 
-impl Members<'_> {
+impl PayloadMembers<'_> {
     /// Marks the directories that are no members.
     pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
         let mut occupied = HashSet::new();
@@ -66,8 +66,8 @@ impl Members<'_> {
         for SourceEntry { path, source, .. } in entries {
             let name = path.as_str();
             let is_member = || has_directories && !is_aside(name) && !occupied.contains(name);
-            if matches!(source, Source::Directory) && !is_member() {
-                *source = Source::Implied;
+            if matches!(source, EntrySource::Directory) && !is_member() {
+                *source = EntrySource::Implied;
             }
         }
     }
@@ -94,9 +94,9 @@ impl Members<'_> {
         Some(NewMember {
             path: self.placement.placed(entry.path.as_str()),
             kind: match entry.source {
-                Source::Directory => MemberKind::Directory,
-                Source::File(Some(_)) | Source::Made(_) => MemberKind::File,
-                Source::Implied | Source::File(None) => return None,
+                EntrySource::Directory => MemberKind::Directory,
+                EntrySource::File(Some(_)) | EntrySource::Made(_) => MemberKind::File,
+                EntrySource::Implied | EntrySource::File(None) => return None,
             },
             size: entry.size(),
             modified: own_time.unwrap_or_else(|| self.time()),
@@ -107,11 +107,11 @@ impl Members<'_> {
     /// The content of an entry that was looked at.
     fn content(self, entry: &SourceEntry) -> Result<NewContent<'_>> {
         Ok(match &entry.source {
-            Source::File(Some(stamp)) => {
+            EntrySource::File(Some(stamp)) => {
                 let file = File::open(self.source.join(entry.path.as_str()))?;
                 NewContent::File(file.watched(&self.options.progress), *stamp)
             }
-            Source::Made(text) => NewContent::Bytes(text),
+            EntrySource::Made(text) => NewContent::Bytes(text),
             _ => NewContent::Bytes(b""),
         })
     }
@@ -119,15 +119,15 @@ impl Members<'_> {
     /// Looks at everything in `names`, and writes what is small unless there is no `writer`.
     pub(super) fn look(
         self,
-        names: Names,
+        names: SourceNames,
         writer: &mut ArchiveWriter<'_>,
         is_written: bool,
     ) -> Result<Survey> {
-        let Names { mut entries, findings } = names;
+        let SourceNames { mut entries, findings } = names;
         self.options.progress.expect_files(entries.len());
         let runs = entries.chunks_mut(FILES);
-        let order = if is_written { Order::WhileShort } else { Order::Nothing };
-        let looked = self.write_in_order(runs, writer, order)?;
+        let mode = if is_written { WriteMode::WhileShort } else { WriteMode::Nothing };
+        let looked = self.write_in_order(runs, writer, mode)?;
         Ok(Survey::collect(entries, looked, findings))
     }
 
@@ -141,7 +141,7 @@ impl Members<'_> {
         let Some(first) = entries.iter().position(is_left) else { return Ok(()) };
         let mut left = entries.split_at_mut(first).1;
         let bytes = left.iter().map(SourceEntry::size).fold(0, u64::saturating_add);
-        let files = left.iter().filter(|entry| !matches!(entry.source, Source::Directory));
+        let files = left.iter().filter(|entry| !matches!(entry.source, EntrySource::Directory));
         self.options.progress.stage("packing", bytes, files.count() as u64);
         let runs = iter::from_fn(|| {
             let (mut count, mut bytes) = (0, 0_u64);
@@ -160,7 +160,7 @@ impl Members<'_> {
             (run, left) = std::mem::take(&mut left).split_at_mut(count);
             (count > 0).then_some(run)
         });
-        self.write_in_order(runs, writer, Order::All).map(drop)
+        self.write_in_order(runs, writer, WriteMode::All).map(drop)
     }
 
     /// Has workers look at runs of entries and pack them, and writes them in their order.
@@ -168,9 +168,9 @@ impl Members<'_> {
         self,
         runs: impl Iterator<Item = &'e mut [SourceEntry]>,
         writer: &mut ArchiveWriter<'_>,
-        order: Order,
+        mode: WriteMode,
     ) -> Result<Vec<Vec<Content>>> {
-        let is_over = AtomicBool::new(order == Order::Nothing);
+        let is_over = AtomicBool::new(mode == WriteMode::Nothing);
         let spare: Mutex<Vec<Batch>> = Mutex::default();
         let lock_spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         let (packers, largest) = (writer.packers(), writer.largest_for_workers());
@@ -179,17 +179,17 @@ impl Members<'_> {
             members: self,
             looker: Looker::new(self.source, follow, &self.options.progress),
             packer: packers(),
-            is_second: order == Order::All,
+            is_second: mode == WriteMode::All,
             room: Vec::new(),
-            most: if order == Order::All { SMALL } else { SHORT },
-            largest: if order == Order::All { largest } else { SHORT },
+            most: if mode == WriteMode::All { SMALL } else { SHORT },
+            largest: if mode == WriteMode::All { largest } else { SHORT },
         };
         let work = |worker: &mut Worker<'_, '_>, entries| {
             let batch = lock_spare().pop().unwrap_or_default();
             worker.pack(entries, batch, !is_over.load(Ordering::Relaxed))
         };
         let mut contents = Vec::new();
-        let is_checked = order == Order::All;
+        let is_checked = mode == WriteMode::All;
         let workers = writer.workers(is_checked);
         let take = |Run { entries, held, batch, looked }: Run<'e>| {
             contents.push(looked);
@@ -303,7 +303,7 @@ impl Members<'_> {
 
 /// What is written in the order of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum WriteMode {
     /// Nothing: everything is only looked at.
     Nothing,
     /// Short files, until one that is not short has no place.
@@ -314,7 +314,7 @@ enum Order {
 
 /// Looks at entries and packs them.
 struct Worker<'a, 'w> {
-    members: Members<'a>,
+    members: PayloadMembers<'a>,
     looker: Looker<'a>,
     packer: Packer<'w>,
     /// Whether the entries were looked at before.
@@ -359,7 +359,7 @@ impl Worker<'_, '_> {
             looked.push(self.looker.look(entry, most, &mut self.room)?);
             let is_held = is_packed
                 && match &entry.source {
-                    Source::Implied => false,
+                    EntrySource::Implied => false,
                     _ if entry.size() > self.largest => false,
                     _ if entry.size() > self.most => {
                         self.progress(entry);
@@ -367,18 +367,18 @@ impl Worker<'_, '_> {
                         held.push(true);
                         continue;
                     }
-                    Source::File(Some(stamp)) if was_seen => {
+                    EntrySource::File(Some(stamp)) if was_seen => {
                         append_all(&mut self.looker.open(&entry.path)?, stamp, &mut self.room)?;
                         true
                     }
-                    Source::Made(text) => {
+                    EntrySource::Made(text) => {
                         self.room.extend_from_slice(text);
                         true
                     }
-                    Source::Directory | Source::File(_) => true,
+                    EntrySource::Directory | EntrySource::File(_) => true,
                 };
             held.push(is_held);
-            if is_held && self.is_second && !matches!(entry.source, Source::Directory) {
+            if is_held && self.is_second && !matches!(entry.source, EntrySource::Directory) {
                 self.progress(entry);
             }
             if is_held {

@@ -6,7 +6,7 @@ use std::path::Path;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::generated::{Generated, Lists, Payload};
-use super::payload::Members;
+use super::payload::PayloadMembers;
 use crate::archive::{
     AllRecords, ArchiveWriter, Container, NewContent, are_surely_portable, check_portable,
 };
@@ -18,7 +18,7 @@ use crate::manifest::{Manifest, NameEncoding};
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::scan::check_values_below;
-use crate::ops::survey::{Source, SourceEntry, Survey};
+use crate::ops::survey::{EntrySource, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
@@ -28,8 +28,8 @@ use crate::path::MemberPath;
 use crate::pipeline;
 
 /// What goes into the archive.
-pub(super) struct Plan<'a> {
-    members: Members<'a>,
+pub(super) struct CreatePlan<'a> {
+    members: PayloadMembers<'a>,
     contents: Contents,
     entries: Vec<SourceEntry>,
     /// The names of descriptions made for arrays that have none.
@@ -46,16 +46,16 @@ pub(super) struct Plan<'a> {
     findings: Vec<Finding>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CreatePlan<'a> {
     /// Decides what goes in, and refuses what is not sound.
     pub(super) fn new(
         survey: Survey,
-        members: Members<'a>,
+        members: PayloadMembers<'a>,
         algorithms: &'a [Algorithm],
         info: BagInfo,
         jobs: usize,
     ) -> Result<Self> {
-        let Members { source, placement, options, container } = members;
+        let PayloadMembers { source, placement, options, container } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
@@ -99,7 +99,7 @@ impl<'a> Plan<'a> {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
                 contents.descriptions.insert(path.clone(), Box::new(facts));
                 described.push(path.as_str().to_owned());
-                entries.push(SourceEntry::new(path, Source::Made(text.into())));
+                entries.push(SourceEntry::new(path, EntrySource::Made(text.into())));
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
@@ -159,8 +159,8 @@ impl<'a> Plan<'a> {
         mut writer: ArchiveWriter<'_>,
         external: Option<&File>,
         jobs: usize,
-    ) -> Result<Packed> {
-        let Members { placement, options, .. } = self.members;
+    ) -> Result<PackedCounts> {
+        let PayloadMembers { placement, options, .. } = self.members;
         self.members.write_rest(&mut self.entries, &mut writer)?;
         self.members.write_reserved(&mut self.entries, &writer, self.algorithms, jobs)?;
         let payload = Payload { entries: &self.entries, members: self.members };
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
 
         let (members, algorithms, bytes, files) = (self.members, self.algorithms, 0, 0);
         let mut generated = Generated { writer, members, algorithms, jobs, external, bytes, files };
-        let mut packed = Packed {
+        let mut packed = PackedCounts {
             members: lists.files,
             arrays,
             bytes: lists.bytes,
@@ -418,7 +418,7 @@ impl PackText<'_> {
 }
 
 /// What was packed.
-pub(super) struct Packed {
+pub(super) struct PackedCounts {
     pub(super) members: u64,
     pub(super) arrays: u64,
     pub(super) bytes: u64,

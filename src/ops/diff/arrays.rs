@@ -267,7 +267,7 @@ impl OpenArray {
 }
 
 /// An element that is a number: its real and its imaginary part, if it has one.
-type Parts = (Number, Option<Number>);
+type ElementParts = (Number, Option<Number>);
 
 /// The differences of elements that were found so far.
 struct Comparison {
@@ -364,7 +364,7 @@ impl Comparison {
         }
     }
 
-    fn parts(&self, bytes: &[u8]) -> Option<Parts> {
+    fn parts(&self, bytes: &[u8]) -> Option<ElementParts> {
         let read = self.read?;
         let (re, im) = bytes.split_at(if self.is_complex { self.elbyte / 2 } else { self.elbyte });
         Some((read(re), self.is_complex.then(|| read(im))))
@@ -406,7 +406,7 @@ fn apart(a: Number, b: Number) -> f64 {
 }
 
 /// The magnitude of an element; NaN when one of its parts is.
-fn size((re, im): Parts) -> f64 {
+fn size((re, im): ElementParts) -> f64 {
     let (re, im) = (re.to_f64(), im.map_or(0.0, Number::to_f64));
     if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
 }

@@ -143,9 +143,9 @@ fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize>
 }
 
 /// What a file is known by whatever its name: whether it is an array, and its content.
-type Identity = (bool, u64, Digest);
+type ContentKey = (bool, u64, Digest);
 
-fn identity(side: &PackSide, unit: &Unit) -> Option<Identity> {
+fn identity(side: &PackSide, unit: &Unit) -> Option<ContentKey> {
     let bytes = side.size(unit.file);
     let is_array = pack::is_array(side.name(unit.file));
     let digest = side.digest(unit.file)?;
@@ -169,7 +169,7 @@ impl<'n> Likeness<'n> {
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
 pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
-    let mut removed: HashMap<(Identity, Likeness<'_>), VecDeque<usize>> = HashMap::new();
+    let mut removed: HashMap<(ContentKey, Likeness<'_>), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
             && let Some(key) = identity(a, unit)

@@ -14,7 +14,7 @@ use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::ops::manifests;
-use crate::ops::scan::{Look, PackScan};
+use crate::ops::scan::{PackScan, ScanFor};
 use crate::pack::{
     self, Content, Contents, DescriptionFacts, Inspector, Interner, PACK_DOCUMENT, Placement,
 };
@@ -71,7 +71,7 @@ impl PackSide {
         let archive = Archive::open_watched(target, progress)?;
         let container = archive.container();
         let allowance = archive.allowance()?;
-        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
+        let mut scan = PackScan::new(&archive, jobs, ScanFor::Manifests)?;
         let contents = archive.into_contents();
         // The files of a directory may have been edited since its manifest was made.
         let listed = if container == Container::Directory { None } else { scan.listed()? };

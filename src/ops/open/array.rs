@@ -12,9 +12,9 @@ use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::ndl::{Ndarray, Order};
-use crate::pack;
-use crate::path::escape;
+use crate::ndl::{Extent, Ndarray, Order};
+use crate::pack::{self, Entity};
+use crate::path::{MemberPath, escape};
 use crate::ra::{
     self, AnyArray, Element, Encoding, FIXED_LEN, Header, Picked, Probe, RawArray, ReadError,
     SliceError, checked_slice, resolve_slice,
@@ -56,6 +56,29 @@ pub struct PackedArray<'a> {
     pub(super) member: Member,
     verify: bool,
     order: Order,
+}
+
+/// One dimension of an array.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Axis {
+    /// Its name, when the description gives one: that of its coordinate, without a path.
+    pub name: Option<String>,
+    /// Elements along it.
+    pub extent: u64,
+    /// What gives its coordinates, where the pack holds it.
+    pub coordinate: Option<Coordinate>,
+}
+
+/// What gives the coordinates of a dimension.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Coordinate {
+    /// The member with the coordinates; nothing when the description itself has them as its `value`, or
+    /// nobody has.
+    pub member: Option<String>,
+    /// Its description, when there is one.
+    pub description: Option<Ndarray>,
 }
 
 impl<'a> PackedArray<'a> {
@@ -449,7 +472,7 @@ impl<'a> PackedArray<'a> {
         }
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
-             this size may make it take; choose parts by --slice, or get it as it is by `ra-pack extract`",
+             this size may make it take; get parts of it by a slice, or unpack it as it is by `ra-pack extract`",
             escape(&self.name)
         )))
     }
@@ -462,7 +485,7 @@ impl<'a> PackedArray<'a> {
         }
         Err(Error::Unsupported(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
-             fewer by --slice, or unpack it by `ra-pack extract`",
+             fewer by a slice, or unpack it by `ra-pack extract`",
             escape(&self.name)
         )))
     }
@@ -515,6 +538,70 @@ impl<'a> PackedArray<'a> {
 
     fn mismatch(&self, reason: String) -> Error {
         Error::Mismatch { name: self.name.clone(), reason }
+    }
+}
+
+impl PackedArray<'_> {
+    /// The dimensions, in the order of the indices.
+    ///
+    /// A coordinate is looked for as [`validate`](crate::validate) does: in the same document, then in
+    /// the same group of the pack and those above it. One of another length than the dimension is left out.
+    ///
+    /// # Errors
+    ///
+    /// When the array or a description cannot be read.
+    pub fn axes(&self) -> Result<Vec<Axis>> {
+        let header = self.header()?;
+        let path = MemberPath::new(self.name())?;
+        let (_, order) = self.layout()?;
+        let contents = self.pack().contents_about(self.name())?;
+        let Some(described) = contents.description(&path, &mut Vec::new()) else {
+            let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
+            return Ok(header.dims().iter().map(plain).collect());
+        };
+        let described_order = described.order();
+        let shape = pack::shape_of(header.dims(), described_order);
+        let ndarray = match described.entity {
+            Entity::Ndarray(ndarray) => ndarray,
+            Entity::DimCoord(dimcoord) => {
+                let name = Some(dimcoord.name.clone());
+                let own = |extent| Axis { name: name.clone(), extent, coordinate: None };
+                return Ok(shape.into_iter().map(own).collect());
+            }
+        };
+        let base = if described.of_pack { "/".to_owned() } else { pack::group_of(&path) };
+        let home = pack::join_groups(&base, &described.group.path);
+        let mut found = Vec::with_capacity(shape.len());
+        for (nth, extent) in shape.into_iter().enumerate() {
+            let mut axis = Axis { name: None, extent, coordinate: None };
+            if let Some(Extent::Coord(name)) = ndarray.shape.get(nth) {
+                axis.name = name.rsplit('/').next().map(str::to_owned);
+                let document = described.facts.document();
+                let stated =
+                    document.and_then(|own| own.resolve_coord(&described.group.path, name));
+                let home = stated.map_or_else(
+                    || pack::candidates(&home, name),
+                    |(group, dimcoord)| {
+                        let group = pack::join_groups(&base, &group.path);
+                        vec![pack::entity_path(&group, &dimcoord.name)]
+                    },
+                );
+                axis.coordinate = self.pack().coordinate(&home, extent)?;
+                if axis.coordinate.as_ref().is_none_or(|there| there.member.is_none())
+                    && let Some((_, dimcoord)) = stated
+                    && dimcoord.known_size().is_none_or(|size| size == extent)
+                {
+                    let description = Some(pack::as_ndarray(dimcoord));
+                    axis.coordinate = Some(Coordinate { member: None, description });
+                }
+            }
+            found.push(axis);
+        }
+        // They were found in the order of the shape.
+        if described_order == Order::Row && order == Order::Column {
+            found.reverse();
+        }
+        Ok(found)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
-mod axes;
 mod manifest;
 
 use std::borrow::Cow;
@@ -9,9 +8,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-pub use self::array::PackedArray;
+pub use self::array::{Axis, Coordinate, PackedArray};
 pub(super) use self::array::{ReadAt, check_decoded, tell};
-pub use self::axes::{Axis, Coordinate};
 
 use self::manifest::PackManifest;
 use super::info::is_array_file;
@@ -26,8 +24,8 @@ use crate::finding::{Code, Finding};
 use crate::fs::Map;
 use crate::ndl::Ndarray;
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
-    Layout, PACK_DOCUMENT, Placement,
+    self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
+    DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -463,6 +461,26 @@ impl Pack {
     /// Whether there is anything that could vouch for members.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
+    }
+
+    /// The first of several entities of the pack that is there as an array of that length.
+    fn coordinate(&self, paths: &[String], extent: u64) -> Result<Option<Coordinate>> {
+        for path in paths {
+            let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+            if MemberPath::new(&*member).is_err() {
+                continue;
+            }
+            if self.find_placed(|placement| placement.place_payload(&member))?.is_none() {
+                continue;
+            }
+            let array = self.array(&member)?;
+            if array.header()?.dims() != [extent] {
+                continue;
+            }
+            let description = array.description()?;
+            return Ok(Some(Coordinate { member: Some(member), description }));
+        }
+        Ok(None)
     }
 
     /// Looks for a member that no manifest vouches for among all others: none may have its name.

@@ -239,11 +239,11 @@ pub(in crate::ops) fn hull(one: (Number, Number), other: (Number, Number)) -> (N
     (low, if one.1.is_less(other.1) { other.1 } else { one.1 })
 }
 
-type Convert = dyn Fn(&[u8]) -> Floats + Sync + Send;
+type Conversion = dyn Fn(&[u8]) -> Floats + Sync + Send;
 
 /// Makes floats of elements of one type; of complex ones, of their magnitudes.
 pub(in crate::ops) struct Converter {
-    convert: Box<Convert>,
+    convert: Box<Conversion>,
     /// A number of the type that the floats were.
     like: Number,
 }

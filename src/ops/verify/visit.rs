@@ -160,20 +160,20 @@ impl Revisit for LargeFiles<'_> {
         width: usize,
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, (Read, Content))>> {
-        let mut several = Several { files: self, contents, read: Vec::new() };
+        let mut several = ReadAtOnce { files: self, contents, read: Vec::new() };
         hash_side_by_side(&mut several, width, None)?;
         Ok(several.read)
     }
 }
 
 /// Files that one job reads side by side.
-struct Several<'r, 's, 'c> {
+struct ReadAtOnce<'r, 's, 'c> {
     files: &'r LargeFiles<'r>,
     contents: &'s mut OpenContents<'c>,
     read: Vec<(usize, (Read, Content))>,
 }
 
-impl<'r> SideBySide for Several<'r, '_, '_> {
+impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
     type Label = usize;
     type Content = Reading<'r, Box<dyn BufRead>>;
     type Error = Error;
