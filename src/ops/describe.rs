@@ -168,7 +168,7 @@ pub(super) fn describe_missing(
 }
 
 /// What was changed, and what could not be.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct UpdateReport {
     /// The directory, document or array.
     pub target: PathBuf,
@@ -215,12 +215,7 @@ impl UpdateReport {
 ///
 /// [`Error::NotAnArray`] for a file that is neither an array nor a description, and when the system refuses.
 pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
-    let mut report = UpdateReport {
-        target: target.to_owned(),
-        changes: Vec::new(),
-        unchanged: 0,
-        findings: Vec::new(),
-    };
+    let mut report = UpdateReport { target: target.to_owned(), ..UpdateReport::default() };
     if fs::is_directory(target)? {
         let jobs = pipeline::jobs(options.jobs);
         let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;

@@ -46,7 +46,7 @@ pub struct ExtractOptions {
 }
 
 /// What was unpacked.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ExtractReport {
     /// The archive.
     pub archive: PathBuf,
@@ -94,11 +94,8 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
-        members: 0,
-        bytes: 0,
-        verified: 0,
-        leftovers: Vec::new(),
         findings: std::mem::take(&mut plan.findings),
+        ..ExtractReport::default()
     };
     if plan.is_empty() && !options.patterns.is_empty() {
         return Ok(report);
@@ -114,14 +111,16 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let outcomes = extraction.write_all(&contents, jobs)?;
-    report.findings.append(&mut extraction.missing());
+    let outcomes = contents.revisit_by(&plan.members, &plan.files, jobs, &&extraction)?;
+    // What is listed and not there is told where everything was unpacked.
+    let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
+    report.findings.extend(listed.flat_map(ListedDigests::missing));
     for outcome in outcomes {
         match outcome {
             Extracted::Written { bytes, verified } => {
-                report.members = report.members.saturating_add(1);
-                report.bytes = report.bytes.saturating_add(bytes);
-                report.verified = report.verified.saturating_add(u64::from(verified));
+                report.members += 1;
+                report.bytes += bytes;
+                report.verified += u64::from(verified);
             }
             Extracted::Finding(finding) => report.findings.push(*finding),
             Extracted::Failed(error) => return Err(*error),
@@ -276,17 +275,6 @@ impl<'a> Extraction<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Writes every file of the plan.
-    fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Extracted>> {
-        contents.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
-    }
-
-    /// What is listed and not there, where everything was unpacked.
-    fn missing(&self) -> Vec<Finding> {
-        let listed = self.plan.listed.as_ref().filter(|_| self.options.patterns.is_empty());
-        listed.map_or_else(Vec::new, |listed| listed.missing().collect())
     }
 
     /// What an interrupted run left in the directories that were written to.
@@ -474,7 +462,7 @@ impl Sink for NewFile<'_> {
         self.extraction.count(block.len())?;
         self.extraction.options.progress.at(self.name);
         self.pending.file().write_all_at(block, self.at)?;
-        self.at = self.at.saturating_add(block.len() as u64);
+        self.at += block.len() as u64;
         Ok(())
     }
 }

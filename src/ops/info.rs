@@ -94,7 +94,7 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
             Err(_) => "unreadable".to_owned(),
         };
         let count: &mut u64 = types.entry(name).or_default();
-        *count = count.saturating_add(1);
+        *count += 1;
     }
     let directory = |path: &str| path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
     let groups: BTreeSet<_> = contents.arrays.keys().map(|path| directory(path.as_str())).collect();

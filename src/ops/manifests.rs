@@ -41,7 +41,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
             return Ok(hasher.finish());
         }
         hasher.update(buffer.split_at(count).0);
-        at = at.saturating_add(count as u64);
+        at += count as u64;
     }
 }
 
@@ -188,7 +188,7 @@ impl NamedManifest {
     ) -> Option<Finding> {
         let mut unlisted = files.filter(|name| self.manifest.get(name).is_none());
         let first = unlisted.next()?;
-        let count = unlisted.count().saturating_add(1);
+        let count = unlisted.count() + 1;
         let message = format!(
             "{count} of the files are listed in a stronger manifest only, `{first}` among them"
         );

@@ -259,18 +259,10 @@ pub(super) fn not_an_array(path: &Path) -> Error {
 
 /// Reads the header of an array or the text of a description.
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
-    let mut buffer = vec![0; BLOCK];
-    let mut at = 0;
-    while inspector.wants_more() {
-        let count = file.read_at(&mut buffer, at)?;
-        if count == 0 {
-            break;
-        }
-        inspector.update(buffer.get(..count).unwrap_or_default());
-        at = at.saturating_add(count as u64);
-    }
+    let mut content = io::BufReader::with_capacity(BLOCK, &mut file);
+    inspector.read(&mut content).map_err(Error::io("read", path))?;
     Ok(inspector.finish(member.as_str(), file.len()?))
 }
 

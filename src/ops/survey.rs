@@ -3,7 +3,7 @@
 //! Only headers and descriptions are needed, so that everything is known to be right before the first
 //! byte of a large array is copied.
 
-use std::io::Read;
+use std::io::BufReader;
 use std::num::NonZeroU64;
 use std::path::Path;
 
@@ -179,8 +179,6 @@ impl Survey {
 pub(super) struct Looker<'p> {
     below: Below,
     progress: &'p Progress,
-    /// The beginning of a file.
-    block: Vec<u8>,
     interner: Interner,
 }
 
@@ -188,7 +186,7 @@ impl<'p> Looker<'p> {
     /// Looks at files below `root`, and with `follow` at what links lead to.
     pub(super) fn new(root: &Path, follow: bool, progress: &'p Progress) -> Self {
         let below = Below::new(root, follow);
-        Self { below, progress, block: vec![0; BLOCK], interner: Interner::default() }
+        Self { below, progress, interner: Interner::default() }
     }
 
     /// Opens the file of an entry.
@@ -215,14 +213,8 @@ impl<'p> Looker<'p> {
         if stamp.len() <= most {
             inspector.update(append_all(&mut file, &stamp, room)?);
         } else {
-            while inspector.wants_more() {
-                match file.read(&mut self.block) {
-                    Ok(0) => break,
-                    Ok(count) => inspector.update(self.block.split_at(count).0),
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(Error::io("read", file.path())(error)),
-                }
-            }
+            let read = inspector.read(&mut BufReader::with_capacity(BLOCK, &mut file));
+            read.map_err(|error| Error::io("read", file.path())(error))?;
         }
         let what = inspector.finish_interned(path.as_str(), stamp.len(), &self.interner);
         *header_len = match &what {

@@ -40,7 +40,7 @@ pub struct ValidateOptions {
 }
 
 /// What was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ValidateReport {
     /// The file, archive or directory.
     pub target: PathBuf,
@@ -62,7 +62,7 @@ impl ValidateReport {
     }
 
     fn new(target: &Path, container: Option<Container>) -> Self {
-        Self { target: target.to_owned(), container, documents: 0, arrays: 0, findings: Vec::new() }
+        Self { target: target.to_owned(), container, ..Self::default() }
     }
 
     fn finish(mut self, options: &ValidateOptions) -> Self {

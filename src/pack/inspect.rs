@@ -81,7 +81,10 @@ impl Inspector {
     /// Takes as many bytes of a file as tell something, from its beginning.
     pub(crate) fn read(&mut self, reader: &mut dyn BufRead) -> io::Result<()> {
         while self.wants_more() {
-            let block = reader.fill_buf()?;
+            let block = match reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                block => block?,
+            };
             if block.is_empty() {
                 break;
             }

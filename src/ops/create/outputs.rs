@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::finding::count_errors;
 use crate::fs::{self, PendingFile, Turn};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
+use crate::path::{escape, escape_path};
 use crate::progress::Progress;
 
 /// The files that one run writes.
@@ -40,13 +41,12 @@ impl Companions {
         let packed =
             written.find(|(_, suffix)| !options.exclude.matches(&format!("{archive}{suffix}")));
         let Some((_, suffix)) = packed else { return Ok(()) };
-        let escape = |path: &Path| crate::path::escape(&path.to_string_lossy()).to_string();
         Err(Error::Unsupported(format!(
             "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
              or give --exclude '{}*'",
-            escape(&self.archive),
-            escape(source),
-            crate::path::escape(&archive),
+            escape_path(&self.archive),
+            escape_path(source),
+            escape(&archive),
         )))
     }
 }
@@ -69,14 +69,8 @@ impl Outputs {
         // `verify` would hold the new archive against what was written for another.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
             return Err(Error::Unsupported(format!(
-                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
-                 by --force {}",
-                crate::path::escape(&stale.to_string_lossy()),
-                if *stale == &companions.digest {
-                    "--archive-digest"
-                } else {
-                    "without --no-external-manifest"
-                },
+                "`{}` belongs to an earlier archive of this name, and is not written anew; delete it",
+                escape_path(stale)
             )));
         }
         let archive = begin(&companions.archive)?;

@@ -223,7 +223,7 @@ impl<'a> CreatePlan<'a> {
             }
         }
         packed.bytes = packed.bytes.saturating_add(generated.bytes);
-        packed.members = packed.members.saturating_add(generated.files);
+        packed.members += generated.files;
         let records = |range| payload.records(range);
         let sample = payload.sample(generated.writer.is_stream());
         let records = AllRecords { count: payload.entries.len(), of: &records };

@@ -43,7 +43,7 @@ pub struct VerifyOptions {
 }
 
 /// What was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct VerifyReport {
     /// The archive or directory.
     pub target: PathBuf,
@@ -81,25 +81,6 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    fn new(target: &Path) -> Self {
-        Self {
-            target: target.to_owned(),
-            container: None,
-            layout: Layout::Plain,
-            bag: None,
-            ro_crate: None,
-            contents_read: false,
-            members: 0,
-            arrays: 0,
-            bytes: 0,
-            manifests: Vec::new(),
-            signatures: Vec::new(),
-            intact: None,
-            seconds: 0.0,
-            findings: Vec::new(),
-        }
-    }
-
     /// Whether nothing is wrong; warnings do not count.
     pub fn is_sound(&self) -> bool {
         count_errors(&self.findings) == 0
@@ -140,8 +121,8 @@ impl Intact {
         for (name, size) in files.filter(|(name, _)| !files_at_fault.contains(name)) {
             let whole =
                 pack::is_array(name) && contents.is_array(name) && !arrays_at_fault.contains(name);
-            intact.members = intact.members.saturating_add(1);
-            intact.arrays = intact.arrays.saturating_add(u64::from(whole));
+            intact.members += 1;
+            intact.arrays += u64::from(whole);
             intact.bytes = intact.bytes.saturating_add(size);
         }
         intact
@@ -168,9 +149,12 @@ impl Intact {
 /// ```
 pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
-    let mut report = VerifyReport::new(target);
+    let mut report = VerifyReport { target: target.to_owned(), ..VerifyReport::default() };
     match Archive::open_watched(target, &options.progress) {
-        Ok(archive) => Verification::new(&archive, options).run(&mut report)?,
+        Ok(archive) => {
+            let jobs = pipeline::jobs(options.jobs);
+            Verification { archive: &archive, options, jobs }.run(&mut report)?;
+        }
         Err(Error::Damaged { finding, .. }) => report.findings.push(*finding),
         Err(error) => return Err(error),
     }
@@ -191,12 +175,7 @@ struct Verification<'a> {
     jobs: usize,
 }
 
-impl<'a> Verification<'a> {
-    fn new(archive: &'a Archive, options: &'a VerifyOptions) -> Self {
-        let jobs = pipeline::jobs(options.jobs);
-        Self { archive, options, jobs }
-    }
-
+impl Verification<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let progress = &self.options.progress;
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };

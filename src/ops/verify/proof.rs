@@ -57,7 +57,7 @@ impl<'a> Proof<'a> {
         check_names(names, archive.container(), findings);
         for member in members {
             if member.kind == MemberKind::File {
-                report.members = report.members.saturating_add(1);
+                report.members += 1;
                 report.bytes = report.bytes.saturating_add(member.size);
             }
             let Some(read) = &member.read else { continue };

@@ -297,7 +297,7 @@ impl<C: BufRead> Blocks for Reading<'_, C> {
         let block = self.content.fill_buf()?;
         let count = block.len();
         self.inspector.update(block);
-        self.len = self.len.saturating_add(count as u64);
+        self.len += count as u64;
         if self.limit.is_some_and(|limit| self.len > limit) {
             // What is longer is missed only in a bag, whose rules say so.
             self.text = None;
