@@ -106,7 +106,9 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     if !options.force {
         plan.refuse_existing(target)?;
     }
-    let extraction = Extraction::new(target, options, &plan)?;
+    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+    let target = Target::open(target)?;
+    let extraction = Extraction { target, options, plan: &plan, written, failed };
     extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
@@ -254,13 +256,7 @@ struct Extraction<'a> {
     failed: AtomicBool,
 }
 
-impl<'a> Extraction<'a> {
-    fn new(target: &Path, options: &'a ExtractOptions, plan: &'a ExtractPlan) -> Result<Self> {
-        let target = Target::open(target)?;
-        let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        Ok(Self { target, options, plan, written, failed })
-    }
-
+impl Extraction<'_> {
     /// Makes the directories that the archive names, so that empty ones are there too.
     fn make_directories(&self, findings: &mut Vec<Finding>) -> Result<()> {
         for member in self.plan.members(&self.plan.directories) {
@@ -308,24 +304,13 @@ impl<'a> Extraction<'a> {
         if self.failed.load(Ordering::Relaxed) {
             return Err(Extracted::Skipped);
         }
-        match self.try_begin(writer, position) {
-            Ok(file) => file.ok_or(Extracted::Skipped),
-            Err(error) => Err(self.outcome(Err(error))),
-        }
-    }
-
-    fn try_begin(
-        &self,
-        writer: &mut TargetWriter<'_>,
-        position: usize,
-    ) -> Result<Option<NewFile<'_>>> {
-        let number = self.plan.files.get(position).copied();
-        let member = number.and_then(|number| self.plan.members.get(number));
-        let (Some(number), Some(member)) = (number, member) else { return Ok(None) };
+        let number = *self.plan.files.get(position).expect("it is one of the files to write");
+        let member = self.plan.members.get(number).expect("the files are members");
         let listed = self.plan.listed.as_ref();
         let expected = listed.and_then(|listed| Some((listed, listed.digests.get(number)?)));
-        let pending = writer.begin(&member.name, self.options.force)?;
-        Ok(Some(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 }))
+        let pending = writer.begin(&member.name, self.options.force);
+        let pending = pending.map_err(|error| self.outcome(Err(error)))?;
+        Ok(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 })
     }
 
     fn outcome(&self, written: Result<Extracted>) -> Extracted {

@@ -293,6 +293,7 @@ impl<'a> PackedArray<'a> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let array = self.part(
+            &header,
             slice.as_ref(),
             |header, len, slice, read_at| ra::read_slice(header, len, slice, read_at),
             |part: &ArrayD<T>, turned| {
@@ -322,6 +323,7 @@ impl<'a> PackedArray<'a> {
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
         self.part(
+            &self.header()?,
             slice,
             |header, len, slice, read_at| AnyArray::read_slice(header, len, slice, read_at),
             |part, turned| part.slice(turned).map_err(|error| self.mismatch(error.to_string())),
@@ -332,6 +334,7 @@ impl<'a> PackedArray<'a> {
     /// only be taken as they pass, and `turn` takes the slice of these that is the one asked for, where that is another.
     fn part<R>(
         &self,
+        header: &Header,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
         turn: impl FnOnce(&R, &[SliceInfoElem]) -> Result<R>,
@@ -340,7 +343,7 @@ impl<'a> PackedArray<'a> {
         if self.is_reversed() {
             slice.reverse();
         }
-        let header = self.laid_out(self.header()?);
+        let header = self.laid_out(header.clone());
         let mut turned = None;
         if self.stored(&header)?.is_none() {
             let rising = rising(&header, &slice);
