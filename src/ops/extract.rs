@@ -188,7 +188,7 @@ impl ExtractPlan {
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Unsupported(format!(
-                    "the archive unpacks to {bytes} bytes, more than the limit of {limit}"
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size allows"
                 )));
             }
         }
@@ -289,7 +289,7 @@ impl Extraction<'_> {
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             return Err(Error::Unsupported(format!(
-                "the archive unpacks to more than the limit of {limit} bytes"
+                "the archive unpacks to more than the {limit} bytes that --max-size allows"
             )));
         }
         Ok(())

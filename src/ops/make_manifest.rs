@@ -163,7 +163,7 @@ pub fn write_manifest(
 ) -> Result<ManifestReport> {
     if output.is_none() && !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is an archive, in which nothing is changed; choose a file to write to",
+            "`{}` is an archive, in which nothing is changed; give --output FILE",
             escape(&target.to_string_lossy())
         )));
     }
