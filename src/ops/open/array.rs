@@ -353,10 +353,7 @@ impl<'a> PackedArray<'a> {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
         })?;
-        match turned {
-            Some(turned) => turn(&part, &turned),
-            None => Ok(part),
-        }
+        turned.map(|turned| turn(&part, &turned)).unwrap_or(Ok(part))
     }
 
     /// The array where it lies in a [mapped](Pack::map) archive, without reading or copying it. It is
