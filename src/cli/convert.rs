@@ -169,6 +169,7 @@ fn tell_losses(report: &ConvertReport, output: &Output) {
     let losing: Vec<_> = report.arrays.iter().filter(|array| !array.losses.is_empty()).collect();
     for array in losing.iter().take(MAX_TOLD) {
         let losses = array.losses.join("; ");
+        let losses = diagnostics::in_own_words(&losses);
         output.message(&format!("warning: {}: {}", escape(&array.from), escape(&losses)));
     }
     if let Some(more) = losing.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {

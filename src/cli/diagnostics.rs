@@ -82,7 +82,29 @@ fn file_of(directory: &Path, member: &str) -> PathBuf {
 }
 
 fn clean(text: &str) -> String {
-    escape(text).to_string()
+    escape(&in_own_words(text)).to_string()
+}
+
+/// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
+/// command says "--keep-metadata FILE"; and "`ra-pack create --layout bagit`" for "`create` with the option
+/// `layout: bagit`".
+pub(crate) fn in_own_words(text: &str) -> String {
+    let mut parts = text.split("the option `");
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (option, rest) = part.split_once('`').unwrap_or((part, ""));
+        let (name, value) = option.split_once(": ").unwrap_or((option, ""));
+        let name = if name == "reinterpret" { "as" } else { name };
+        let option = format!("--{} {value}", name.replace('_', "-"));
+        match told.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
+            Some((before, command)) => {
+                told = format!("{before}`ra-pack {command} {}`", option.trim_end());
+            }
+            None => told.push_str(option.trim_end()),
+        }
+        told.push_str(rest);
+    }
+    told
 }
 
 /// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
@@ -191,5 +213,23 @@ fn next_step(error: &Error) -> Option<String> {
         Form::Npy | Form::Png => Some(into("ra")),
         Form::Npz | Form::Ds => Some(into("zip")),
         Form::Pack(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_the_library_are_those_of_the_command() {
+        for (text, expected) in [
+            ("choose a part by the option `slice`", "choose a part by --slice"),
+            ("the option `reinterpret: void` is for .npy", "--as void is for .npy"),
+            ("give the option `member: NAME`; `a` or `b`", "give --member NAME; `a` or `b`"),
+            ("`a`: `create` with the option `bag_info`", "`a`: `ra-pack create --bag-info`"),
+            ("no option `at all", "no option `at all"),
+        ] {
+            assert_eq!(in_own_words(text), expected);
+        }
     }
 }

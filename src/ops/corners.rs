@@ -74,7 +74,7 @@ impl PackedArray<'_> {
             axes.iter().fold(1, |product: u64, axis| product.saturating_mul(shown(axis)))
         };
         if count > MOST {
-            let few = "these are too many elements to show; choose a part by --slice";
+            let few = "these are too many elements to show; choose a part by the option `slice`";
             return Err(Error::Unsupported(few.to_owned()));
         }
         let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();

@@ -97,7 +97,7 @@ pub struct DescribeReport {
 pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<DescribeReport> {
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is not a directory; without --write its description is printed",
+            "`{}` is not a directory; without the option `write` its description is printed",
             crate::path::escape(&target.to_string_lossy())
         )));
     }

@@ -187,8 +187,8 @@ impl Plan {
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Unsupported(format!(
-                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size \
-                     allows"
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that the option \
+                     `max_size` allows"
                 )));
             }
         }
@@ -306,7 +306,7 @@ impl<'a> Extraction<'a> {
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             return Err(Error::Unsupported(format!(
-                "the archive unpacks to more than the {limit} bytes that --max-size allows"
+                "the archive unpacks to more than the {limit} bytes that the option `max_size` allows"
             )));
         }
         Ok(())

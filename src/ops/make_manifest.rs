@@ -165,7 +165,7 @@ pub fn write_manifest(
 ) -> Result<ManifestReport> {
     if output.is_none() && !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is an archive, in which nothing is changed; give --output FILE",
+            "`{}` is an archive, in which nothing is changed; give the option `output: FILE`",
             escape(&target.to_string_lossy())
         )));
     }
@@ -180,8 +180,8 @@ pub fn write_manifest(
     let mut made = manifest_of(target, options)?;
     if output.is_none() && made.layout == Layout::BagIt {
         return Err(Error::Unsupported(format!(
-            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: `ra-pack create \
-             --layout bagit`",
+            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: \
+             `create` with the option `layout: bagit`",
             escape(&target.to_string_lossy())
         )));
     }

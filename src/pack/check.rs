@@ -225,8 +225,8 @@ impl<'a> Check<'_, 'a> {
                 }
             }
         } else {
-            "if the file is right, write the shape that it has, or let `ra-pack describe --update` \
-             do it"
+            "if the file is right, write the shape that it has, or let \
+             `describe` with the option `update` do it"
         };
         let finding =
             Finding::new(Code::ShapeMismatch, format!("the shape is not that of `{}`", self.path))

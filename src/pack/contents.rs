@@ -512,6 +512,6 @@ fn undescribed(path: &MemberPath, astray: &[&MemberPath]) -> Finding {
             "`{near}.yaml` stands beside no array: did you mean `{}.yaml`?",
             path.stem()
         )),
-        None => finding.hint("`ra-pack describe --write DIR` writes what the headers say"),
+        None => finding.hint("`describe` with the option `write: DIR` writes what the headers say"),
     }
 }

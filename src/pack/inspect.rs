@@ -251,7 +251,7 @@ impl ArrayFacts {
                 .in_member(path.as_str())
                 .at_byte(8)
                 .hint(
-                    "`ra-pack convert` stores it little-endian, as it does without --keep-endian",
+                    "`ra-pack convert` stores it little-endian, as it does without the option `keep_endian`",
                 ),
             );
         }

@@ -9,6 +9,7 @@ use ra_pack::{
 };
 
 use super::super::array::attribute_text;
+use super::super::diagnostics::in_own_words;
 use super::super::numbers::{digits, grouped, human_bytes};
 use super::super::show::flow;
 use super::html::{Html, Id, counted, html};
@@ -152,7 +153,7 @@ fn reason(error: &Error) -> String {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
-        other => other.to_string(),
+        other => in_own_words(&other.to_string()),
     }
 }
 

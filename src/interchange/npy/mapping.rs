@@ -401,7 +401,9 @@ impl ToDtype<'_> {
         }
         Err(Error::no_counterpart(
             format!("{reason}, for which numpy has no dtype"),
-            format!("{instead}, or ask for the bytes as `|V{size}`, by `convert --as void`"),
+            format!(
+                "{instead}, or ask for the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
+            ),
         ))
     }
 

@@ -41,7 +41,7 @@ pub(in crate::ops) fn info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
         return Err(Error::Unsupported(
-            "metadata of a bag was given, but no bag is made; `--layout bagit` makes one"
+            "metadata of a bag was given, but no bag is made; the option `layout: bagit` makes one"
                 .to_owned(),
         ));
     }
@@ -82,7 +82,7 @@ pub(in crate::ops) fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath
                      of bags do not decode",
                 )
                 .in_member(name)
-                .hint("rename the file, leave it out with --exclude, or use --layout plain"),
+                .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
             );
         }
         // Names in ASCII are normalised as they are, and are no twins of each other.

@@ -124,7 +124,8 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<Source> 
 fn way_round(error: interchange::Error, is_one_of_many: bool) -> interchange::Error {
     match error {
         interchange::Error::NoCounterpart { reason, instead } if is_one_of_many => {
-            let others = "the other arrays can be converted one by one with --member NAME";
+            let others =
+                "the other arrays can be converted one by one with the option `member: NAME`";
             interchange::Error::no_counterpart(reason, format!("{instead}; {others}"))
         }
         error => error,

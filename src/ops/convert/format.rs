@@ -119,7 +119,7 @@ impl Form {
                 )));
             }
         }
-        Err(unknown(path, "--from"))
+        Err(unknown(path, "from"))
     }
 
     /// The form of what shall be at `path`: a directory when it ends in a slash or has no extension.
@@ -130,7 +130,7 @@ impl Form {
         if ends_in_slash || path.extension().is_none() {
             return Ok(Self::Pack(Container::Directory));
         }
-        Self::from_extension(path).ok_or_else(|| unknown(path, "--to"))
+        Self::from_extension(path).ok_or_else(|| unknown(path, "to"))
     }
 
     /// Whether its arrays are RawArray files.
@@ -157,7 +157,7 @@ fn refuse_stream(path: &Path) -> Result<()> {
 fn unknown(path: &Path, option: &str) -> Error {
     let words: Vec<_> = Form::words().collect();
     Error::Unsupported(format!(
-        "the name of `{}` does not say what form it has; give {option} with one of {}",
+        "the name of `{}` does not say what form it has; give the option `{option}` with one of {}",
         escape(&path.to_string_lossy()),
         words.join(", ")
     ))
@@ -294,12 +294,13 @@ impl<'o> Output<'o> {
             None => None,
             Some(_) if arrays != 1 => {
                 return Err(Error::Unsupported(
-                    "--keep-metadata is for one array; choose it by --member".to_owned(),
+                    "the option `keep_metadata` is for one array; choose it by the option `member`"
+                        .to_owned(),
                 ));
             }
             Some(path) if self.files().iter().any(|other| fs::is_same_name(path, other)) => {
                 return Err(Error::Unsupported(format!(
-                    "`{}` cannot be both what is converted to and the file of --keep-metadata",
+                    "`{}` cannot be both what is converted to and the file of the option `keep_metadata`",
                     escape(&path.to_string_lossy())
                 )));
             }

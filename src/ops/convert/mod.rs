@@ -81,7 +81,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
                 metadata.write_at(file.file(), 0)?;
             } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
                 converted.losses.push(format!(
-                    "{} bytes follow its elements; --keep-metadata FILE writes them to a file",
+                    "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
                     converted.trailing
                 ));
             }
@@ -153,11 +153,11 @@ impl ConvertOptions {
         let reason = if self.order == Some(Order::RowUnreversed) {
             "`row-unreversed` is only read; give column or row".to_owned()
         } else if self.order == Some(Order::Column) && matches!(to, Form::Ds | Form::Png) {
-            format!("a .{to} always has the last index fastest; leave --order out")
+            format!("a .{to} always has the last index fastest; leave the option `order` out")
         } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
-            format!("a .{to} does not keep the byte order; leave --keep-endian out")
+            format!("a .{to} does not keep the byte order; leave the option `keep_endian` out")
         } else if self.masks && from != Form::Ds && to != Form::Ds {
-            "only a .ds has masks; leave --masks out".to_owned()
+            "only a .ds has masks; leave the option `masks` out".to_owned()
         } else if self.compression.is_some() && !matches!(to, Form::Npz | Form::Pack(_)) {
             format!("a .{to} has no compression to choose")
         } else if to == Form::Npz && is_zstd {
@@ -165,9 +165,9 @@ impl ConvertOptions {
         } else if self.keep_metadata.is_some() && !from.is_rawarray() {
             format!("nothing follows the elements of a .{from}")
         } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) {
-            "--as bfloat16 is for what comes out of .npy and .npz".to_owned()
+            "the option `reinterpret: bfloat16` is for what comes out of .npy and .npz".to_owned()
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
-            "--as void is for what becomes .npy and .npz".to_owned()
+            "the option `reinterpret: void` is for what becomes .npy and .npz".to_owned()
         } else {
             return Ok(());
         };

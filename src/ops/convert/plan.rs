@@ -53,7 +53,7 @@ fn choose<'i>(items: &'i [Item], input: &Path, out: &Output<'_>) -> Result<Vec<(
     let (to, count) = (out.to, items.len());
     let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
     Err(Error::Unsupported(format!(
-        "a .{to} holds one array, and `{path}` has {count}; give --member NAME; there are: {names}"
+        "a .{to} holds one array, and `{path}` has {count}; give the option `member: NAME`; there are: {names}"
     )))
 }
 

@@ -48,7 +48,7 @@ impl Companions {
         let escape = |path: &Path| crate::path::escape(&path.to_string_lossy()).to_string();
         Err(Error::Unsupported(format!(
             "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
-             or give --exclude '{}*'",
+             or give the option `exclude: '{}*'`",
             escape(&self.archive),
             escape(source),
             crate::path::escape(&archive),
@@ -75,12 +75,12 @@ impl Outputs {
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
             return Err(Error::Unsupported(format!(
                 "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
-                 by --force {}",
+                 by the option `force` {}",
                 crate::path::escape(&stale.to_string_lossy()),
                 if *stale == &companions.digest {
-                    "--archive-digest"
+                    "and the option `archive_digest`"
                 } else {
-                    "without --no-external-manifest"
+                    "without the option `no_external_manifest`"
                 },
             )));
         }

@@ -63,7 +63,7 @@ impl<'a> Plan<'a> {
                 findings.push(
                     Finding::new(Code::OddContainer, message)
                         .in_member(entry.path.as_str())
-                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
+                        .hint("sign the new manifest: `create` with the option `sign_with`"),
                 );
             }
             !is_signature
@@ -296,7 +296,7 @@ fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
     archives.map(|name| {
         Finding::new(Code::OddContainer, "an archive of an earlier run is packed with the rest")
             .in_member(name)
-            .hint(format!("leave it out: `--exclude '{name}*'`"))
+            .hint(format!("leave it out: the option `exclude: '{name}*'`"))
     })
 }
 

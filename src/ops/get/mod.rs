@@ -314,7 +314,9 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Unsupported(format!("that is more than the {limit} bytes that --max-size allows"))
+    Error::Unsupported(format!(
+        "that is more than the {limit} bytes that the option `max_size` allows"
+    ))
 }
 
 /// Counts what is written, and writes no more than is allowed: a size is only a claim.

@@ -46,7 +46,7 @@ impl<'d> Numbers<'d> {
     ) -> Result<Self> {
         let Some(number) = writer_of(element, style) else {
             return Err(Error::Unsupported(format!(
-                "elements of `{element}` have no form as text; use --format npy, ra or raw"
+                "elements of `{element}` have no form as text; use the option `format: npy`, ra or raw"
             )));
         };
         let before = shape.iter().take_while(|extent| **extent > 0);
@@ -68,8 +68,8 @@ impl<'d> Numbers<'d> {
             [rows, columns] => (rows, columns),
             _ => {
                 return Err(Error::Unsupported(format!(
-                    "a table has two dimensions, and the array {}; choose two by --slice, or use \
-                     --format json",
+                    "a table has two dimensions, and the array {}; choose two by the option `slice`, \
+                     or use the option `format: json`",
                     self.shape.len()
                 )));
             }

@@ -45,7 +45,7 @@ impl PackedArray<'_> {
         }
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
-             this size may make it take; choose parts by --slice, or get it as it is by `ra-pack extract`",
+             this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
             escape(self.name())
         )))
     }
@@ -58,7 +58,7 @@ impl PackedArray<'_> {
         }
         Err(Error::Unsupported(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
-             fewer by --slice, or unpack it by `ra-pack extract`",
+             fewer by the option `slice`, or unpack it by `ra-pack extract`",
             escape(self.name())
         )))
     }
