@@ -23,7 +23,7 @@ pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
 pub use crate::file_kind::FileKind;
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
-pub use crate::fs::{before_unfinished, remove_unfinished_and_exit, write_new};
+pub use crate::fs::{remove_unfinished_and_exit, write_new};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
     ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,

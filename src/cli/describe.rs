@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{DescribeOptions, escape, escape_path, ndl};
 
-use super::numbers::counted;
 use super::output::Output;
+use super::text::counted;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -56,8 +56,8 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
         }
         return Ok(Ending::Clean);
     }
-    let report = ra_pack::write_descriptions(&args.target, &options)?;
-    diagnostics::show(&args.target, &report.findings, &report.leftovers, output);
+    let mut report = ra_pack::write_descriptions(&args.target, &options)?;
+    diagnostics::show(&args.target, &mut report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
@@ -72,8 +72,8 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
 }
 
 fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
-    let report = ra_pack::update_descriptions(&args.target, options)?;
-    diagnostics::show(&args.target, &report.findings, &[], output);
+    let mut report = ra_pack::update_descriptions(&args.target, options)?;
+    diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
@@ -108,30 +108,23 @@ pub(crate) struct Reshape {
 
     /// Its new extents; none for a single element.
     #[arg(value_name = "N", value_parser = extent, allow_negative_numbers = true)]
-    shape: Vec<Extent>,
+    shape: Vec<Option<u64>>,
 
     /// Print a report as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// An extent, or that it follows from the others.
-#[derive(Debug, Clone, Copy)]
-struct Extent(Option<u64>);
-
-fn extent(text: &str) -> Result<Extent, String> {
+/// An extent; nothing when it follows from the others.
+fn extent(text: &str) -> Result<Option<u64>, String> {
     match text {
-        "-1" => Ok(Extent(None)),
-        _ => text
-            .parse()
-            .map(|extent| Extent(Some(extent)))
-            .map_err(|_| "expected a number of elements, or -1".to_owned()),
+        "-1" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| "expected a number of elements, or -1".to_owned()),
     }
 }
 
 pub(super) fn reshape(args: &Reshape, output: &Output) -> Result<Ending, Failure> {
-    let shape: Vec<_> = args.shape.iter().map(|Extent(extent)| *extent).collect();
-    let report = ra_pack::reshape(&args.file, &shape)?;
+    let report = ra_pack::reshape(&args.file, &args.shape)?;
     if args.json {
         output.json(&report)?;
         return Ok(Ending::Clean);

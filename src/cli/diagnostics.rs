@@ -1,15 +1,16 @@
 //! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
 
 use std::error::Error as _;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::{Error, Excerpt, Finding, Form, Place, Severity, escape};
 
-use super::numbers::counted;
 use super::output::Output;
 use super::shell;
+use super::text::counted;
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -82,7 +83,7 @@ fn file_of(directory: &Path, member: &str) -> PathBuf {
 }
 
 fn clean(text: &str) -> String {
-    escape(&in_own_words(text)).to_string()
+    escape(text).to_string()
 }
 
 /// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
@@ -115,18 +116,44 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
         part.split('\t').map(clean).collect::<Vec<_>>().join("\t")
     };
     let (before, pointed) = (part(0..start), part(start..end));
-    let span = before.len()..before.len().saturating_add(pointed.len());
+    let span = before.len()..before.len() + pointed.len();
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
 /// Shows findings of a target, and temporary files that nobody will complete.
-pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
+pub(crate) fn show(
+    target: &Path,
+    findings: &mut [Finding],
+    leftovers: &[PathBuf],
+    output: &Output,
+) {
+    say(findings);
     for one in findings {
-        output.message(&finding(target, one, output.color_err()));
+        output.message(&finding(target, one, output.color_err));
     }
     for path in leftovers {
         let path = ra_pack::escape_path(path).to_string();
         output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
+    }
+}
+
+/// Prints findings as a result, each with its target, unless they are a part of a result in JSON.
+pub(crate) fn print<T: AsRef<Path>>(
+    target: impl Fn(&Finding) -> T,
+    findings: &mut [Finding],
+    json: bool,
+    output: &Output,
+) -> io::Result<()> {
+    say(findings);
+    let mut shown = findings.iter().filter(|_| !json);
+    shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
+}
+
+/// Puts findings in the words of the command.
+pub(crate) fn say(findings: &mut [Finding]) {
+    for finding in findings {
+        finding.message = in_own_words(&finding.message);
+        finding.hint = finding.hint.as_deref().map(in_own_words);
     }
 }
 
@@ -168,7 +195,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
     let lines = |error: &dyn std::error::Error| {
-        error.to_string().lines().map(clean).collect::<Vec<_>>().join("\n")
+        in_own_words(&error.to_string()).lines().map(clean).collect::<Vec<_>>().join("\n")
     };
     let mut text = format!("ra-pack: {}\n", lines(error));
     let mut source = error.source();

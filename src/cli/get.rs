@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
 
-use super::args::{Common, size};
+use super::args::{Common, Words, size, words};
 use super::files::FilesFrom;
-use super::numbers::{counted, human_bytes};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -39,8 +39,8 @@ pub(crate) struct Get {
     /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
     /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
     /// output ends in says it: .ra, .npy, .png, .csv, .json; a name without an ending is ra.
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    format: Option<ArrayFormat>,
 
     /// Do not check the content against the manifest; of a slice, read only its own bytes.
     #[arg(long)]
@@ -59,65 +59,46 @@ pub(crate) struct Get {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
-    /// A RawArray file.
-    Ra,
-    /// The elements alone.
-    Raw,
-    /// An array of numpy.
-    Npy,
-    /// A picture.
-    Png,
-    /// Numbers, a line for each first index.
-    Csv,
-    /// Numbers in nested lists.
-    Json,
-}
+const FORMATS: &Words<ArrayFormat> = &[
+    ("ra", ArrayFormat::Ra, "A RawArray file"),
+    ("raw", ArrayFormat::Raw, "The elements alone"),
+    ("npy", ArrayFormat::Npy, "An array of numpy"),
+    ("png", ArrayFormat::Png, "A picture"),
+    ("csv", ArrayFormat::Csv, "Numbers, a line for each first index"),
+    ("json", ArrayFormat::Json, "Numbers in nested lists"),
+];
 
-impl Get {
-    /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
-    /// extension a name says nothing.
-    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<FormatArg>> {
-        let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
-        let is_array =
-            self.slice.is_some() || extension(self.member.as_ref()).is_some_and(|end| end == "ra");
-        let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
-        Ok(Some(match &*end {
-            "ra" => return Ok(None),
-            "npy" => FormatArg::Npy,
-            "png" => FormatArg::Png,
-            "csv" => FormatArg::Csv,
-            "json" => FormatArg::Json,
-            _ => {
-                return Err(ra_pack::Error::Unsupported(format!(
-                    "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
-                     .json, or give --format",
-                    escape_path(output)
-                )));
-            }
-        }))
+/// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
+/// extension a name says nothing.
+fn format_by_name(args: &Get, output: &Path) -> Result<Option<ArrayFormat>, Failure> {
+    let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
+    let is_array =
+        args.slice.is_some() || extension(args.member.as_ref()).is_some_and(|end| end == "ra");
+    let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
+    let is_it = |word: &str| word == end && word != "raw";
+    match FORMATS.iter().find(|(word, ..)| is_it(word)) {
+        Some((_, ArrayFormat::Ra, _)) => Ok(None),
+        Some((_, format, _)) => Ok(Some(*format)),
+        None => Err(Failure::unsupported(format!(
+            "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or .json, \
+             or give --format",
+            escape_path(output)
+        ))),
     }
 }
 
 pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
-        (None, Some(path)) => args
-            .format_by_name(path)
-            .or_else(|error| ra_pack::check_apart(&args.archive, path).and(Err(error)))?,
+        (None, Some(path)) => {
+            ra_pack::check_apart(&args.archive, path)?;
+            format_by_name(args, path)?
+        }
         (given, _) => given,
     };
     let options = GetOptions {
         slice: args.slice.clone(),
-        format: format.map(|format| match format {
-            FormatArg::Ra => ArrayFormat::Ra,
-            FormatArg::Raw => ArrayFormat::Raw,
-            FormatArg::Npy => ArrayFormat::Npy,
-            FormatArg::Png => ArrayFormat::Png,
-            FormatArg::Csv => ArrayFormat::Csv,
-            FormatArg::Json => ArrayFormat::Json,
-        }),
+        format,
         unverified: args.no_check,
         force: args.force,
         max_size: args.max_size,
@@ -126,21 +107,19 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
-            let is_text = matches!(args.format, Some(FormatArg::Csv | FormatArg::Json));
+            let is_text = matches!(args.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
             let is_array = args.slice.is_some()
                 || args.format.is_some()
                 || Path::new(&args.member).extension().is_some_and(|extension| extension == "ra");
             if is_array && !is_text && output.is_terminal() {
-                return Err(ra_pack::Error::Unsupported(
-                    "an array is not shown on a terminal; give --output FILE, or pipe it on"
-                        .to_owned(),
-                )
-                .into());
+                return Err(Failure::unsupported(
+                    "an array is not shown on a terminal; give --output FILE, or pipe it on",
+                ));
             }
             ra_pack::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
         }
     };
-    diagnostics::show(&args.archive, &[], &report.leftovers, output);
+    diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     for loss in &report.losses {
         output.message(&format!("warning: {}", ra_pack::escape(loss)));
     }
@@ -202,8 +181,8 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
         max_size: args.max_size,
         progress: output.progress(),
     };
-    let report = ra_pack::extract(&args.archive, &args.directory, &options)?;
-    diagnostics::show(&args.archive, &report.findings, &report.leftovers, output);
+    let mut report = ra_pack::extract(&args.archive, &args.directory, &options)?;
+    diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
         output.json(&report)?;

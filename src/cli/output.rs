@@ -17,9 +17,10 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Output {
     out: io::Stdout,
-    quiet: bool,
-    color_out: bool,
-    color_err: bool,
+    /// Whether nobody wants to read anything.
+    pub(crate) quiet: bool,
+    pub(crate) color_out: bool,
+    pub(crate) color_err: bool,
     meter: Option<Arc<Meter>>,
     /// Nobody reads results any more.
     closed: Cell<bool>,
@@ -66,19 +67,6 @@ impl Output {
         self.meter.as_ref().map(|meter| meter.hold())
     }
 
-    /// Whether nobody wants to read anything.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    pub(crate) fn color_out(&self) -> bool {
-        self.color_out
-    }
-
-    pub(crate) fn color_err(&self) -> bool {
-        self.color_err
-    }
-
     /// Whether nobody reads results any more, as behind `head`.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
@@ -111,10 +99,7 @@ impl Output {
     ) -> io::Result<()> {
         let _held = self.hold();
         let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
-        let printed = match write(&mut out) {
-            Ok(()) => out.flush(),
-            Err(error) => Err(error),
-        };
+        let printed = write(&mut out).and_then(|()| out.flush());
         // The rest is not worth printing.
         drop(out.into_parts());
         self.unless_closed(printed)
@@ -231,19 +216,14 @@ impl serde_json::ser::Formatter for SafeJson {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some((before, character)) = rest
-            .find(is_unsafe)
-            .and_then(|at| Some((rest.get(..at)?, rest.get(at..)?.chars().next()?)))
-        {
-            out.write_all(before.as_bytes())?;
-            for unit in character.encode_utf16(&mut [0; 2]) {
+        for part in fragment.split_inclusive(is_unsafe) {
+            let plain = part.trim_end_matches(is_unsafe);
+            out.write_all(plain.as_bytes())?;
+            for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
                 write!(out, "\\u{unit:04x}")?;
             }
-            let passed = before.len().saturating_add(character.len_utf8());
-            rest = rest.get(passed..).unwrap_or_default();
         }
-        out.write_all(rest.as_bytes())
+        Ok(())
     }
 }
 

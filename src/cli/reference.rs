@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::args::{Cli, SHARED};
 use super::files;
-use super::numbers::counted;
 use super::output::Output;
+use super::text::counted;
 use super::{Ending, Failure};
 
 /// A code in the list.

@@ -26,7 +26,7 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
     // The library names its options; `cli/diagnostics` says them as the command does.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
-    (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
+    (&["ctrlc::", "signal_hook::"], &["main"]),
     (&["terminal_size::"], &["cli/output"]),
     (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
     (&["ExitCode"], &["main"]),

@@ -143,17 +143,17 @@ fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Endi
             "packs have no distance: --member NAME names an array of both that has".to_owned(),
         ));
     }
-    let diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
-    for side in [&diff.a, &diff.b] {
-        diagnostics::show(&side.target, &side.findings, &[], output);
+    let mut diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
+    for side in [&mut diff.a, &mut diff.b] {
+        diagnostics::show(&side.target, &mut side.findings, &[], output);
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
         return Err(Failure::unsupported("no member of either matches".to_owned()));
     }
     if args.json {
         output.json(&diff)?;
-    } else if !output.is_quiet() {
-        let (color, places) = (output.color_out(), Places::of(&args.b, None));
+    } else if !output.quiet {
+        let (color, places) = (output.color_out, Places::of(&args.b, None));
         output.pieces(|out| print_packs(&diff, args.stat, color, &places, out))?;
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
@@ -181,7 +181,7 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
             _ => max,
         };
         output.result(&number.to_string())?;
-    } else if !output.is_quiet() {
+    } else if !output.quiet {
         let places = Places::of(&args.b, args.member.as_deref());
         let text = array_text(diff, &places);
         if !text.is_empty() {

@@ -11,9 +11,9 @@ use ra_pack::{
 };
 
 use super::super::array;
-use super::super::numbers::{counted, digits, human_bytes, percent};
 use super::super::show::{flow, values};
-use super::super::width::{columns, cut_start, fit, flowing, padded};
+use super::super::text::{columns, fit, fit_end, flowing, padded};
+use super::super::text::{counted, digits, human_bytes, percent};
 
 /// The differences of two arrays; nothing when there are none.
 pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
@@ -163,7 +163,7 @@ impl Paper<'_> {
     /// One line, as `git diff --stat` has it.
     fn stat(&self, member: &MemberDiff, name_width: usize, said_width: usize) -> String {
         let (style, sign) = look(member.change);
-        let name = padded(&cut_start(&shown_name(member), name_width), name_width);
+        let name = padded(&fit_end(&shown_name(member), name_width), name_width);
         let said = padded(&briefly(member), said_width);
         let bar = self.paint(style, &sign.repeat(bar(member)));
         format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"

@@ -3,8 +3,8 @@
 use ra_pack::{Grid, GridMethod, Line, Quantity, Sample};
 
 use super::super::array;
-use super::super::numbers::{count, float};
-use super::super::width::fit;
+use super::super::text::fit;
+use super::super::text::{count, float};
 use super::axis::{Along, Scale, Tick};
 use super::scene::{Anchor, BLACK, ColorMap, Item, PALE, Pixels, Rgb, Scene, Size, WHITE, of_name};
 

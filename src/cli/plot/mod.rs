@@ -18,8 +18,8 @@ pub(super) use self::scene::{
 
 use self::preview::Terminal;
 use super::array;
-use super::numbers::human_bytes;
 use super::output::Output;
+use super::text::human_bytes;
 use super::{Ending, Failure};
 
 #[derive(Debug, Args)]
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
     };
     let Some(path) = &args.output else {
         let terminal =
-            Terminal { columns, rows, color: output.color_out(), unicode: Output::is_unicode() };
+            Terminal { columns, rows, color: output.color_out, unicode: Output::is_unicode() };
         output.result(&preview::text(&sample, &style, terminal))?;
         return Ok(Ending::Clean);
     };

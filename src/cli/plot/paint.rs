@@ -10,7 +10,7 @@ use embedded_graphics::pixelcolor::BinaryColor;
 use embedded_graphics::prelude::{DrawTarget, Drawable};
 use embedded_graphics::text::{Alignment, Text};
 
-use super::super::numbers::floor;
+use super::super::text::floor;
 use super::scene::{Anchor, BLACK, INK, Item, Pixels, Rgb, Scene, Size, WHITE, mix};
 
 impl Scene {

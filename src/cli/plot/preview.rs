@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use ra_pack::{Grid, Line, Sample};
 
-use super::super::numbers::{count, digits, float};
-use super::super::width::fit;
+use super::super::text::fit;
+use super::super::text::{count, digits, float};
 use super::axis::Along;
 use super::chart::{Palette, Style, cells, image, line_scale, pieces, quantity_label};
 use super::paint::coverage;

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use clap::ValueEnum;
 use png::{BitDepth, ColorType, Encoder};
 
-use super::super::numbers::{count, float, trimmed};
+use super::super::text::{count, float, trimmed};
 
 /// A colour: red, green, blue.
 pub(crate) type Rgb = [u8; 3];

@@ -10,8 +10,8 @@ use ra_pack::{
 
 use super::super::array::attribute_text;
 use super::super::diagnostics::in_own_words;
-use super::super::numbers::{digits, grouped, human_bytes};
 use super::super::show::flow;
+use super::super::text::{digits, grouped, human_bytes};
 use super::html::{Html, Id, counted, html};
 use super::picture::{self, Room};
 

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use ra_pack::{Container, Finding, Layout, Place, VerifyReport, count_errors};
 
-use super::super::diagnostics::in_own_words;
-use super::super::numbers::{grouped, human_bytes};
 use super::super::shell;
+use super::super::text::{grouped, human_bytes};
 use super::card::stem;
 use super::html::{Html, Id, counted, html};
 
@@ -148,19 +147,13 @@ fn list(findings: &[Finding], html: &mut Html) {
     for (number, finding) in findings.iter().enumerate().take(MOST_FINDINGS) {
         let (class, word) = if finding.is_error() { ("bad", "error") } else { ("warn", "warning") };
         html!(html, "<li class=\"{}\" id=\"/finding/{}\"><p><code>", class, number);
-        html!(
-            html,
-            "{}</code> <b>{}</b> {}</p>",
-            finding.code.id(),
-            word,
-            in_own_words(&finding.message)
-        );
+        html!(html, "{}</code> <b>{}</b> {}</p>", finding.code.id(), word, finding.message);
         place(finding, html);
         let facts =
             [("expected", &finding.expected), ("found", &finding.found), ("next", &finding.hint)];
         for (name, text) in facts {
             if let Some(text) = text {
-                html!(html, "<p class=\"n\">{}: {}</p>", name, in_own_words(text));
+                html!(html, "<p class=\"n\">{}: {}</p>", name, text);
             }
         }
         html.raw("</li>");

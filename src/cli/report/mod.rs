@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use self::page::{Made, Options};
 use super::args::Common;
-use super::numbers::{counted, human_bytes};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 /// Bytes that are written at once.
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     } else {
         put(&mut output.bytes()).map_err(Failure::from)
     };
-    let made = match (made, written) {
+    let mut made = match (made, written) {
         (Err(failure), _) | (Ok(_), Err(failure)) => return Err(failure),
         (Ok(made), Ok(())) => made,
     };
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             findings: &made.findings,
         })?;
     } else {
-        tell(args, &made, bytes, to_file, output);
+        tell(args, &mut made, bytes, to_file, output);
     }
     let is_bad = count_errors(&made.findings) > 0 || !made.unreadable.is_empty();
     Ok(if is_bad { Ending::Findings } else { Ending::Clean })
@@ -148,13 +148,15 @@ fn gather(
             progress: output.progress(),
             ..VerifyOptions::default()
         };
-        Some(ra_pack::verify(&args.archive, &verify)?)
+        let mut report = ra_pack::verify(&args.archive, &verify)?;
+        diagnostics::say(&mut report.findings);
+        Some(report)
     };
     page::write(&args.archive, verified.as_ref(), options, out)
 }
 
-fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) {
-    diagnostics::show(&args.archive, &made.findings, &[], output);
+fn tell(args: &Report, made: &mut Made, bytes: u64, to_file: bool, output: &Output) {
+    diagnostics::show(&args.archive, &mut made.findings, &[], output);
     if count_errors(&made.findings) == 0 {
         for name in &made.unreadable {
             output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));

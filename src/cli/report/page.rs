@@ -13,10 +13,10 @@ use ra_pack::{
     VerifyReport,
 };
 
-use super::super::Failure;
-use super::super::dates::date;
-use super::super::numbers::{float, grouped};
+use super::super::array::date;
 use super::super::plot::base64;
+use super::super::text::{float, grouped};
+use super::super::{Failure, diagnostics};
 use super::card::{Card, Context, Subject, digest, listed_digest, split, stem};
 use super::head::{self, Facts};
 use super::html::{Html, Id, counted, html};
@@ -67,7 +67,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<Made, Failure> {
     let listed = ListOptions { jobs: Some(options.jobs), ..ListOptions::default() };
-    let listing = match ra_pack::list(target, &listed) {
+    let mut listing = match ra_pack::list(target, &listed) {
         Ok(listing) => listing,
         // Findings say why it cannot be opened.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
@@ -75,6 +75,7 @@ pub(super) fn write(
         }
         Err(error) => return Err(error.into()),
     };
+    diagnostics::say(&mut listing.findings);
     let pack = Pack::open(target)?;
     let members: Vec<Listed<'_>> = listing.members().collect();
     let mut sorted = sort(&members);

@@ -4,10 +4,10 @@ use ra_pack::{
     Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
-use super::super::numbers::{count, digits, float};
 use super::super::plot::{
     ColorMap, MAX_NAMED, Palette, Rgb, Style, color, data_uri, line_scale, of_name, pieces, png,
 };
+use super::super::text::{count, digits, float};
 use super::html::{Html, html};
 
 /// How much room there is in the page for each array: less where there are many.

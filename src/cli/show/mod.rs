@@ -14,8 +14,8 @@ use ra_pack::{
 use serde::Serialize;
 
 use super::array;
-use super::numbers::{digits, float, stepped};
 use super::output::Output;
+use super::text::{digits, float, stepped};
 use super::{Ending, Failure};
 
 /// Arrays of no more elements are shown whole.
