@@ -47,6 +47,7 @@ use crate::progress::Progress;
 
 /// The kinds of containers that a pack may lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
     /// A plain directory.
@@ -104,6 +105,7 @@ impl fmt::Display for Container {
 
 /// What a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberKind {
     /// A file.
@@ -118,21 +120,23 @@ pub enum MemberKind {
 
 /// How a member's bytes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 pub enum Method {
     /// As they are.
     Stored,
-    /// Deflate, by itself.
+    /// Compressed by itself with deflate.
     Deflate,
-    /// Zstandard, by itself.
+    /// Compressed by itself with Zstandard.
     Zstd,
-    /// As a part of a stream that is compressed as a whole.
+    /// Compressed together with its neighbours, as in a compressed tar.
     Solid,
-    /// A method of the zip format that is not supported.
+    /// A method of the zip format that is not supported, by its number.
+    #[cfg_attr(test, schemars(untagged, with = "String", extend("pattern" = "^method [0-9]+$")))]
     Other(u16),
 }
 
 impl Method {
-    /// What it is called.
+    /// The word for it.
     pub(crate) fn word(self) -> Cow<'static, str> {
         match self {
             Self::Stored => "stored".into(),

@@ -124,7 +124,12 @@ impl Meter {
 
     fn json(&self, now: &Snapshot, pace: &Pace, done: bool) -> String {
         let line = ProgressLine {
-            now,
+            stage: now.stage,
+            bytes: now.bytes,
+            bytes_total: now.bytes_total,
+            files: now.files,
+            files_total: now.files_total,
+            current: now.current.as_deref(),
             bytes_per_second: pace.bytes_per_second(),
             seconds: self.start.elapsed().as_secs_f64(),
             seconds_left: pace.left(now).map(|left| left.as_secs_f64()),
@@ -149,16 +154,36 @@ pub(crate) fn erase() {
     std::mem::forget(is_drawn);
 }
 
-/// A line of `--progress json`.
+/// The progress of a command. A line is printed on standard error each half second, and a last one when the command ends,
+/// among messages that are no JSON.
 #[derive(Debug, Serialize)]
-struct ProgressLine<'a> {
-    #[serde(flatten)]
-    now: &'a Snapshot,
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ProgressLine<'a> {
+    /// The stage, such as `packing`; empty before the first. Each stage counts from 0, and later versions may have
+    /// others.
+    stage: &'a str,
+    /// Bytes that were read in this stage.
+    bytes: u64,
+    /// Bytes that there are to read; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_total: Option<u64>,
+    /// Files that were done in this stage.
+    files: u64,
+    /// Files that there are; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_total: Option<u64>,
+    /// A file that is being read, by its name in the pack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<&'a str>,
+    /// Bytes in a second, over the last five seconds of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_second: Option<u64>,
+    /// Seconds since the command began.
     seconds: f64,
+    /// Seconds that the stage will go on, if it goes on as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_left: Option<f64>,
+    /// Whether this is the last line; the exit status tells how the command ended.
     done: bool,
 }
 

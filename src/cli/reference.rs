@@ -20,20 +20,18 @@ use super::output::Output;
 use super::text::counted;
 use super::{Ending, Failure};
 
-/// A code in the list.
-#[derive(Debug, Serialize)]
-struct ListedCode {
-    code: Code,
-    title: &'static str,
-}
+#[cfg(test)]
+#[path = "../ops/tests/generated.rs"]
+mod generated;
 
-/// A code with everything about it.
+/// One of the codes that a finding can have.
 #[derive(Debug, Serialize)]
-struct Explained {
-    #[serde(flatten)]
-    listed: ListedCode,
-    #[serde(flatten)]
-    explanation: Explanation,
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ListedCode {
+    /// The stable identifier.
+    code: &'static str,
+    /// The meaning of the code, in a sentence.
+    title: &'static str,
 }
 
 #[derive(Debug, Args)]
@@ -53,9 +51,7 @@ pub(crate) struct Explain {
 
 pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure> {
     match args.code {
-        Some(code) if args.json => {
-            output.json(&Explained { listed: listed(code), explanation: code.explanation() })?;
-        }
+        Some(code) if args.json => output.json(&code.explanation())?,
         Some(code) => output.result(&explained(code))?,
         None if args.json => output.json(&Code::all().map(listed).collect::<Vec<_>>())?,
         None => {
@@ -69,11 +65,11 @@ pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure
 }
 
 fn listed(code: Code) -> ListedCode {
-    ListedCode { code, title: code.title() }
+    ListedCode { code: code.id(), title: code.title() }
 }
 
 fn explained(code: Code) -> String {
-    let Explanation { text, source, wrong, right } = code.explanation();
+    let Explanation { text, source, wrong, right, .. } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
     for line in wrapped(&text) {
         let _ = writeln!(page, "{line}");
@@ -163,10 +159,13 @@ pub(crate) struct Schema {
     json: bool,
 }
 
-/// A schema in the list.
+/// One of the schemas that `ra-pack schema NAME` prints.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ListedSchema {
+    /// The name to ask for.
     name: &'static str,
+    /// The subject of the schema.
     title: String,
 }
 
@@ -394,4 +393,53 @@ pub(super) fn completions(args: &Completions, output: &Output) -> Result<Ending,
     let text = String::from_utf8_lossy(&text).replace("ra__subcmd__pack__", "ra__pack__");
     output.result(&text)?;
     Ok(Ending::Clean)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use super::super::progress::ProgressLine;
+    use super::super::report::Written;
+    use super::super::show::Report;
+    use super::generated::{check, kept, schema};
+    use super::{ListedCode, ListedSchema};
+
+    /// A list of findings.
+    pub(in crate::cli) fn findings(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": { "$ref": "#/$defs/Finding" } })
+    }
+
+    pub(in crate::cli) fn statistics(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "$ref": "#/$defs/Statistics" })
+    }
+
+    pub(in crate::cli) fn object(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+
+    /// Where a result has a type of the library, the library's own test generates the definition.
+    fn check_result<T: JsonSchema>(name: &str, title: &str) {
+        let mut schema = schema::<T>(true);
+        if let Some(definitions) = kept(name).remove("$defs") {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        check(name, title, schema);
+    }
+
+    #[test]
+    fn schemas_are_generated_from_the_results() {
+        macro_rules! check_all {
+            ($($name:literal $title:literal $result:ty;)*) => {
+                $(check_result::<$result>($name, $title);)*
+            };
+        }
+        check_all! {
+            "show" "output of `show --json`" Report;
+            "report" "output of `report --json`" Written<'static>;
+            "explain-list" "output of `explain --json`" Vec<ListedCode>;
+            "schema-list" "output of `schema --json`" Vec<ListedSchema>;
+            "progress" "line of `--progress json`" ProgressLine<'static>;
+        }
+    }
 }

@@ -63,10 +63,11 @@ macro_rules! codes {
 
             /// The meaning of the code and its reason, with a wrong and a right example.
             pub fn explanation(self) -> Explanation {
-                match self {
-                    Self::Ndl(code) => code.explanation(),
-                    $(Self::$name => Explanation::parse(include_str!(concat!("codes/", $id, ".md"))),)*
-                }
+                let page = match self {
+                    Self::Ndl(code) => return code.explanation(),
+                    $(Self::$name => include_str!(concat!("codes/", $id, ".md")),)*
+                };
+                Explanation::parse(self.id(), self.title(), page)
             }
         }
     };

@@ -145,6 +145,7 @@ impl Endian {
 
 /// Extension `storage.order`: how the extents of a shape stand to the dims of a `RawArray` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 pub enum Order {
     /// The first index runs fastest: shape and dims are equal. What holds when nothing is said.
     #[default]

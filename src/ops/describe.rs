@@ -73,16 +73,17 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     Ok(())
 }
 
-/// What was written.
+/// The descriptions that were written.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeReport {
     /// The directory.
     pub target: PathBuf,
-    /// Descriptions that were written, by name.
+    /// Descriptions that were written, by their paths below the directory.
     pub written: Vec<String>,
     /// Arrays that were described already.
     pub described: u64,
-    /// Files in the directories of the arrays that an interrupted run left.
+    /// Files in the directories of the arrays, left by an interrupted run; they can be deleted.
     pub leftovers: Vec<PathBuf>,
     /// Arrays whose headers cannot be read, and other things that are wrong.
     pub findings: Vec<Finding>,

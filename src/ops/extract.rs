@@ -45,22 +45,23 @@ pub struct ExtractOptions {
     pub progress: Progress,
 }
 
-/// What was unpacked.
+/// The files that were unpacked.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExtractReport {
-    /// The archive.
+    /// The archive, by its path as given.
     pub archive: PathBuf,
-    /// The directory.
+    /// The directory that it was unpacked to, by its path as given.
     pub target: PathBuf,
     /// Files that were written.
     pub members: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files whose content agreed with a manifest.
+    /// The number of them that agreed with a manifest.
     pub verified: u64,
-    /// Files in the directories that were written to, left by an interrupted run.
+    /// Files in the directories that were written to, left by an interrupted run; they can be deleted.
     pub leftovers: Vec<PathBuf>,
-    /// What is wrong. A member with an error was not written, unless all that is wrong is that no manifest lists it.
+    /// The findings. A member with an error was not written, unless all that is wrong is that no manifest lists it.
     pub findings: Vec<Finding>,
 }
 

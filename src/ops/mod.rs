@@ -46,6 +46,9 @@ mod validate;
 mod values;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::bag::BagReport;
 pub use self::convert::{
     ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,

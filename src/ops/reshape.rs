@@ -17,16 +17,17 @@ use crate::ra::{Encoding, Header};
 /// Bytes that are copied at once.
 const BLOCK: usize = 1 << 20;
 
-/// What was reshaped.
+/// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReshapeReport {
-    /// The array.
+    /// The array, by its path as given.
     pub array: PathBuf,
     /// Its shape before, in the order of its description.
     pub from: Vec<u64>,
     /// Its shape now.
     pub to: Vec<u64>,
-    /// The descriptions that were changed with it.
+    /// The paths of the descriptions that were changed with it.
     pub documents: Vec<PathBuf>,
 }
 

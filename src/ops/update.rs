@@ -16,33 +16,36 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// What was changed, and what could not be.
+/// The descriptions that were brought in line with changed headers.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UpdateReport {
     /// The directory, document or array.
     pub target: PathBuf,
-    /// What was changed.
+    /// The changes, which are all that were made.
     pub changes: Vec<Change>,
     /// Documents that say what the headers say, as they stand.
     pub unchanged: u64,
-    /// What could not be brought in line, and everything else that is wrong.
+    /// The findings about arrays that could not be brought in line, and all others.
     pub findings: Vec<Finding>,
 }
 
-/// One change of a description.
+/// One value of one description.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The document.
+    /// The path of the document.
     pub document: PathBuf,
     /// The array, by its name in the pack.
     pub array: String,
     /// The line where the change begins, counted from 1.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub line: u32,
-    /// What was changed: `shape`, `type`, `storage.endian`.
+    /// The key that was changed, such as `shape`, `type` or `storage.endian`.
     pub key: String,
-    /// What stood there.
+    /// The old value.
     pub from: String,
-    /// What stands there now.
+    /// The new value.
     pub to: String,
 }
 

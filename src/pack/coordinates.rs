@@ -318,24 +318,25 @@ pub(super) fn own_length(entity: Entity<'_>) -> Option<u64> {
     }
 }
 
-/// A coordinate that dimensions of arrays are named by.
+/// A 1-D array or dimcoord that dimensions of other arrays are named by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CoordinateInfo {
     /// Its path in the pack, such as `/run1/time`.
     pub name: String,
-    /// Elements, where that is known.
+    /// The number of its elements; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// What it is measured in.
+    /// The units that it is measured in, when its description gives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
-    /// The first element, when a description gives the elements.
+    /// The first element as text, when a description gives the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
-    /// The last element, when a description gives the elements.
+    /// The last element as text, when a description gives the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// Arrays that have a dimension along it.
+    /// The number of arrays with a dimension along it.
     pub arrays: u64,
 }
 

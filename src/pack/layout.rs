@@ -12,6 +12,7 @@ const BAG_PAYLOAD: &str = "data/";
 
 /// The two ways to lay out a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// The files as they lie in the directory, and the manifests beside them.

@@ -131,9 +131,9 @@ fn explain_knows_every_code_and_names_the_nearest_of_others() {
     assert!(message.contains("the nearest is `NDL087`"), "{message}");
 }
 
-/// `RA_PACK_WRITE_DOCS=1 cargo test --test it lists_every_rule` writes the table.
+/// `RA_PACK_WRITE_DOCS=1 cargo test generated` writes the table.
 #[test]
-fn the_page_of_the_language_lists_every_rule() {
+fn the_table_of_rules_is_generated_from_the_codes() {
     let page = read("docs/ndl.md");
     let (before, listed) = page.split_at(page.find("| NDL0").unwrap());
     let end =

@@ -53,24 +53,26 @@ pub(crate) struct Report {
     common: Common,
 }
 
-/// The result of `--json`.
+/// The page that was written, and what is wrong with the pack.
 #[derive(Debug, Serialize)]
-struct Written<'a> {
-    /// The pack.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Written<'a> {
+    /// The archive or directory, by its path as given.
     target: &'a PathBuf,
-    /// The page.
+    /// The page, by its path as given.
     output: &'a PathBuf,
     /// Bytes of the page.
     bytes: u64,
-    /// Arrays in it.
+    /// Arrays in the page.
     arrays: u64,
-    /// Other files in it.
+    /// Other files in the page, descriptions among them.
     files: u64,
-    /// Whether the pack was verified.
+    /// Whether the pack was verified; false with `--no-verify`.
     verified: bool,
-    /// Arrays whose data cannot be read.
+    /// Arrays that cannot be read as far as the page needs them.
     unreadable: &'a [String],
-    /// The findings.
+    /// The findings, in the order of members. The target is valid when none is an error.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::findings"))]
     findings: &'a [Finding],
 }
 

@@ -72,32 +72,50 @@ pub(crate) struct Show {
     json: bool,
 }
 
-/// The result of `--json`.
+/// An array and its values.
 #[derive(Debug, Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
+    /// The archive, directory or array file, by its path as given.
     archive: PathBuf,
+    /// The array.
     member: String,
+    /// The type of the elements, in words for people.
     #[serde(rename = "type")]
     element: String,
+    /// The extents of the whole array, in the order of its description.
     shape: Vec<u64>,
+    /// The dimensions of the whole array, in that order.
     dimensions: Vec<Dimension>,
+    /// The description, as an NDL document of its own: the schema `ndl` describes it.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::object"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<Document>,
-    /// The shape of the part that is shown.
+    /// The extents of the part that is shown: those that the slice leaves.
     shown_shape: Vec<u64>,
+    /// The values as the command shows them; `get --format json` gives all of them as numbers.
     text: String,
+    /// Statistics of the part that is shown, with `--stats`.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::statistics"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
 }
 
-/// A dimension and its coordinate.
+/// One dimension and its coordinate.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Dimension {
+    /// Its name, when the description gives one.
     name: Option<String>,
+    /// Elements along it.
     extent: u64,
+    /// The member with its coordinates, when there is one.
     coordinate: Option<String>,
+    /// The long name and units of the coordinate, when it has any.
     label: Option<String>,
+    /// Its coordinates as text, the first and last of many.
     values: Option<String>,
+    /// The first and the last coordinate as dates and times in UTC, when these are exact.
     dates: Option<(String, String)>,
 }
 

@@ -175,42 +175,45 @@ impl ConvertOptions {
     }
 }
 
-/// What was converted.
+/// The arrays that were converted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConvertReport {
-    /// What was read.
+    /// The input, by its path as given.
     pub input: PathBuf,
-    /// Its form.
+    /// The format of the input.
     pub from: Form,
-    /// What was written.
+    /// The output, by its path as given.
     pub output: PathBuf,
-    /// Its form.
+    /// The format of the output.
     pub to: Form,
     /// Each array, in the order of the output.
     pub arrays: Vec<Converted>,
-    /// What the input holds besides and the output does not, one sentence each.
+    /// The other contents of the input that the output does not have, one sentence each.
     pub losses: Vec<String>,
     /// Bytes of everything that was written.
     pub bytes: u64,
-    /// Files beside the output that an interrupted run left.
+    /// Files beside the output that an interrupted run left; they can be deleted.
     pub leftovers: Vec<PathBuf>,
 }
 
 /// One array that was converted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Converted {
-    /// What it is called in the input.
+    /// The name of the array in the input.
     pub from: String,
-    /// What it is called in the output.
+    /// The name of the array in the output.
     pub to: String,
-    /// Whether that is another name than it would have had: no file may have it, or something has it already.
+    /// Whether it has another name than it would have had: no file may have that, or something has it already.
     pub renamed: bool,
     /// The type of its elements, such as `float32`.
     #[serde(rename = "type")]
     pub element: String,
     /// Extents in the order of indices.
     pub shape: Vec<u64>,
-    /// Which index runs fastest in the output: the first, `column`, or the last, `row`.
+    /// The index that is the fastest in the output.
+    #[cfg_attr(test, schemars(with = "crate::ndl::Order"))]
     pub order: &'static str,
     /// Whether its elements were reordered.
     pub reordered: bool,
@@ -218,6 +221,6 @@ pub struct Converted {
     pub verified: bool,
     /// Bytes that follow its elements in the input.
     pub trailing: u64,
-    /// What the input says of it and the output does not, one sentence each.
+    /// The facts of the array that the output does not have, one sentence each.
     pub losses: Vec<String>,
 }

@@ -20,45 +20,49 @@ use crate::ra::{self, DecodeError, Decoder, ElementType, Encoding, Flags, Header
 /// Elements are compared in blocks of so many bytes, or one element.
 const BLOCK: u64 = 1 << 20;
 
-/// How two arrays differ.
+/// The differences of two arrays.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayDiff {
-    /// The first array.
+    /// The first array, by its path as given.
     pub a: PathBuf,
-    /// The second.
+    /// The second, by its path as given.
     pub b: PathBuf,
     /// The type of the elements of the first.
     #[serde(rename = "type")]
     pub element: String,
     /// The shape of the first, in the order of its description.
     pub shape: Vec<u64>,
-    /// What the headers say differently, and what stands behind the data.
+    /// The differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// How the elements differ; nothing when types or shapes do, and elements have no counterparts.
+    /// The differences of the elements; absent when types or shapes differ, and elements have no counterparts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
 
 /// A field that is not the same.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FieldDifference {
-    /// `type`, `shape` or `metadata`; of how an array is stored `type`, `order`, `byte order`, `encoding` or
-    /// `flags`.
+    /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
+    /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
+    #[cfg_attr(test, schemars(extend("enum" = ["type", "shape", "metadata", "order", "byte order", "encoding", "flags"])))]
     pub field: &'static str,
-    /// What the first array says.
+    /// The value of the first array.
     pub a: String,
-    /// What the second says.
+    /// The value of the second.
     pub b: String,
 }
 
-/// How elements differ. Two that are not numbers (NaN) are equal.
+/// The differences of elements. Two that are not numbers (NaN) are equal.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ElementsDiff {
-    /// How many there are.
+    /// The number of elements.
     pub count: u64,
-    /// How many differ by more than is tolerated.
+    /// The number of elements that differ by more than is tolerated.
     pub differing: u64,
-    /// How many of these are NaN on one side alone. Distances leave them out.
+    /// The number of these that are NaN on one side alone. Distances leave them out.
     pub nan: u64,
     /// The first of the differing ones, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,31 +70,36 @@ pub struct ElementsDiff {
     /// The two that are furthest apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub furthest: Option<Place>,
-    /// The distances; nothing for elements that are no numbers.
+    /// The distances, over all elements; absent for elements that are not numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
 }
 
 /// An element of both arrays.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "DiffPlace"))]
 pub struct Place {
     /// Its index in the order of the shape.
     pub index: Vec<u64>,
-    /// It in the first array.
+    /// The element of the first array.
     pub a: String,
-    /// It in the second.
+    /// The element of the second.
     pub b: String,
 }
 
-/// How far two arrays are apart, over all elements, tolerated or not. Of complex numbers, the distance of
+/// The distances of two arrays, over all elements, tolerated or not. Of complex numbers, the distance of
 /// two is the magnitude of their difference.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distance {
-    /// The sum of all distances.
+    /// The sum of all distances; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l1: f64,
-    /// The square root of the sum of their squares.
+    /// The square root of the sum of their squares; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l2: f64,
-    /// The largest.
+    /// The largest; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub max: f64,
     /// The largest part that a distance is of the larger magnitude of its two elements.
     pub relative: f64,

@@ -68,10 +68,11 @@ pub struct GetOptions {
     pub progress: Progress,
 }
 
-/// What was got.
+/// The member that was got.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GetReport {
-    /// The archive.
+    /// The archive or directory, by its path as given.
     pub archive: PathBuf,
     /// The member.
     pub member: String,
@@ -79,9 +80,10 @@ pub struct GetReport {
     pub bytes: u64,
     /// Whether the manifest vouches for the content.
     pub verified: bool,
-    /// What the array says and the output does not, one sentence each.
+    /// The facts of the array that the output does not have, one sentence each.
     pub losses: Vec<String>,
-    /// Files beside the output that an interrupted run left; looked for where this one needed a temporary name too.
+    /// Files beside the output that an interrupted run left; they can be deleted. Looked for where this run needed a
+    /// temporary name too.
     pub leftovers: Vec<PathBuf>,
 }
 

@@ -6,9 +6,10 @@ use crate::ra::ElementType;
 
 /// A member of an enum, or a truth value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Category {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The number that is stored for it.
     pub value: i128,

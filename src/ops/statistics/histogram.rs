@@ -7,12 +7,13 @@ use super::super::values::float;
 /// Most bins: each takes memory in each thread.
 const MAX_BINS: usize = 1 << 16;
 
-/// How values are distributed: equal bins from the least to the greatest. A value on the edge between two
+/// A distribution of values: equal bins from the least to the greatest. A value on the edge between two
 /// bins belongs to the upper one, the greatest value to the last bin, as numpy has it.
 ///
 /// When all values are the same there is one bin. Of integers with no more values than bins, each value
 /// has a bin of its own with it in the middle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Histogram {
     /// The edges of the bins, rising: one more than there are bins.

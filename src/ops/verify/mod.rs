@@ -42,20 +42,23 @@ pub struct VerifyOptions {
     pub progress: Progress,
 }
 
-/// What was found.
+/// The findings about one target.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VerifyReport {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// What it is; nothing when that could not be told.
+    /// The container of the target; absent when that could not be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
-    /// How the pack is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// What it is as a bag, when it is one.
+    /// The target as a bag by RFC 8493, section 3; absent when it is not a bag. Arrays and descriptions do not count for
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bag: Option<BagReport>,
-    /// The metadata file of an RO-Crate, when there is one at the root of the pack or its payload.
+    /// The metadata file of an RO-Crate, by its name in the target; absent when there is none at the root of the pack
+    /// or of a bag's payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ro_crate: Option<String>,
     /// Whether every byte of every file was hashed and held against a manifest.
@@ -66,17 +69,17 @@ pub struct VerifyReport {
     pub arrays: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Manifests that the files were held against.
+    /// Manifests that the files were held against, by their names in the target, or their paths outside.
     pub manifests: Vec<String>,
-    /// Signatures of the manifests, beside the archive or in it. They are not checked: keys are the
-    /// business of the program that made them.
+    /// Signatures of the manifests, by their names in the target, or their paths outside. They are not checked: keys are
+    /// the business of the program that made them.
     pub signatures: Vec<String>,
-    /// What is still whole; nothing when contents were not read or no manifest vouches for them.
+    /// The files that are still intact; absent when contents were not read, or no manifest vouches for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
     /// Seconds that it took.
     pub seconds: f64,
-    /// What is wrong; in the order of members.
+    /// The findings, in the order of members. The target is valid when none is an error.
     pub findings: Vec<Finding>,
 }
 
@@ -109,6 +112,7 @@ impl VerifyReport {
 /// Files that agree with a manifest and that no error names. Whatever else is wrong with the pack, they
 /// can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Intact {
     /// Files, descriptions and manifests among them.
     pub members: u64,
