@@ -93,6 +93,11 @@ pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result
     ra_pack::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
 }
 
+/// Bytes of a file.
+pub(crate) fn size(path: &Path) -> ra_pack::Result<u64> {
+    Ok(fs::metadata(path).map_err(refused("read", path))?.len())
+}
+
 fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Io { action, path: path.clone(), source }

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
-use clap_mangen::roff::{Inline, Roff, bold, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 use ra_pack::Code;
 use ra_pack::ndl::{Example, Explanation};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::args::{Cli, SHARED};
 use super::files;
 use super::output::Output;
-use super::text::counted;
+use super::text::{aligned, counted, flowing};
 use super::{Ending, Failure};
 
 #[cfg(test)]
@@ -55,10 +55,8 @@ pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure
         Some(code) => output.result(&explained(code))?,
         None if args.json => output.json(&Code::all().map(listed).collect::<Vec<_>>())?,
         None => {
-            let lines: Vec<_> = Code::all()
-                .map(|code| format!("{:<8} {}\n", code.id(), sentence(code.title())))
-                .collect();
-            output.result(&lines.concat())?;
+            let line = |code: Code| format!("{:<8} {}\n", code.id(), sentence(code.title()));
+            output.result(&Code::all().map(line).collect::<String>())?;
         }
     }
     Ok(Ending::Clean)
@@ -71,9 +69,8 @@ fn listed(code: Code) -> ListedCode {
 fn explained(code: Code) -> String {
     let Explanation { text, source, wrong, right, .. } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
-    for line in wrapped(&text) {
-        let _ = writeln!(page, "{line}");
-    }
+    let words = text.split_inclusive(' ').map(|word| (word.to_owned(), word.to_owned()));
+    let _ = writeln!(page, "{}", flowing(words, 0, 0, WIDTH));
     let _ = write!(page, "\nRule of {source}.\n");
     for (word, example) in [("Wrong", wrong), ("Right", right)] {
         let kind = match example {
@@ -97,20 +94,6 @@ fn sentence(title: &str) -> String {
 
 /// Longest line of a paragraph, in characters.
 const WIDTH: usize = 80;
-
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count().saturating_add(word.chars().count()) < WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
 
 /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
 const SCHEMAS: [(&str, &str); 22] = [
@@ -175,23 +158,19 @@ pub(super) fn schema(args: &Schema, output: &Output) -> Result<Ending, Failure> 
         Some((_, text)) if args.json => output.json(&parsed(text))?,
         Some((_, text)) => output.result(text)?,
         None if args.json => output.json(&schemas().collect::<Vec<_>>())?,
-        None => output.result(&titles())?,
+        None => {
+            let rows: Vec<_> = schemas().map(|it| [it.name.to_owned(), it.title]).collect();
+            output.result(&aligned(&rows, [false; 2]).join("\n"))?;
+        }
     }
     Ok(Ending::Clean)
 }
 
-/// A line for each schema: its name and its title.
-fn titles() -> String {
-    let width = names().map(str::len).max().unwrap_or(0);
-    let lines = schemas().map(|ListedSchema { name, title }| format!("{name:width$}  {title}\n"));
-    lines.collect::<Vec<_>>().concat()
-}
-
 fn schemas() -> impl Iterator<Item = ListedSchema> {
     SCHEMAS.into_iter().map(|(name, text)| {
-        let schema = parsed(text);
-        let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
-        ListedSchema { name, title: title.to_owned() }
+        let title =
+            parsed(text).get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+        ListedSchema { name, title }
     })
 }
 
@@ -220,18 +199,15 @@ pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
     let mut top = Cli::command();
     top.build();
     let mut pages: Vec<&Command> = vec![&top];
-    // `help` has nothing to say that the others do not.
-    pages.extend(top.get_subcommands().filter(|command| command.get_name() != "help"));
+    pages.extend(commands(&top));
     match &args.command {
         None if args.output.is_none() => pages.truncate(1),
         None => {}
         Some(wanted) => pages.retain(|command| command.get_name() == wanted),
     }
-    if let (Some(wanted), true) = (&args.command, pages.is_empty()) {
-        return Err(Failure::unsupported(format!(
-            "there is no command `{}`",
-            ra_pack::escape(wanted)
-        )));
+    if pages.is_empty() {
+        let wanted = ra_pack::escape(args.command.as_deref().unwrap_or_default()).to_string();
+        return Err(Failure::unsupported(format!("there is no command `{wanted}`")));
     }
     let Some(directory) = &args.output else {
         for command in pages {
@@ -247,6 +223,11 @@ pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
+/// The commands but `help`, which has nothing to say that the others do not.
+fn commands(top: &Command) -> impl Iterator<Item = &Command> {
+    top.get_subcommands().filter(|command| command.get_name() != "help")
+}
+
 /// The name of the page of a command: `ra-pack-create`.
 fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or(command.get_name()).to_owned()
@@ -255,8 +236,6 @@ fn page_name(command: &Command) -> String {
 /// The page of a command in the language of `man`.
 fn page(command: &Command) -> std::io::Result<String> {
     let name = page_name(command);
-    let sections = sections(command);
-    let text = text_of(command.get_long_about().or(command.get_about()));
     let bin_name = name.replacen("ra-pack-", "ra-pack ", 1);
     let page = Page::new(command.clone().display_name(&name).bin_name(bin_name));
     let mut out = Vec::new();
@@ -264,15 +243,30 @@ fn page(command: &Command) -> std::io::Result<String> {
     writeln!(out, ".TH {name} 1 \"\" \"ra-pack {}\" ra-pack", env!("CARGO_PKG_VERSION"))?;
     page.render_name_section(&mut out)?;
     page.render_synopsis_section(&mut out)?;
-    paragraphs("DESCRIPTION", &text).to_writer(&mut out)?;
+    page.render_description_section(&mut out)?;
     page.render_options_section(&mut out)?;
-    if command.get_subcommands().next().is_some() {
-        commands(command).to_writer(&mut out)?;
+
+    let is_top = command.has_subcommands();
+    let mut roff = Roff::new();
+    if is_top {
+        roff.control("SH", ["COMMANDS"]);
+        for command in commands(command) {
+            roff.control("TP", []).text([bold(page_name(command)), roman("(1)")]);
+            roff.text([roman(text_of(command.get_about()))]);
+        }
     }
-    for (title, body) in &sections {
-        section(title, body).to_writer(&mut out)?;
+    for (title, body) in &sections(command) {
+        // Lines as they stand: they are examples and tables.
+        roff.control("SH", [title.as_str()]).control("nf", []);
+        for line in body.lines() {
+            roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+        }
+        roff.control("fi", []);
     }
-    see_also(command).to_writer(&mut out)?;
+    let [other, rest] =
+        if is_top { ["sha256sum", "(1), zip(1), tar(1)"] } else { ["ra-pack", "(1)"] };
+    roff.control("SH", ["SEE ALSO"]).text([bold(other), roman(rest)]);
+    roff.to_writer(&mut out)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
@@ -318,53 +312,6 @@ fn split(text: &str) -> Vec<(String, String)> {
     sections
 }
 
-/// Lines as they stand: they are examples and tables.
-fn section(title: &str, body: &str) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", [title]);
-    roff.control("nf", []);
-    for line in body.lines() {
-        roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
-    }
-    roff.control("fi", []);
-    roff
-}
-
-fn paragraphs(title: &str, text: &str) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", [title]);
-    for (nth, paragraph) in text.split("\n\n").enumerate() {
-        if nth > 0 {
-            roff.control("PP", []);
-        }
-        roff.text([roman(paragraph.trim())]);
-    }
-    roff
-}
-
-/// The commands, each with the page that it has.
-fn commands(command: &Command) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["COMMANDS"]);
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        roff.control("TP", []);
-        roff.text([bold(page_name(command)), roman("(1)")]);
-        roff.text([roman(text_of(command.get_about()))]);
-    }
-    roff
-}
-
-fn see_also(command: &Command) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["SEE ALSO"]);
-    let others: [Inline; 2] = match command.get_subcommands().next() {
-        None => [bold("ra-pack"), roman("(1)")],
-        Some(_) => [bold("sha256sum"), roman("(1), zip(1), tar(1)")],
-    };
-    roff.text(others);
-    roff
-}
-
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -401,7 +348,7 @@ pub(crate) mod tests {
 
     use super::super::progress::ProgressLine;
     use super::super::report::Written;
-    use super::super::show::Report;
+    use super::super::show::ShownArray;
     use super::generated::{check, kept, schema};
     use super::{ListedCode, ListedSchema};
 
@@ -435,7 +382,7 @@ pub(crate) mod tests {
             };
         }
         check_all! {
-            "show" "output of `show --json`" Report;
+            "show" "output of `show --json`" ShownArray;
             "report" "output of `report --json`" Written<'static>;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;

@@ -170,6 +170,11 @@ pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N])
     rows.iter().map(line).collect()
 }
 
+/// The lines below one another, indented.
+pub(super) fn indented(lines: Vec<String>) -> String {
+    lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
+}
+
 /// Puts pieces, each with a style of the terminal or none, one after the other, and goes on in another line,
 /// indented, where the next has no room. What is longer than a line stands out.
 pub(super) fn flowing(

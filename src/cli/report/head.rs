@@ -14,7 +14,7 @@ use super::html::{Html, Id, counted, html};
 pub(super) const MOST_FINDINGS: usize = 1000;
 
 /// Facts of the pack as a whole.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Facts<'a> {
     /// The name of the pack in the page.
     pub(super) name: &'a str,

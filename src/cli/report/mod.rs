@@ -8,16 +8,17 @@ mod picture;
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::thread;
 
 use clap::Args;
 use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
-use self::page::{Made, Options};
+use self::page::Made;
 use super::args::Common;
 use super::output::Output;
 use super::text::{counted, human_bytes};
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, diagnostics, files};
 
 /// Bytes that are written at once.
 const PIECE: usize = 256 * 1024;
@@ -94,17 +95,11 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             escape_path(&args.output)
         )));
     }
-    let options = Options {
-        reads_data: !args.no_statistics,
-        jobs: args.common.jobs.unwrap_or_else(default_jobs),
-    };
     let mut made = Ok(Made::default());
-    let mut bytes = 0;
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(PIECE, Counting { inner: out, bytes: 0 });
-        made = gather(args, &options, output, &mut out);
+        let mut out = BufWriter::with_capacity(PIECE, out);
+        made = gather(args, output, &mut out);
         out.flush()?;
-        bytes = out.get_ref().bytes;
         // Nothing is to get its name that is not whole; the reason is given below.
         if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     };
@@ -117,6 +112,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
         (Err(failure), _) | (Ok(_), Err(failure)) => return Err(failure),
         (Ok(made), Ok(())) => made,
     };
+    let bytes = if to_file { files::size(&args.output)? } else { 0 };
     if args.common.json {
         output.json(&Written {
             target: &args.archive,
@@ -136,25 +132,16 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
 }
 
 /// Verifies the pack where that is wanted, and makes the page.
-fn gather(
-    args: &Report,
-    options: &Options,
-    output: &Output,
-    out: &mut dyn Write,
-) -> Result<Made, Failure> {
-    let verified = if args.no_verify {
-        None
-    } else {
-        let verify = VerifyOptions {
-            jobs: args.common.jobs,
-            progress: output.progress(),
-            ..VerifyOptions::default()
-        };
-        let mut report = ra_pack::verify(&args.archive, &verify)?;
+fn gather(args: &Report, output: &Output, out: &mut dyn Write) -> Result<Made, Failure> {
+    let (jobs, progress) = (args.common.jobs, output.progress());
+    let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
+    let verify = || ra_pack::verify(&args.archive, &options);
+    let mut verified = (!args.no_verify).then(verify).transpose()?;
+    if let Some(report) = &mut verified {
         diagnostics::say(&mut report.findings);
-        Some(report)
-    };
-    page::write(&args.archive, verified.as_ref(), options, out)
+    }
+    let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+    page::write(&args.archive, verified.as_ref(), !args.no_statistics, jobs, out)
 }
 
 fn tell(args: &Report, made: &mut Made, bytes: u64, to_file: bool, output: &Output) {
@@ -176,27 +163,5 @@ fn tell(args: &Report, made: &mut Made, bytes: u64, to_file: bool, output: &Outp
             human_bytes(bytes),
             counted(made.arrays, "array"),
         ));
-    }
-}
-
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Counts what is written through it.
-struct Counting<'a> {
-    inner: &'a mut dyn Write,
-    bytes: u64,
-}
-
-impl Write for Counting<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.inner.write(bytes)?;
-        self.bytes = self.bytes.saturating_add(count as u64);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }

@@ -3,21 +3,19 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, absolute};
-use std::sync::atomic::{self, AtomicUsize};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ra_pack::{
-    Container, Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack,
-    VerifyReport,
+    Container, Digest, Finding, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport,
 };
 
 use super::super::array::date;
 use super::super::plot::base64;
 use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
-use super::card::{Card, Context, Subject, digest, listed_digest, split, stem};
+use super::card::{Card, Context, Subject, digest, split, stem};
 use super::head::{self, Facts};
 use super::html::{Html, Id, counted, html};
 use super::picture::Room;
@@ -41,13 +39,6 @@ const DECODED: u64 = 2 << 30;
 /// And for each byte of it so many.
 const DECODED_PER_BYTE: u64 = 2048;
 
-/// How the page is made.
-#[derive(Debug)]
-pub(super) struct Options {
-    pub(super) reads_data: bool,
-    pub(super) jobs: usize,
-}
-
 /// Counts and faults of the page.
 #[derive(Debug, Default)]
 pub(super) struct Made {
@@ -63,10 +54,11 @@ pub(super) struct Made {
 pub(super) fn write(
     target: &Path,
     verified: Option<&VerifyReport>,
-    options: &Options,
+    reads_data: bool,
+    jobs: usize,
     out: &mut dyn Write,
 ) -> Result<Made, Failure> {
-    let listed = ListOptions { jobs: Some(options.jobs), ..ListOptions::default() };
+    let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
     let mut listing = match ra_pack::list(target, &listed) {
         Ok(listing) => listing,
         // Findings say why it cannot be opened.
@@ -96,11 +88,11 @@ pub(super) fn write(
         None => listing.findings.clone(),
     };
     let name = name_of(target);
-    let groups = groups(sorted.arrays.iter().map(|subject| split(subject.member.name).0));
+    let groups = groups(sorted.arrays.iter().map(group_of));
     let facts = facts(&name, &listing, &members, &sorted, groups.len());
     let context = Context {
         pack: &pack,
-        reads_data: options.reads_data,
+        reads_data,
         is_verified: verified.is_some(),
         room: Room::for_each_of(sorted.arrays.len()),
         most_decoded: within(DECODED, DECODED_PER_BYTE)?,
@@ -117,7 +109,7 @@ pub(super) fn write(
     tools(sorted.arrays.len(), &mut html);
     html.raw("<div class=\"arrays\">");
     flush(&mut html, out)?;
-    let unreadable = arrays(&context, &sorted.arrays, options.jobs, out)?;
+    let unreadable = arrays(&context, &sorted.arrays, jobs, out)?;
     html.raw("</div>");
     html!(
         html,
@@ -129,7 +121,7 @@ pub(super) fn write(
     );
     flush(&mut html, out)?;
     for batch in sorted.files.chunks(BATCH) {
-        for row in each(options.jobs, batch, |file| file_row(&pack, file)) {
+        for row in each(jobs, batch, |file| file_row(&pack, file)) {
             out.write_all(row.as_str().as_bytes())?;
         }
     }
@@ -157,18 +149,8 @@ fn write_unopened(
 ) -> Result<Made, Failure> {
     let name = name_of(target);
     let findings = verified.map(|report| report.findings.clone()).unwrap_or_default();
-    let facts = Facts {
-        name: &name,
-        container: verified.and_then(|report| report.container),
-        layout: Layout::Plain,
-        arrays: 0,
-        groups: 0,
-        undescribed: 0,
-        files: 0,
-        bytes: 0,
-        types: BTreeMap::new(),
-        manifests: BTreeSet::new(),
-    };
+    let container = verified.and_then(|report| report.container);
+    let facts = Facts { name: &name, container, ..Facts::default() };
     let mut html = Html::default();
     begin(&name, &mut html);
     html.raw("<div class=\"page\"><main id=\"/arrays\">");
@@ -245,8 +227,7 @@ fn facts<'a>(
     for subject in &sorted.arrays {
         let element = subject.array.element.as_str();
         let element = if element.starts_with("unreadable") { "unreadable" } else { element };
-        let count: &mut usize = types.entry(element).or_default();
-        *count = count.saturating_add(1);
+        *types.entry(element).or_insert(0) += 1;
     }
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     Facts {
@@ -327,6 +308,13 @@ fn tools(arrays: usize, html: &mut Html) {
     );
 }
 
+fn group_of<'a>(subject: &Subject<'a>) -> &'a str {
+    split(subject.member.name).0
+}
+
+/// Cards that a browser lays out together, once they are to be seen.
+const TOGETHER: usize = 50;
+
 /// Writes all cards, group by group.
 fn arrays(
     context: &Context<'_>,
@@ -335,71 +323,49 @@ fn arrays(
     out: &mut dyn Write,
 ) -> io::Result<Vec<String>> {
     let mut unreadable = Vec::new();
-    let mut frame = Frame { arrays, group: None, end: 0, left: 0 };
     let mut html = Html::default();
+    let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
+    // The number of each array in its group, and of all in it.
+    let mut places = groups.flat_map(|group| (0..group.len()).map(|nth| (nth, group.len())));
     // The order in which contents of a stream are asked for decides how often it is decoded.
     let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
     let at_once = if is_stream { 1 } else { jobs };
-    for (batch, first) in arrays.chunks(BATCH).zip((0..).step_by(BATCH)) {
+    for batch in arrays.chunks(BATCH) {
         let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
         let small =
             each(at_once, batch, |subject| (!is_large(subject)).then(|| context.card(subject, 1)));
-        for ((subject, card), nth) in batch.iter().zip(small).zip(first..) {
+        for ((subject, card), (nth, all)) in batch.iter().zip(small).zip(&mut places) {
             let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
             if error.is_some() {
                 unreadable.push(subject.member.name.to_owned());
             }
-            frame.before(nth, subject, &mut html);
+            if nth == 0 {
+                let group = group_of(subject);
+                let name = if group.is_empty() { "/" } else { group };
+                html!(
+                    html,
+                    "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
+                     <span>{}</span></summary>\n",
+                    Id(group),
+                    name,
+                    grouped(all)
+                );
+            }
+            if nth % TOGETHER == 0 {
+                // Until it is laid out it is as high as that many cards mostly are.
+                let together = (all - nth).min(TOGETHER);
+                html!(html, "<div class=\"u\" style=\"--n:{}\">\n", together);
+            }
             html.piece(&card);
+            if nth + 1 == all {
+                html.raw("</div></details></section>\n");
+            } else if nth % TOGETHER == TOGETHER - 1 {
+                html.raw("</div>");
+            }
             flush(&mut html, out)?;
         }
     }
-    html.raw(if frame.group.is_some() { "</div></details></section>\n" } else { "" });
-    flush(&mut html, out)?;
     Ok(unreadable)
-}
-
-/// Cards that a browser lays out together, once they are to be seen.
-const TOGETHER: usize = 50;
-
-/// The markup around the cards: groups, and in them as many cards as are laid out together.
-struct Frame<'a> {
-    arrays: &'a [Subject<'a>],
-    group: Option<&'a str>,
-    /// The array after the last of the group.
-    end: usize,
-    /// Cards that the part that is open still takes.
-    left: usize,
-}
-
-impl<'a> Frame<'a> {
-    /// Begins what the n-th array is the first of.
-    fn before(&mut self, nth: usize, subject: &Subject<'a>, html: &mut Html) {
-        let (group, _) = split(subject.member.name);
-        let is_new = self.group != Some(group);
-        if is_new {
-            html.raw(if self.group.is_some() { "</div></details></section>\n" } else { "" });
-            let of = |subject: &Subject<'_>| compare(split(subject.member.name).0, group);
-            self.end = self.arrays.partition_point(|subject| of(subject).is_le());
-            self.group = Some(group);
-            html!(
-                html,
-                "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
-                 <span>{}</span></summary>\n",
-                Id(group),
-                if group.is_empty() { "/" } else { group },
-                grouped(self.end - nth)
-            );
-        } else if self.left == 0 {
-            html.raw("</div>");
-        }
-        if is_new || self.left == 0 {
-            self.left = (self.end - nth).min(TOGETHER);
-            // Until it is laid out it is as high as that many cards mostly are.
-            html!(html, "<div class=\"u\" style=\"--n:{}\">\n", self.left);
-        }
-        self.left -= 1;
-    }
 }
 
 /// A row of the table of other files.
@@ -413,10 +379,8 @@ fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
         MemberKind::Special => " <span class=\"w\">special file</span>",
     });
     html!(html, "</td><td>{}</td><td>", grouped(file.size));
-    if file.kind == MemberKind::File
-        && let Some(found) = listed_digest(pack, file.name)
-    {
-        digest(found, &mut html);
+    if file.kind == MemberKind::File {
+        digest(pack, file.name, "", &mut html);
     }
     html.raw("</td></tr>\n");
     html
@@ -443,9 +407,9 @@ fn flush(html: &mut Html, out: &mut dyn Write) -> io::Result<()> {
 /// Groups that a tree shows before those below the first are folded.
 const MANY: usize = 60;
 
-/// One group.
+/// One group of the tree.
 #[derive(Debug)]
-struct Group<'a> {
+struct ArrayGroup<'a> {
     /// Without slashes around it; empty for the root.
     path: &'a str,
     /// Arrays in it itself.
@@ -464,8 +428,8 @@ fn depth(path: &str) -> usize {
 }
 
 /// The groups of arrays whose groups are given in order, with those above them.
-fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = vec![Group { path: "", own: 0, all: 0 }];
+fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<ArrayGroup<'a>> {
+    let mut groups: Vec<ArrayGroup<'a>> = vec![ArrayGroup { path: "", own: 0, all: 0 }];
     for path in of_arrays {
         if let Some(last) = groups.last_mut()
             && last.path == path
@@ -479,31 +443,30 @@ fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<Group<'a>> {
             let (above, _) = path.split_at(at);
             if last != above && !last.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
             {
-                groups.push(Group { path: above, own: 0, all: 0 });
+                groups.push(ArrayGroup { path: above, own: 0, all: 0 });
             }
         }
-        groups.push(Group { path, own: 1, all: 0 });
+        groups.push(ArrayGroup { path, own: 1, all: 0 });
     }
     count(&mut groups);
     groups
 }
 
 /// Adds what is below each.
-fn count(groups: &mut [Group<'_>]) {
+fn count(groups: &mut [ArrayGroup<'_>]) {
     let mut below: Vec<usize> = Vec::new();
     for group in groups.iter_mut().rev() {
         let depth = depth(group.path);
-        let children: usize = below.get(depth + 1..).unwrap_or_default().iter().sum();
-        group.all = group.own + children;
-        below.resize(depth + 1, 0);
-        if let Some(all) = below.get_mut(depth) {
+        below.resize(below.len().max(depth + 1), 0);
+        group.all = group.own + below.drain(depth + 1..).sum::<usize>();
+        if let Some(all) = below.last_mut() {
             *all += group.all;
         }
     }
 }
 
 /// The tree, with links to the groups that hold arrays themselves.
-fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
+fn draw_tree(groups: &[ArrayGroup<'_>], html: &mut Html) {
     html.raw("<ul>");
     for (nth, group) in groups.iter().enumerate() {
         let own = depth(group.path);
@@ -514,7 +477,12 @@ fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
             let is_open = own == 0 || groups.len() <= MANY;
             html.raw(if is_open { "<details open><summary>" } else { "<details><summary>" });
         }
-        label(group, html);
+        let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
+        match group.own {
+            0 => html!(html, "{}", name),
+            _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
+        }
+        html!(html, " <span>{}</span>", grouped(group.all));
         if has_more {
             html.raw("</summary><ul>");
             continue;
@@ -527,41 +495,22 @@ fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
     html.raw("</ul>");
 }
 
-fn label(group: &Group<'_>, html: &mut Html) {
-    let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
-    match group.own {
-        0 => html!(html, "{}", name),
-        _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
-    }
-    html!(html, " <span>{}</span>", grouped(group.all));
-}
-
 /// Does `work` for each of `items` on `jobs` threads.
 fn each<I: Sync, T: Send>(jobs: usize, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
-    if jobs <= 1 || items.len() <= 1 {
-        return items.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items.len()));
-    let run = || {
-        while let Some((nth, item)) = {
-            let nth = next.fetch_add(1, atomic::Ordering::Relaxed);
-            items.get(nth).map(|item| (nth, item))
-        } {
-            let result = work(item);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
-        }
-    };
+    let work = |items: &[I]| items.iter().map(&work).collect::<Vec<_>>();
+    let parts = items.chunks(items.len().div_ceil(jobs).max(1));
     thread::scope(|scope| {
-        for _ in 1..jobs.min(items.len()) {
-            // Where the system has no more threads to give, the others do the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, run);
-        }
-        run();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(nth, _)| *nth);
-    done.into_iter().map(|(_, result)| result).collect()
+        let begun = parts.map(|part| {
+            let thread = thread::Builder::new().spawn_scoped(scope, || work(part));
+            // Where the system has no more threads to give, this one does the work.
+            thread.map_err(|_| work(part))
+        });
+        let ended = begun.collect::<Vec<_>>().into_iter().map(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(done) => done,
+        });
+        ended.flatten().collect()
+    })
 }
 
 #[cfg(test)]
