@@ -45,6 +45,10 @@ fn closed(whole: &Value, part: &Value) -> Value {
         Value::Object(map) if map.contains_key("$ref") && map.contains_key("properties") => {
             // The keys of both.
             let mut both = target(whole, part).unwrap().clone();
+            both["required"]
+                .as_array_mut()
+                .unwrap()
+                .extend(map["required"].as_array().unwrap().clone());
             both["properties"]
                 .as_object_mut()
                 .unwrap()
