@@ -33,9 +33,11 @@ pub(crate) fn schema<T: JsonSchema>(inline: bool) -> Schema {
     schema
 }
 
-/// Keeps of each description the first paragraph, on one line, and takes out the `null` of what is left out instead.
+/// Keeps the first paragraph of each description, on one line. Takes out `null` where a key is left out instead, and the
+/// formats of numbers, which strict validators refuse because no standard has them.
 fn complete(schema: &mut Schema) {
     transform_subschemas(&mut complete, schema);
+    schema.remove("format");
     if let Some(Value::String(text)) = schema.get_mut("description") {
         let first = text.split("\n\n").next().unwrap();
         *text = first.split_whitespace().collect::<Vec<_>>().join(" ");
