@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
 
 use super::args::{Common, size};
@@ -39,8 +40,8 @@ pub(crate) struct Get {
     /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
     /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
     /// output ends in says it: .ra, .npy, .png, .csv, .json; a name without an ending is ra.
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    format: Option<ArrayFormat>,
 
     /// Do not check the content against the manifest; of a slice, read only its own bytes.
     #[arg(long)]
@@ -59,44 +60,42 @@ pub(crate) struct Get {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
-    /// A RawArray file.
-    Ra,
-    /// The elements alone.
-    Raw,
-    /// An array of numpy.
-    Npy,
-    /// A picture.
-    Png,
-    /// Numbers, a line for each first index.
-    Csv,
-    /// Numbers in nested lists.
-    Json,
+/// The formats of one array.
+fn format() -> impl TypedValueParser<Value = ArrayFormat> {
+    let words = [
+        ("ra", "A RawArray file"),
+        ("raw", "The elements alone"),
+        ("npy", "An array of numpy"),
+        ("png", "A picture"),
+        ("csv", "Numbers, a line for each first index"),
+        ("json", "Numbers in nested lists"),
+    ];
+    PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
+        .try_map(|word| word.parse::<ArrayFormat>())
 }
 
 impl Get {
     /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
     /// extension a name says nothing.
-    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<FormatArg>> {
-        let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
-        let is_array =
-            self.slice.is_some() || extension(self.member.as_ref()).is_some_and(|end| end == "ra");
-        let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
-        Ok(Some(match &*end {
-            "ra" => return Ok(None),
-            "npy" => FormatArg::Npy,
-            "png" => FormatArg::Png,
-            "csv" => FormatArg::Csv,
-            "json" => FormatArg::Json,
-            _ => {
-                return Err(ra_pack::Error::Unsupported(format!(
-                    "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
-                     .json, or give --format",
-                    escape_path(output)
-                )));
-            }
-        }))
+    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
+        let is_array = self.slice.is_some()
+            || Path::new(&self.member)
+                .extension()
+                .is_some_and(|end| end.eq_ignore_ascii_case("ra"));
+        if output.extension().is_none() || !is_array {
+            return Ok(None);
+        }
+        match ArrayFormat::from_extension(output) {
+            Some(ArrayFormat::Ra) => Ok(None),
+            Some(
+                one @ (ArrayFormat::Npy | ArrayFormat::Png | ArrayFormat::Csv | ArrayFormat::Json),
+            ) => Ok(Some(one)),
+            _ => Err(ra_pack::Error::Unsupported(format!(
+                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
+                 .json, or give --format",
+                escape_path(output)
+            ))),
+        }
     }
 }
 
@@ -110,14 +109,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     };
     let options = GetOptions {
         slice: args.slice.clone(),
-        format: format.map(|format| match format {
-            FormatArg::Ra => ArrayFormat::Ra,
-            FormatArg::Raw => ArrayFormat::Raw,
-            FormatArg::Npy => ArrayFormat::Npy,
-            FormatArg::Png => ArrayFormat::Png,
-            FormatArg::Csv => ArrayFormat::Csv,
-            FormatArg::Json => ArrayFormat::Json,
-        }),
+        format,
         unverified: args.no_check,
         force: args.force,
         max_size: args.max_size,
@@ -126,7 +118,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
-            let is_text = matches!(args.format, Some(FormatArg::Csv | FormatArg::Json));
+            let is_text = matches!(args.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
             let is_array = args.slice.is_some()
                 || args.format.is_some()
                 || Path::new(&args.member).extension().is_some_and(|extension| extension == "ra");
