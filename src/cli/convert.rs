@@ -34,11 +34,11 @@ pub(crate) struct Convert {
 
     /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
     #[arg(long, value_name = "FORM")]
-    from: Option<ra_pack::Form>,
+    from: Option<ra_pack::ArrayFormat>,
 
-    /// The form of OUT.
+    /// The form of OUT: as for IN, or raw, csv or json.
     #[arg(long, value_name = "FORM")]
-    to: Option<ra_pack::Form>,
+    to: Option<ra_pack::ArrayFormat>,
 
     /// The one array to convert, such as run1/temperature.
     #[arg(long, value_name = "NAME")]

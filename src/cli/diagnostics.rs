@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Excerpt, Finding, Form, Place, Severity, escape};
+use ra_pack::{ArrayFormat, Error, Excerpt, Finding, Place, Severity, escape};
 
 use super::output::Output;
 use super::shell;
@@ -235,11 +235,11 @@ fn next_step(error: &Error) -> Option<String> {
         let to = shell::path(&path.with_extension(extension));
         format!("`ra-pack convert {file} {to}` makes RawArray of it")
     };
-    match Form::from_extension(path).filter(|_| path.is_file())? {
-        Form::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
-        Form::Npy | Form::Png => Some(into("ra")),
-        Form::Npz | Form::Ds => Some(into("zip")),
-        Form::Pack(_) => None,
+    match ArrayFormat::from_extension(path).filter(|_| path.is_file())? {
+        ArrayFormat::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
+        ArrayFormat::Npy | ArrayFormat::Png => Some(into("ra")),
+        ArrayFormat::Npz | ArrayFormat::Ds => Some(into("zip")),
+        _ => None,
     }
 }
 

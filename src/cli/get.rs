@@ -68,22 +68,28 @@ const FORMATS: &Words<ArrayFormat> = &[
     ("json", ArrayFormat::Json, "Numbers in nested lists"),
 ];
 
-/// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
-/// extension a name says nothing.
-fn format_by_name(args: &Get, output: &Path) -> Result<Option<ArrayFormat>, Failure> {
-    let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
-    let is_array =
-        args.slice.is_some() || extension(args.member.as_ref()).is_some_and(|end| end == "ra");
-    let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
-    let is_it = |word: &str| word == end && word != "raw";
-    match FORMATS.iter().find(|(word, ..)| is_it(word)) {
-        Some((_, ArrayFormat::Ra, _)) => Ok(None),
-        Some((_, format, _)) => Ok(Some(*format)),
-        None => Err(Failure::unsupported(format!(
-            "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or .json, \
-             or give --format",
-            escape_path(output)
-        ))),
+impl Get {
+    /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
+    /// extension a name says nothing.
+    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
+        let is_array = self.slice.is_some()
+            || Path::new(&self.member)
+                .extension()
+                .is_some_and(|end| end.eq_ignore_ascii_case("ra"));
+        if output.extension().is_none() || !is_array {
+            return Ok(None);
+        }
+        match ArrayFormat::from_extension(output) {
+            Some(ArrayFormat::Ra) => Ok(None),
+            Some(
+                one @ (ArrayFormat::Npy | ArrayFormat::Png | ArrayFormat::Csv | ArrayFormat::Json),
+            ) => Ok(Some(one)),
+            _ => Err(ra_pack::Error::Unsupported(format!(
+                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
+                 .json, or give --format",
+                escape_path(output)
+            ))),
+        }
     }
 }
 
@@ -92,7 +98,7 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let format = match (args.format, to_file) {
         (None, Some(path)) => {
             ra_pack::check_apart(&args.archive, path)?;
-            format_by_name(args, path)?
+            args.format_by_name(path)?
         }
         (given, _) => given,
     };

@@ -7,7 +7,9 @@ use clap::Args;
 use clap::builder::styling::Style;
 use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::ra::ElementKind;
-use ra_pack::{ArrayInfo, Container, CoordinateInfo, Form, Layout, ManifestInfo, PackInfo, escape};
+use ra_pack::{
+    ArrayFormat, ArrayInfo, Container, CoordinateInfo, Layout, ManifestInfo, PackInfo, escape,
+};
 use serde::Serialize;
 
 use super::array::label;
@@ -95,7 +97,7 @@ fn show(
 
 /// A zip of NumPy's arrays has nothing in it that this reads.
 fn refuse_npz(target: &Path) -> Result<(), ra_pack::Error> {
-    if target.is_dir() || Form::from_extension(target) != Some(Form::Npz) {
+    if target.is_dir() || ArrayFormat::from_extension(target) != Some(ArrayFormat::Npz) {
         return Ok(());
     }
     Err(ra_pack::Error::Unsupported(format!(

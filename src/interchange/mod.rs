@@ -12,6 +12,7 @@ mod literal;
 pub mod npy;
 pub mod npz;
 pub mod png;
+pub mod text;
 
 use std::io::{self, Read};
 

@@ -1,15 +1,11 @@
 //! One array or file out of a pack.
 
-mod format;
-mod text;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::format::Part;
-use super::convert::{ConvertOptions, Form, convert};
+use super::convert::{ArrayFormat, ConvertOptions, convert, write_array};
 use super::manifests::check_apart;
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
@@ -31,26 +27,6 @@ const BLOCK: usize = 64 * 1024;
 /// to file, after a look at all headers.
 const IN_MEMORY: u64 = 16 * 1024 * 1024;
 
-/// How to write an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ArrayFormat {
-    /// A RawArray file.
-    #[default]
-    Ra,
-    /// The elements alone, little-endian, first index of the file fastest.
-    Raw,
-    /// An `.npy` file of numpy.
-    Npy,
-    /// A picture.
-    Png,
-    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
-    /// are `nan`, `inf` and `-inf`.
-    Csv,
-    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
-    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings.
-    Json,
-}
-
 /// What to get, and how.
 #[derive(Debug, Clone, Default)]
 pub struct GetOptions {
@@ -66,6 +42,15 @@ pub struct GetOptions {
     pub max_size: Option<u64>,
     /// Who is told how far it is.
     pub progress: Progress,
+}
+
+impl GetOptions {
+    fn check(&self) -> Result<()> {
+        match self.format.filter(|format| format.holds_many()) {
+            Some(many) => Err(Error::Unsupported(format!("a .{many} is not a file of one array"))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The member that was got.
@@ -95,9 +80,10 @@ pub struct GetReport {
 /// When there is no such member, it is damaged, or the file is there already.
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
     check_apart(archive, output)?;
+    options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
-    if let Some(form) = streamed(&pack, member, options)? {
-        return convert_member(archive, member, output, form, options);
+    if let Some(format) = streamed(&pack, member, options)? {
+        return convert_member(archive, member, output, format, options);
     }
     let pending = PendingFile::begin(output, options.force)?;
     let mut report = GetReport {
@@ -122,19 +108,18 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
 }
 
 /// The form that a whole array is converted into from file to file, because it is too large for memory.
-fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<Form>> {
-    let form = match options.format {
-        Some(ArrayFormat::Npy) => Form::Npy,
-        Some(ArrayFormat::Png) => Form::Png,
-        _ => return Ok(None),
+fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<ArrayFormat>> {
+    let Some(format) = options.format.filter(|_| options.slice.is_none() && !options.unverified)
+    else {
+        return Ok(None);
     };
-    if options.slice.is_some() || options.unverified {
+    if passes(options) {
         return Ok(None);
     }
     let size = pack.array(member)?.file_size();
     match options.max_size {
         Some(limit) if size > limit => Err(too_large(limit)),
-        _ => Ok(Some(form).filter(|_| size > IN_MEMORY)),
+        _ => Ok(Some(format).filter(|_| size > IN_MEMORY)),
     }
 }
 
@@ -143,11 +128,11 @@ fn convert_member(
     archive: &Path,
     member: &str,
     output: &Path,
-    form: Form,
+    format: ArrayFormat,
     options: &GetOptions,
 ) -> Result<GetReport> {
     let options = ConvertOptions {
-        to: Some(form),
+        to: Some(format),
         member: Some(member.to_owned()),
         force: options.force,
         progress: options.progress.clone(),
@@ -176,11 +161,11 @@ pub fn get_to(
     out: &mut dyn Write,
     options: &GetOptions,
 ) -> Result<GetReport> {
+    options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let write_to =
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
-    let passes = matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw));
-    let whole = options.slice.is_none() && passes;
+    let whole = options.slice.is_none() && passes(options);
     let mut out = Counting::new(out, options.max_size);
     let Written { verified, losses } =
         if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
@@ -229,8 +214,8 @@ fn write(
     if options.unverified {
         array = array.unverified();
     }
-    let format = options.format.unwrap_or_default();
-    if options.slice.is_none() && matches!(format, ArrayFormat::Ra | ArrayFormat::Raw) {
+    let format = options.format.unwrap_or(ArrayFormat::Ra);
+    if options.slice.is_none() && passes(options) {
         let verified = write_elements(&array, format, output, out)?;
         return Ok(Written { verified, losses: Vec::new() });
     }
@@ -241,10 +226,7 @@ fn write(
         }
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
-    let mut description = match format {
-        ArrayFormat::Ra | ArrayFormat::Raw => None,
-        _ => pack.description(member)?,
-    };
+    let mut description = if passes(options) { None } else { pack.description(member)? };
     // The part has the fastest index first, whatever the file does.
     if options.slice.is_some()
         && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
@@ -252,9 +234,13 @@ fn write(
     {
         storage.order = Order::Row;
     }
-    let part = Part { array: part, member, description };
-    let losses = format::write(part, format, output, out)?;
+    let losses = write_array(format, (member, part), description, output, out)?;
     Ok(Written { verified, losses })
+}
+
+/// Whether elements are written as they pass.
+fn passes(options: &GetOptions) -> bool {
+    matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
 }
 
 /// Writes the elements of an array as they pass, little-endian, behind a header unless they are to be raw; whether the
