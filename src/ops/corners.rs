@@ -1,10 +1,10 @@
 //! The elements at the corners of an array, which is what a summary of it shows.
 
-use super::open::PackedArray;
-use super::values::{Part, Taken};
+use super::open::{PackedArray, ReadAt};
+use super::values::{ArrayPart, Taken};
 use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order};
-use crate::ra::{ElementType, Header};
+use crate::ra::{ElementType, Header, ReadError, SliceError};
 
 /// Most elements of the corners.
 const MOST: u64 = 1 << 24;
@@ -59,102 +59,88 @@ impl PackedArray<'_> {
     ///
     /// When the array cannot be read, the slice does not fit it, or these are more than 16 million elements.
     pub fn corners(&self, options: &CornersOptions) -> Result<Corners> {
-        let part = Part::new(self, options.slice.as_deref())?;
+        let part = ArrayPart::new(self, options.slice.as_deref())?;
         let summarized = part.selection.elements() > options.threshold;
         let edge = options.edge.filter(|_| summarized).unwrap_or(u64::MAX);
-        let lead = |axis: &Taken| if axis.count.div_ceil(2) > edge { edge } else { axis.count };
+        let lead = |axis: &Taken| {
+            if axis.count.div_ceil(2) > edge { edge } else { axis.count }
+        };
         let axes = part.selection.axes();
-        let shown = |axis: &Taken| match lead(axis) {
-            leading if leading < axis.count => leading.saturating_mul(2),
-            leading => leading,
-        };
-        let count = if axes.iter().any(|axis| axis.count == 0) {
-            0
-        } else {
-            axes.iter().fold(1, |product: u64, axis| product.saturating_mul(shown(axis)))
-        };
-        if count > MOST {
+        let shown = |axis: &Taken| axis.count.min(lead(axis).saturating_mul(2));
+        let is_empty = axes.iter().any(|axis| axis.count == 0);
+        let count = axes
+            .iter()
+            .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
+        let Some(count) = count.filter(|count| *count <= MOST) else {
             let few = "these are too many elements to show; choose a part by the option `slice`";
             return Err(Error::Unsupported(few.to_owned()));
-        }
+        };
         let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
         if part.order == Order::Row {
             kept.reverse();
         }
         let shape = kept.iter().map(|axis| axis.count).collect();
         let leading = kept.iter().map(|axis| lead(axis)).collect();
-        let places = places(&part, &lead, count);
+        let numbers = if count == 0 { Vec::new() } else { numbers(&part, lead) };
+        let mut in_file: Vec<(u64, usize)> = numbers.into_iter().zip(0..).collect();
+        in_file.sort_unstable();
         let whole = part.selection.is_whole() && count == part.header.elements();
-        let elbyte =
-            usize::try_from(part.header.decoded().element().elbyte()).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         let (element, _) = self.with_data(whole, |header: &Header, read_at| {
-            let length = places.len().saturating_mul(elbyte);
-            bytes.resize(length, 0);
-            let mut rest = places.as_slice();
-            let mut run = Vec::new();
-            while let Some((first, _)) = rest.first() {
-                let together = rest
-                    .iter()
-                    .zip(*first..)
-                    .take_while(|((number, _), expected)| number == expected)
-                    .count();
-                let (now, behind) = rest.split_at_checked(together).unwrap_or((rest, &[]));
-                rest = behind;
-                run.resize(together.saturating_mul(elbyte), 0);
-                let width = elbyte as u64;
-                read_at(first.saturating_mul(width), &mut run)?;
-                header.swap_to_native(&mut run)?;
-                for ((_, place), element) in now.iter().zip(run.chunks_exact(elbyte.max(1))) {
-                    let start = place.saturating_mul(elbyte);
-                    if let Some(there) = bytes.get_mut(start..start.saturating_add(elbyte)) {
-                        there.copy_from_slice(element);
-                    }
-                }
-            }
+            read(header, &in_file, &mut bytes, read_at)?;
             Ok(header.element())
         })?;
         Ok(Corners { element, description: part.description, shape, leading, bytes })
     }
 }
 
-/// The numbers in the file of the elements that are shown, rising, each with its place among them.
-fn places(part: &Part<'_>, lead: &dyn Fn(&Taken) -> u64, count: u64) -> Vec<(u64, usize)> {
-    if count == 0 {
-        return Vec::new();
+/// Reads elements, given by their numbers in the file, which rise, and their places in `bytes`.
+fn read(
+    header: &Header,
+    in_file: &[(u64, usize)],
+    bytes: &mut Vec<u8>,
+    read_at: &mut ReadAt<'_>,
+) -> Result<(), ReadError> {
+    let width = header.element().elbyte();
+    let elbyte = usize::try_from(width).map_err(|_| SliceError::TooLarge)?;
+    bytes.resize(in_file.len() * elbyte, 0);
+    let mut places: Vec<_> = bytes.chunks_exact_mut(elbyte).collect();
+    let mut run = Vec::new();
+    for together in in_file.chunk_by(|one, next| one.0 + 1 == next.0) {
+        let [(first, _), ..] = *together else { continue };
+        run.resize(together.len() * elbyte, 0);
+        read_at(first * width, &mut run)?;
+        header.swap_to_native(&mut run)?;
+        for ((_, place), element) in together.iter().zip(run.chunks_exact(elbyte)) {
+            places.get_mut(*place).expect("each element has a place").copy_from_slice(element);
+        }
     }
-    // Of each axis of the file: what each shown position adds to the number of the element.
-    let mut stride = 1_u64;
+    Ok(())
+}
+
+/// The numbers in the file of the elements that are shown, in the order of the corners.
+fn numbers(part: &ArrayPart<'_>, lead: impl Fn(&Taken) -> u64) -> Vec<u64> {
+    // What each shown position of each axis of the file adds to the number of the element.
+    let mut stride = 1;
     let mut axes: Vec<Vec<u64>> = Vec::new();
     for (axis, extent) in part.selection.axes().iter().zip(part.header.dims()) {
         let leading = lead(axis);
-        let behind =
-            if leading < axis.count { axis.count.saturating_sub(leading) } else { axis.count };
-        let mut numbers: Vec<u64> = (0..leading)
-            .chain(behind..axis.count)
-            .map(|nth| axis.first.saturating_add(axis.step.saturating_mul(nth)))
-            .map(|position| position.saturating_mul(stride))
-            .collect();
+        let trailing = if leading < axis.count { axis.count - leading } else { axis.count };
+        let shown = (0..leading).chain(trailing..axis.count);
+        let mut numbers: Vec<u64> = shown.map(|nth| axis.nth(nth) * stride).collect();
         if axis.is_flipped {
             numbers.reverse();
         }
-        stride = stride.saturating_mul(*extent);
+        stride *= *extent;
         axes.push(numbers);
     }
     // The last index of the shape is the fastest of the corners, and comes first here.
     if part.order != Order::Row {
         axes.reverse();
     }
-    let mut numbers = vec![0_u64];
-    for axis in &axes {
-        numbers = axis
-            .iter()
-            .flat_map(|add| numbers.iter().map(move |number| number.saturating_add(*add)))
-            .collect();
-    }
-    let mut places: Vec<(u64, usize)> = numbers.into_iter().zip(0..).collect();
-    places.sort_unstable();
-    places
+    axes.iter().fold(vec![0], |numbers, axis| {
+        axis.iter().flat_map(|add| numbers.iter().map(move |number| number + add)).collect()
+    })
 }
 
 #[cfg(test)]

@@ -57,9 +57,9 @@ pub use self::corners::{Corners, CornersOptions};
 pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::describe::{DescribeOptions, DescribeReport, describe_target, write_descriptions};
 pub use self::diff::{
-    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffSide, Distance,
-    ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
-    Place as DiffPlace, diff_arrays, diff_members, diff_packs,
+    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace, DiffSide,
+    Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
+    diff_arrays, diff_members, diff_packs,
 };
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{GetOptions, GetReport, get, get_to};

@@ -1,135 +1,24 @@
 //! How two arrays differ: in their headers, and element by element in their own type.
 
 use std::io::{BufReader, Read as _};
-use std::path::{Path, PathBuf};
-
-use serde::Serialize;
+use std::path::Path;
 
 use super::DiffOptions;
 use super::blob::{self, Blob};
-use super::distance::Tally;
+use super::report::{DiffPlace, Distance, ElementsDiff, FieldDifference};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::ndl::Order;
 use crate::ops::open::{check_decoded, tell};
 use crate::ops::single_file;
+use crate::ops::values::{Number, ReadNumber, read_number, real_type};
 use crate::pack::shape_of;
+use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{self, DecodeError, Decoder, ElementType, Encoding, Flags, Header, Reversal};
+use crate::ra::{DecodeError, Decoder, ElementType, Encoding, Flags, Header, Reversal, ShapeError};
 
 /// Elements are compared in blocks of so many bytes, or one element.
 const BLOCK: u64 = 1 << 20;
-
-/// The differences of two arrays.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ArrayDiff {
-    /// The first array, by its path as given.
-    pub a: PathBuf,
-    /// The second, by its path as given.
-    pub b: PathBuf,
-    /// The type of the elements of the first.
-    #[serde(rename = "type")]
-    pub element: String,
-    /// The shape of the first, in the order of its description.
-    pub shape: Vec<u64>,
-    /// The differences of the headers, and of the bytes after the data.
-    pub header: Vec<FieldDifference>,
-    /// The differences of the elements; absent when types or shapes differ, and elements have no counterparts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elements: Option<ElementsDiff>,
-}
-
-/// A field that is not the same.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FieldDifference {
-    /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
-    /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
-    #[cfg_attr(test, schemars(extend("enum" = ["type", "shape", "metadata", "order", "byte order", "encoding", "flags"])))]
-    pub field: &'static str,
-    /// The value of the first array.
-    pub a: String,
-    /// The value of the second.
-    pub b: String,
-}
-
-/// The differences of elements. Two that are not numbers (NaN) are equal.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ElementsDiff {
-    /// The number of elements.
-    pub count: u64,
-    /// The number of elements that differ by more than is tolerated.
-    pub differing: u64,
-    /// The number of these that are NaN on one side alone. Distances leave them out.
-    pub nan: u64,
-    /// The first of the differing ones, in the order of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<Place>,
-    /// The two that are furthest apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub furthest: Option<Place>,
-    /// The distances, over all elements; absent for elements that are not numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distance: Option<Distance>,
-}
-
-/// An element of both arrays.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "DiffPlace"))]
-pub struct Place {
-    /// Its index in the order of the shape.
-    pub index: Vec<u64>,
-    /// The element of the first array.
-    pub a: String,
-    /// The element of the second.
-    pub b: String,
-}
-
-/// The distances of two arrays, over all elements, tolerated or not. Of complex numbers, the distance of
-/// two is the magnitude of their difference.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Distance {
-    /// The sum of all distances; null when it is infinite.
-    #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    pub l1: f64,
-    /// The square root of the sum of their squares; null when it is infinite.
-    #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    pub l2: f64,
-    /// The largest; null when it is infinite.
-    #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    pub max: f64,
-    /// The largest part that a distance is of the larger magnitude of its two elements.
-    pub relative: f64,
-}
-
-impl ArrayDiff {
-    /// Whether nothing differs by more than is tolerated.
-    pub fn is_same(&self) -> bool {
-        self.header.is_empty()
-            && self.elements.as_ref().is_some_and(|elements| elements.differing == 0)
-    }
-}
-
-/// Compares the arrays in the files `a` and `b`, element by element.
-///
-/// Elements with the same index in both shapes are compared, however the files store them: byte order,
-/// encoding and, where descriptions tell of it, the order of dimensions may differ.
-///
-/// # Errors
-///
-/// When one of them cannot be read or is no whole RawArray.
-pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDiff> {
-    let progress = &options.progress;
-    let (first, second) = (OpenArray::open(a, progress)?, OpenArray::open(b, progress)?);
-    progress.stage("comparing", first.data_len().saturating_add(second.data_len()), 0);
-    progress.begin(&b.to_string_lossy(), second.data_len());
-    let (element, shape) = (first.element().to_string(), first.shape());
-    let (header, elements) = compare(&first, second, options)?;
-    Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
-}
 
 /// What two headers say differently, and how the elements differ where they have counterparts.
 pub(super) fn compare(
@@ -144,22 +33,14 @@ pub(super) fn compare(
     if first.is_row() != second.is_row() {
         second.reverse()?;
     }
-    let element = first.element();
-    let elbyte = element.elbyte();
-    let mut tally = Tally::new(element, options);
-    let step = BLOCK.checked_div(elbyte).unwrap_or(1).max(1).saturating_mul(elbyte);
-    let mut at = 0;
-    let too_large = |_| Error::Unsupported(format!("elements of {elbyte} bytes are too large"));
+    let mut tally = Comparison::new(first.element(), options);
     let mut blocks = (Vec::new(), Vec::new());
-    while at < first.data_len() {
-        let len = step.min(first.data_len().saturating_sub(at));
-        let len = usize::try_from(len).map_err(too_large)?;
-        blocks.0.resize(len, 0);
-        blocks.1.resize(len, 0);
+    for (at, len) in first.blocks() {
+        blocks.0.resize(len?, 0);
+        blocks.1.resize(blocks.0.len(), 0);
         first.read(&mut blocks.0, at)?;
         second.read(&mut blocks.1, at)?;
         tally.add(&blocks.0, &blocks.1);
-        at = at.saturating_add(len as u64);
     }
     Ok((header, Some(tally.finish(|number| first.index(number)))))
 }
@@ -189,8 +70,8 @@ fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
         let (a, b) = (format!("{:?}", a.shape()), format!("{:?}", b.shape()));
         fields.push(FieldDifference { field: "shape", a, b });
     }
-    if !a.has_metadata_of(b)? {
-        let say = |side: &OpenArray| match side.metadata_len() {
+    if blob::compare(&a.metadata, &b.metadata)?.is_some() {
+        let say = |side: &OpenArray| match side.metadata.len {
             0 => "none".to_owned(),
             1 => "1 byte".to_owned(),
             many => format!("{many} bytes"),
@@ -201,9 +82,6 @@ fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
     }
     Ok(fields)
 }
-
-/// Bytes of metadata that are compared at once.
-const METADATA_BLOCK: u64 = 1 << 16;
 
 /// An array, opened.
 pub(super) struct OpenArray {
@@ -217,13 +95,13 @@ pub(super) struct OpenArray {
     /// The order before the elements were reordered.
     stored_order: Order,
     encoding: Encoding,
-    data: Data,
-    /// Where metadata begins in the file, and how long it is.
-    metadata: (u64, u64),
+    data: ElementSource,
+    /// The bytes that follow the elements.
+    metadata: Blob,
 }
 
 /// Where the elements are.
-enum Data {
+enum ElementSource {
     /// In the file, from an offset on, in the byte order that its header says.
     Stored(u64),
     /// In a file without a name, decoded or reordered, in this machine's byte order.
@@ -243,16 +121,15 @@ impl OpenArray {
     pub(super) fn new(name: &str, blob: Blob, order: Order) -> Result<Self> {
         let unreadable = |error| Error::array_file(name.as_ref(), error);
         let damaged = |error: DecodeError| unreadable(error.into());
-        let len = blob.len();
-        let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
-        let trailing = stored.check_file_len(len).map_err(damaged)?;
+        let stored = Header::read(&mut blob.reader_from(0)).map_err(unreadable)?;
+        let trailing = stored.check_file_len(blob.len).map_err(damaged)?;
         let mut side = Self {
             header: stored.decoded(),
             order,
             stored_order: order,
             encoding: Encoding::Raw,
-            metadata: (len.saturating_sub(trailing), trailing),
-            data: Data::Stored(stored.header_len()),
+            metadata: blob.part(blob.len - trailing, trailing),
+            data: ElementSource::Stored(stored.header_len()),
             stored,
             blob,
             name: name.to_owned(),
@@ -263,10 +140,11 @@ impl OpenArray {
             let start = side.stored.header_len();
             let mut section = BufReader::new(side.blob.reader_from(start));
             let (encoding, used) = tell(side.stored.clone(), &mut section).map_err(unreadable)?;
-            let end = start.saturating_add(used);
-            side.metadata = (end, len.saturating_sub(end));
+            drop(section);
+            let end = start + used;
+            side.metadata = side.blob.part(end, side.blob.len - end);
             side.encoding = encoding;
-            side.data = Data::Scratch(side.decode()?);
+            side.data = ElementSource::Scratch(side.decode()?);
         }
         Ok(side)
     }
@@ -276,18 +154,12 @@ impl OpenArray {
         let unreadable = |error| Error::array_file(self.name.as_ref(), error);
         let section = BufReader::new(self.blob.reader_from(self.stored.header_len()));
         let mut decoder = Decoder::new(section, self.stored.clone(), self.encoding);
-        let element = self.header.element().elbyte().max(1);
-        let block = METADATA_BLOCK
-            .saturating_sub(METADATA_BLOCK.checked_rem(element).unwrap_or(0))
-            .max(element);
-        let (scratch, mut at, mut buffer) = (blob::scratch()?, 0, Vec::new());
-        while at < self.data_len() {
-            let len = block.min(self.data_len().saturating_sub(at));
-            buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        let (scratch, mut buffer) = (blob::scratch()?, Vec::new());
+        for (at, len) in self.blocks() {
+            buffer.resize(len?, 0);
             decoder.read_exact(&mut buffer).map_err(|error| unreadable(error.into()))?;
             decoder.swap_to_native(&mut buffer).map_err(|error| unreadable(error.into()))?;
             scratch.write_all_at(&buffer, at)?;
-            at = at.saturating_add(len);
         }
         Ok(scratch)
     }
@@ -304,13 +176,25 @@ impl OpenArray {
         self.header.data_len()
     }
 
+    /// The offsets and lengths of blocks of whole elements.
+    fn blocks(&self) -> impl Iterator<Item = (u64, Result<usize>)> + use<> {
+        let (elbyte, all) = (self.element().elbyte(), self.data_len());
+        let step = (BLOCK / elbyte).max(1) * elbyte;
+        (0..all.div_ceil(step)).map(move |nth| {
+            let len = usize::try_from(step.min(all - nth * step));
+            let too_large =
+                |_| Error::Unsupported(format!("elements of {elbyte} bytes are too large"));
+            (nth * step, len.map_err(too_large))
+        })
+    }
+
     /// Whether the last index of the shape runs fastest.
-    pub(super) fn is_row(&self) -> bool {
+    fn is_row(&self) -> bool {
         self.order != Order::Column
     }
 
     /// How it is stored: a word for each way in which files of the same elements may differ.
-    pub(super) fn storage(&self) -> [(&'static str, String); 5] {
+    fn storage(&self) -> [(&'static str, String); 5] {
         let flags = self.stored.flags();
         let is_big = flags.contains(Flags::BIG_ENDIAN);
         let encoding = match self.encoding {
@@ -326,34 +210,31 @@ impl OpenArray {
         ]
     }
 
-    pub(super) fn metadata_len(&self) -> u64 {
-        self.metadata.1
-    }
-
     /// The index, in the order of the shape, of an element by its number in the file.
-    pub(super) fn index(&self, number: u64) -> Vec<u64> {
+    fn index(&self, number: u64) -> Vec<u64> {
         let mut left = number;
-        let mut next = |extent: &u64| {
-            let index = left.checked_rem(*extent).unwrap_or(0);
-            left = left.checked_div(*extent).unwrap_or(0);
+        let next = |extent: &u64| {
+            let index = left % extent;
+            left /= extent;
             index
         };
-        let shape = self.shape();
+        let mut shape = self.shape();
         if self.is_row() {
-            let mut index: Vec<_> = shape.iter().rev().map(&mut next).collect();
-            index.reverse();
-            index
-        } else {
-            shape.iter().map(&mut next).collect()
+            shape.reverse();
         }
+        let mut index: Vec<_> = shape.iter().map(next).collect();
+        if self.is_row() {
+            index.reverse();
+        }
+        index
     }
 
     /// Reads whole elements at an offset of the data, in this machine's byte order.
-    pub(super) fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
+    fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
         match &self.data {
-            Data::Scratch(file) => file.read_exact_at(buffer, at),
-            Data::Stored(start) => {
-                self.blob.read_exact_at(buffer, start.saturating_add(at))?;
+            ElementSource::Scratch(file) => file.read_exact_at(buffer, at),
+            ElementSource::Stored(start) => {
+                self.blob.read_exact_at(buffer, start + at)?;
                 let swapped = self.stored.swap_to_native(buffer);
                 swapped.map_err(|source| Error::array(self.name.clone(), source))
             }
@@ -361,7 +242,7 @@ impl OpenArray {
     }
 
     /// Brings the elements into the other order of dimensions.
-    pub(super) fn reverse(&mut self) -> Result<()> {
+    fn reverse(&mut self) -> Result<()> {
         // The order of a file that says `row-unreversed` is that of one that says `row` with its dims reversed.
         let header = match self.order {
             Order::RowUnreversed => self.header.reversed(),
@@ -370,39 +251,162 @@ impl OpenArray {
         let scratch = blob::scratch()?;
         let reversal = Reversal::new(&header);
         let done = reversal.reverse_at(
-            crate::pipeline::default_jobs(),
+            pipeline::default_jobs(),
             |run, at| Ok(self.read(run, at)?),
             |run, at| Ok(scratch.write_all_at(run, at)?),
         );
         done.map_err(Error::io("reorder", &self.name))?;
         let shape = self.shape();
         self.order = if self.is_row() { Order::Column } else { Order::Row };
-        let refuse = |error: ra::ShapeError| Error::Unsupported(error.to_string());
+        let refuse = |error: ShapeError| Error::Unsupported(error.to_string());
         self.header =
             Header::new(header.element(), shape_of(&shape, self.order)).map_err(refuse)?;
-        self.data = Data::Scratch(scratch);
+        self.data = ElementSource::Scratch(scratch);
         Ok(())
     }
+}
 
-    /// Whether the same bytes follow the data in both files.
-    pub(super) fn has_metadata_of(&self, other: &Self) -> Result<bool> {
-        let ((mut at, len), (mut there, other_len)) = (self.metadata, other.metadata);
-        if len != other_len {
-            return Ok(false);
+/// An element that is a number: its real and its imaginary part, if it has one.
+type Parts = (Number, Option<Number>);
+
+/// The differences of elements that were found so far.
+struct Comparison {
+    elbyte: usize,
+    /// How elements are read that are numbers, or each of their two parts.
+    read: Option<ReadNumber>,
+    is_complex: bool,
+    tolerance: f64,
+    relative: f64,
+    found: ElementsDiff,
+    distance: Distance,
+    /// The sum of the squares of the distances.
+    squares: f64,
+    /// The number of an element, and it in both arrays.
+    first: Option<(u64, [String; 2])>,
+    furthest: Option<(u64, [String; 2])>,
+}
+
+impl Comparison {
+    fn new(element: ElementType, options: &DiffOptions) -> Self {
+        let element = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
+        Self {
+            elbyte: usize::try_from(element.elbyte()).unwrap_or(usize::MAX),
+            read: read_number(real_type(element)),
+            is_complex: real_type(element) != element,
+            tolerance: options.tolerance,
+            relative: options.relative,
+            found: ElementsDiff::default(),
+            distance: Distance::default(),
+            squares: 0.0,
+            first: None,
+            furthest: None,
         }
-        let mut left = len;
-        while left > 0 {
-            let step = left.min(METADATA_BLOCK);
-            let count = usize::try_from(step).unwrap_or(usize::MAX);
-            let (mut ours, mut theirs) = (vec![0; count], vec![0; count]);
-            self.blob.read_exact_at(&mut ours, at)?;
-            other.blob.read_exact_at(&mut theirs, there)?;
-            if ours != theirs {
-                return Ok(false);
-            }
-            (at, there) = (at.saturating_add(step), there.saturating_add(step));
-            left = left.saturating_sub(step);
-        }
-        Ok(true)
     }
+
+    /// Compares the next elements of both.
+    fn add(&mut self, a: &[u8], b: &[u8]) {
+        let elements = a.chunks_exact(self.elbyte).zip(b.chunks_exact(self.elbyte));
+        let first = self.found.count;
+        self.found.count += elements.len() as u64;
+        if a == b {
+            return;
+        }
+        for (number, (a, b)) in (first..).zip(elements).filter(|(_, (a, b))| a != b) {
+            if self.differ(number, a, b) {
+                self.found.differing += 1;
+                if self.first.is_none() {
+                    self.first = Some((number, [self.text(a), self.text(b)]));
+                }
+            }
+        }
+    }
+
+    /// Whether two elements, whose bytes are not the same, differ by more than is tolerated.
+    fn differ(&mut self, number: u64, bytes_a: &[u8], bytes_b: &[u8]) -> bool {
+        let Some((a, b)) = self.parts(bytes_a).zip(self.parts(bytes_b)) else { return true };
+        match (size(a).is_nan(), size(b).is_nan()) {
+            (true, true) => return false,
+            (false, false) => {}
+            _ => {
+                self.found.nan += 1;
+                return true;
+            }
+        }
+        let imaginary = a.1.zip(b.1).map_or(0.0, |(a, b)| apart(a, b));
+        let distance = libm::hypot(apart(a.0, b.0), imaginary);
+        let (magnitude, larger) = (size(b), size(b).max(size(a)));
+        if distance == 0.0 {
+            return false;
+        }
+        self.distance.l1 += distance;
+        self.squares += distance * distance;
+        // Nothing is further from an infinity than that is large.
+        let part = if larger.is_finite() { distance / larger } else { 1.0 };
+        self.distance.relative = self.distance.relative.max(part);
+        if distance > self.distance.max {
+            self.distance.max = distance;
+            self.furthest = Some((number, [self.text(bytes_a), self.text(bytes_b)]));
+        }
+        // An infinite magnitude would tolerate everything.
+        let relative = if magnitude.is_finite() { self.relative * magnitude } else { 0.0 };
+        distance > self.tolerance.max(relative)
+    }
+
+    /// What was found; `index` gives the index of an element by its number.
+    fn finish(self, index: impl Fn(u64) -> Vec<u64>) -> ElementsDiff {
+        let place = |(number, [a, b]): (u64, [String; 2])| DiffPlace { index: index(number), a, b };
+        let distance = Distance { l2: self.squares.sqrt(), ..self.distance };
+        ElementsDiff {
+            first: self.first.map(place),
+            furthest: self.furthest.map(place),
+            distance: self.read.map(|_| distance),
+            ..self.found
+        }
+    }
+
+    fn parts(&self, bytes: &[u8]) -> Option<Parts> {
+        let read = self.read?;
+        let (re, im) = bytes.split_at(if self.is_complex { self.elbyte / 2 } else { self.elbyte });
+        Some((read(re), self.is_complex.then(|| read(im))))
+    }
+
+    fn text(&self, bytes: &[u8]) -> String {
+        /// Most bytes that are shown of one element.
+        const SHOWN: usize = 16;
+        match self.parts(bytes) {
+            Some((re, None)) => re.to_string(),
+            Some((re, Some(im))) => {
+                let sign = if im.to_f64().is_sign_negative() { "" } else { "+" };
+                format!("{re}{sign}{im}i")
+            }
+            None => {
+                let hex = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}"));
+                let more = if bytes.len() > SHOWN { "…" } else { "" };
+                format!("0x{}{more}", hex.collect::<String>())
+            }
+        }
+    }
+}
+
+/// How far two parts of one type are from each other.
+fn apart(a: Number, b: Number) -> f64 {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
+        (Number::UInt(a), Number::UInt(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
+        // Of two infinities of one sign the difference would be no number.
+        #[expect(clippy::float_cmp, reason = "the same number is at no distance")]
+        (a, b) => {
+            if a.to_f64() == b.to_f64() {
+                0.0
+            } else {
+                (a.to_f64() - b.to_f64()).abs()
+            }
+        }
+    }
+}
+
+/// The magnitude of an element; NaN when one of its parts is.
+fn size((re, im): Parts) -> f64 {
+    let (re, im) = (re.to_f64(), im.map_or(0.0, Number::to_f64));
+    if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
 }

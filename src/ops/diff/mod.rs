@@ -1,18 +1,38 @@
-//! How two arrays differ, or two packs.
+//! How two arrays differ, or two packs, in whatever containers they lie.
+//!
+//! Of packs, the structure and the manifest of each are looked at first, then what is needed is read: a file that both
+//! manifests give one digest is the same, one that a single manifest lists is held against it, and only what
+//! is then not the same is looked at closely.
 
 mod arrays;
 mod blob;
-mod distance;
-mod packs;
+mod detail;
+mod pairing;
+mod report;
+mod side;
 
-pub use self::arrays::{ArrayDiff, Distance, ElementsDiff, FieldDifference, Place, diff_arrays};
-pub use self::packs::{
-    ArrayChange, DescriptionDifference, DiffCounts, DiffSide, FileDifference, MemberChange,
-    MemberDiff, PackDiff, diff_members, diff_packs,
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use self::report::{
+    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffPlace, DiffSide, Distance,
+    ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
 };
 
+use self::arrays::{OpenArray, compare};
+use self::blob::Blob;
+use self::detail::Details;
+use self::pairing::{Pair, Unit};
+use self::side::PackSide;
+use super::info::is_array_file;
+use super::open::Pack;
 use super::select::Patterns;
-use crate::error::Error;
+use crate::digest::Algorithm;
+use crate::error::{Error, Result};
+use crate::fs::File;
+use crate::pack::PACK_DOCUMENT;
+use crate::pipeline;
 use crate::progress::Progress;
 
 /// How to compare.
@@ -35,6 +55,233 @@ pub struct DiffOptions {
     pub progress: Progress,
 }
 
-fn ends_early() -> Error {
-    Error::Unsupported("the data ends early".to_owned())
+/// Compares the arrays in the files `a` and `b`, element by element.
+///
+/// Elements with the same index in both shapes are compared, however the files store them: byte order,
+/// encoding and, where descriptions tell of it, the order of dimensions may differ.
+///
+/// # Errors
+///
+/// When one of them cannot be read or is no whole RawArray.
+pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDiff> {
+    let progress = &options.progress;
+    let arrays = (OpenArray::open(a, progress)?, OpenArray::open(b, progress)?);
+    diff_opened((a, b), arrays, &b.to_string_lossy(), options)
+}
+
+fn diff_opened(
+    (a, b): (&Path, &Path),
+    (first, second): (OpenArray, OpenArray),
+    name: &str,
+    options: &DiffOptions,
+) -> Result<ArrayDiff> {
+    let bytes = first.data_len().saturating_add(second.data_len());
+    options.progress.stage("comparing", bytes, 0);
+    options.progress.begin(name, second.data_len());
+    let (element, shape) = (first.element().to_string(), first.shape());
+    let (header, elements) = compare(&first, second, options)?;
+    Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
+}
+
+/// Compares one array of two packs, by its payload name in both; either may be an array file instead, which
+/// is then meant itself.
+///
+/// # Errors
+///
+/// As [`diff_packs`]; [`Error::NoSuchMember`], and when the array cannot be read.
+pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
+    let progress = &options.progress;
+    let arrays = (array(a, member, progress)?, array(b, member, progress)?);
+    diff_opened((a, b), arrays, member, options)
+}
+
+/// The array, held against the manifest.
+fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
+    if is_array_file(path)? {
+        return OpenArray::open(path, progress);
+    }
+    let pack = Pack::open_watched(path, progress)?;
+    let array = pack.array(member)?;
+    let order = array.description()?.map(|description| description.order()).unwrap_or_default();
+    let blob = if let Some((start, _)) = array.offsets()? {
+        pack.copy_to(member, &mut std::io::sink())?;
+        let file = Arc::new(File::open(path)?.watched(progress));
+        Blob { file, start, len: array.file_size() }
+    } else {
+        let scratch = blob::scratch()?;
+        pack.copy_to(member, &mut scratch.writer())?;
+        Blob::whole(scratch)?
+    };
+    OpenArray::new(member, blob, order)
+}
+
+/// Compares two packs: archives of any kind, or directories.
+///
+/// Members are matched by their payload names, so that it does not matter how a pack is laid out. An array and
+/// the description beside it are one member; manifests and tag files are not compared unless
+/// [`DiffOptions::generated`] asks for it. What both manifests give one digest is taken as the same without
+/// being read, unless [`DiffOptions::read_all`] forbids that.
+///
+/// Damage is a finding of the pack that has it; what can be compared all the same is.
+///
+/// # Errors
+///
+/// When one of them cannot be read, or is no archive.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ra_pack::{DiffOptions, diff_packs};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let zip = directory.path().join("mooring.zip");
+/// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+/// let diff = diff_packs("examples/experiment".as_ref(), &zip, &DiffOptions::default())?;
+/// for member in &diff.members {
+///     println!("{}: {:?}", member.name, member.change);
+/// }
+/// assert!(diff.is_same());
+/// # Ok(())
+/// # }
+/// ```
+pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
+    let jobs = pipeline::jobs(options.jobs);
+    let progress = &options.progress;
+    // One after the other: both at once would take the room for two manifests.
+    let (mut a, mut b) = (PackSide::open(a, jobs, progress)?, PackSide::open(b, jobs, progress)?);
+    let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
+    a.use_algorithm(algorithm);
+    b.use_algorithm(algorithm);
+    let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
+    read_unlisted(&mut a, &mut b, &pairs, options.read_all, jobs)?;
+    pairing::join_renamed(&a, &b, &mut pairs);
+    let documents =
+        a.has_generated_document && b.has_generated_document && !is_same_document(&a, &b);
+    let mut counts = DiffCounts::default();
+    pairs.retain(|pair| {
+        let is_same = pair.a.is_some() && pair.b.is_some() && !pair.renamed
+            && !pair.is_described_in_one()
+            && pair.parts().all(|(one, other)| is_same(&a, &b, one, other))
+            // What only the document of the pack says of an array may be different there.
+            && !(documents && has_no_description(&a, pair));
+        if is_same {
+            let by_manifest = pair.parts().any(|(one, other)| !a.is_read(one) || !b.is_read(other));
+            let counted = pair.b.is_some_and(|unit| !unit.generated);
+            counts.same += u64::from(counted);
+            counts.by_manifest += u64::from(counted && by_manifest);
+        }
+        !is_same
+    });
+    look_closely(&mut a, &mut b, &pairs, jobs)?;
+    progress.stage("comparing", 0, 0);
+    let details = Details { a: &a, b: &b, options, documents };
+    let Ok(members) =
+        pipeline::share(jobs, &pairs, || (), |(), pair| Ok::<_, Infallible>(details.of(pair)));
+    let (mut members_found, mut damage) = (Vec::new(), Vec::new());
+    for member in members {
+        match member {
+            Ok(member) => members_found.extend(member),
+            Err(Error::Damaged { archive, finding }) => damage.push((archive, *finding)),
+            Err(error) => return Err(error),
+        }
+    }
+    for (archive, finding) in damage {
+        if archive == a.target() { a.note(finding) } else { b.note(finding) }
+    }
+    let mut diff = PackDiff { a: a.finish(), b: b.finish(), counts, members: Vec::new() };
+    members_found.sort_by(|one, other| one.name.cmp(&other.name));
+    for member in members_found {
+        if member.change == MemberChange::StoredOtherwise && is_silent(&member) {
+            diff.counts.same += 1;
+        } else {
+            diff.push(member);
+        }
+    }
+    Ok(diff)
+}
+
+/// Whether a closer look found nothing.
+fn is_silent(member: &MemberDiff) -> bool {
+    let MemberDiff { array, description, description_rewritten, file, .. } = member;
+    array.is_none() && description.is_empty() && !description_rewritten && file.is_none()
+}
+
+/// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
+/// name in the other.
+fn read_unlisted(
+    a: &mut PackSide,
+    b: &mut PackSide,
+    pairs: &[Pair],
+    read_all: bool,
+    jobs: usize,
+) -> Result<()> {
+    let (mut ours, mut theirs) = pairing::maybe_renamed(a, b, pairs);
+    for (one, other) in pairs.iter().flat_map(Pair::parts) {
+        if a.size(one) == b.size(other) {
+            ours.push(one);
+            theirs.push(other);
+        }
+    }
+    if read_all {
+        ours = a.files().collect();
+        theirs = b.files().collect();
+    } else {
+        ours.retain(|file| a.digest(*file).is_none());
+        theirs.retain(|file| b.digest(*file).is_none());
+    }
+    both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
+}
+
+/// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
+/// stands in one pack alone no more is told than its header says.
+fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize) -> Result<()> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        match (pair.a, pair.b) {
+            (Some(one), Some(other)) => {
+                ours.extend(one.files());
+                theirs.extend(other.files());
+            }
+            (one, other) => {
+                removed.extend(one.iter().flat_map(Unit::files));
+                added.extend(other.iter().flat_map(Unit::files));
+            }
+        }
+    }
+    let differing = pairs.iter().flat_map(Pair::parts);
+    let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
+    let (of_a, of_b) = differing.unzip();
+    both(
+        jobs,
+        || a.look_closely(removed, ours, of_a, jobs),
+        || b.look_closely(added, theirs, of_b, jobs),
+    )
+}
+
+/// Does something with both packs.
+fn both(
+    jobs: usize,
+    one: impl FnOnce() -> Result<()>,
+    other: impl FnOnce() -> Result<()> + Send,
+) -> Result<()> {
+    let (one, other) = pipeline::join(jobs, one, other);
+    one.and(other)
+}
+
+/// Whether two files are known to have the same bytes.
+fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
+    let digest = a.digest(one);
+    a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
+}
+
+fn is_same_document(a: &PackSide, b: &PackSide) -> bool {
+    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
+    both.is_some_and(|(one, other)| is_same(a, b, one, other))
+}
+
+/// Whether nothing stands beside an array that both packs have.
+fn has_no_description(a: &PackSide, pair: &Pair) -> bool {
+    let bare = |unit: Option<Unit>| unit.is_some_and(|unit| unit.description.is_none());
+    let name = pair.a.map_or("", |unit| a.name(unit.file));
+    bare(pair.a) && bare(pair.b) && pairing::is_array(name)
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifest_text::RootFiles as _;
-use super::super::values::ReadAt;
 use super::Pack;
 use super::passing::read_passing;
 use crate::archive::{Member, MemberReader, Method};
@@ -20,6 +19,9 @@ use crate::ra::{self, AnyArray, Element, FIXED_LEN, Header, RawArray, ReadError}
 
 /// Bytes that hold every header there is.
 const LONGEST_HEADER: u64 = 1024;
+
+/// Fills a buffer from an offset of the data section. Offsets rise from call to call.
+pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
 /// One array of a pack.
 ///

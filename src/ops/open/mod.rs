@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
+pub(super) use self::array::ReadAt;
 pub use self::axes::{Axis, Coordinate};
 pub(super) use self::passing::{check_decoded, tell};
 

@@ -1,18 +1,19 @@
 //! The values of an array: which part is looked at, what they mean, and how they become numbers.
 
-mod blocks;
-mod elements;
-mod floats;
-mod missing;
-mod number;
+mod numbers;
 mod selection;
 
-pub use self::number::Number;
+pub use self::numbers::Number;
 
-pub(super) use self::blocks::{ReadAt, for_each};
-pub(super) use self::elements::{Meaning, Part};
-pub(super) use self::floats::{Converter, Found};
-pub(super) use self::selection::Taken;
+pub(super) use self::numbers::{
+    Converter, Floats, ReadNumber, float_of, hull, read_number, real_type,
+};
+pub(super) use self::selection::{ArraySelection, Taken, for_each};
+
+use super::open::PackedArray;
+use crate::error::Result;
+use crate::ndl::{Datatype, Ndarray, Order};
+use crate::ra::{ElementKind, ElementType, Header};
 
 /// A count as a float: one of more digits than a float has becomes the nearest.
 #[expect(
@@ -21,4 +22,64 @@ pub(super) use self::selection::Taken;
 )]
 pub(super) fn float(count: u64) -> f64 {
     count as f64
+}
+
+/// What elements mean.
+#[derive(Debug)]
+pub(super) enum Meaning {
+    /// Numbers.
+    Numbers(Converter),
+    /// Complex numbers, by their magnitude.
+    Magnitudes(Converter),
+    /// Integers with names, and how wide they are.
+    Names(ElementType, Vec<(String, i128)>),
+    /// Nothing that can be counted or drawn, with what they are.
+    Other(String),
+}
+
+impl Meaning {
+    pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Self {
+        let truth = || vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
+        match description.map(|description| &description.datatype) {
+            Some(Datatype::Enum { members, .. }) => return Self::Names(element, members.clone()),
+            Some(Datatype::String) => return Self::Other("text".to_owned()),
+            _ => {}
+        }
+        if element == ElementType::BOOL || element == ElementType::BITS {
+            return Self::Names(element, truth());
+        }
+        match (Converter::new(element, description), element.kind()) {
+            (Some(converter), ElementKind::Complex) => Self::Magnitudes(converter),
+            (Some(converter), _) => Self::Numbers(converter),
+            (None, ElementKind::User) => Self::Other(match description {
+                Some(Ndarray { datatype: Datatype::Compound(_), .. }) => "compounds".to_owned(),
+                _ => format!("bytes without a meaning (`{element}`)"),
+            }),
+            (None, _) => Self::Other(format!("`{element}`, which no float of this machine holds")),
+        }
+    }
+}
+
+/// A part of an array that is looked at.
+#[derive(Debug)]
+pub(super) struct ArrayPart<'a> {
+    pub(super) array: &'a PackedArray<'a>,
+    pub(super) header: Header,
+    pub(super) description: Option<Ndarray>,
+    pub(super) order: Order,
+    pub(super) selection: ArraySelection,
+}
+
+impl<'a> ArrayPart<'a> {
+    /// The part that a slice takes, which is written in the order of the array's indices.
+    pub(super) fn new(array: &'a PackedArray<'a>, slice: Option<&str>) -> Result<Self> {
+        let description = array.description()?;
+        let (header, order) = array.layout()?;
+        let selection = ArraySelection::new(&header, order, slice)?;
+        Ok(Self { array, header, description, order, selection })
+    }
+
+    pub(super) fn meaning(&self) -> Meaning {
+        Meaning::new(self.header.element(), self.description.as_ref())
+    }
 }

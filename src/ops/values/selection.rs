@@ -1,11 +1,22 @@
-//! The part of an array that is looked at, as positions along each axis of the file.
+//! The part of an array that is looked at, and its elements a block at a time.
+//!
+//! One thread reads, in the order of the file, since most containers give a member only so and a digest can be taken
+//! only so. Blocks are of a fixed number of elements whatever lies in the file, so that sums over them come to the same
+//! bits wherever an array is kept and however many threads there are.
+
+use std::iter;
 
 use ndarray::SliceInfoElem;
 
 use crate::error::{Error, Result};
 use crate::ndl::Order;
+use crate::ops::open::{PackedArray, ReadAt};
 use crate::pack::shape_of;
-use crate::ra::{Header, parse_slice, resolve_slice};
+use crate::pipeline;
+use crate::ra::{Header, ReadError, SliceError, SlicePlan, parse_slice, resolve_slice};
+
+/// Elements of a block.
+const BLOCK: u64 = 1 << 16;
 
 /// The positions that are taken of one axis, in the order of the file: a slice that walks backwards takes
 /// the same elements.
@@ -29,73 +40,68 @@ impl Taken {
         Self { first: 0, step: 1, count: extent, is_index: false, is_flipped: false }
     }
 
-    /// The positions from the number `from` on of those that are taken, `count` of them, each `step`-th.
-    pub(in crate::ops) fn part(self, from: u64, step: u64, count: u64) -> Self {
-        Self {
-            first: self.first.saturating_add(self.step.saturating_mul(from)),
-            step: self.step.saturating_mul(step),
-            count,
-            ..self
-        }
+    /// One of the positions that are taken.
+    pub(in crate::ops) fn nth(self, nth: u64) -> u64 {
+        self.first + self.step * nth
     }
 
-    fn entry(self) -> Option<SliceInfoElem> {
-        let start = isize::try_from(self.first).ok()?;
-        let Some(before) = self.count.checked_sub(1) else {
-            return Some(SliceInfoElem::Slice { start: 0, end: Some(0), step: 1 });
-        };
-        let last = self.first.checked_add(self.step.checked_mul(before)?)?;
-        let end = isize::try_from(last.checked_add(1)?).ok()?;
+    /// The positions from the number `from` on of those that are taken, `count` of them, each `step`-th.
+    pub(in crate::ops) fn part(self, from: u64, step: u64, count: u64) -> Self {
+        // Only the step to no further position can be so large.
+        Self { first: self.nth(from), step: self.step.saturating_mul(step), count, ..self }
+    }
+
+    fn entry(self) -> Result<SliceInfoElem, SliceError> {
         // One position needs no step, which may be larger than the axis.
-        let step = if before == 0 { 1 } else { isize::try_from(self.step).ok()? };
-        Some(SliceInfoElem::Slice { start, end: Some(end), step })
+        let step = if self.count > 1 { self.step } else { 1 };
+        let end = self.count.checked_sub(1).map_or(self.first, |last| self.first + step * last + 1);
+        let number = |number: u64| isize::try_from(number).map_err(|_| SliceError::TooLarge);
+        Ok(SliceInfoElem::Slice {
+            start: number(self.first)?,
+            end: Some(number(end)?),
+            step: number(step)?,
+        })
     }
 }
 
 /// A part of an array: the positions of each axis, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::ops) struct Selection {
+pub(in crate::ops) struct ArraySelection {
     dims: Vec<u64>,
     elbyte: u64,
     axes: Vec<Taken>,
 }
 
-impl Selection {
-    /// All elements of an array of this header.
-    pub(in crate::ops) fn whole(header: &Header) -> Self {
-        let dims = header.dims().to_vec();
-        let axes = dims.iter().copied().map(Taken::all).collect();
-        Self { dims, elbyte: header.element().elbyte(), axes }
-    }
-
+impl ArraySelection {
     /// The part that a slice takes, which is written in the order of the shape; all without one.
     pub(in crate::ops) fn new(header: &Header, order: Order, slice: Option<&str>) -> Result<Self> {
-        let mut this = Self::whole(header);
-        let Some(text) = slice else { return Ok(this) };
+        let dims = header.dims().to_vec();
+        let elbyte = header.element().elbyte();
+        let Some(text) = slice else {
+            let axes = dims.iter().copied().map(Taken::all).collect();
+            return Ok(Self { dims, elbyte, axes });
+        };
         let refused = |error| Error::Unsupported(format!("the slice `{text}`: {error}"));
-        let mut slice = parse_slice(text, &shape_of(header.dims(), order)).map_err(refused)?;
+        let mut slice = parse_slice(text, &shape_of(&dims, order)).map_err(refused)?;
         if order == Order::Row {
             slice.reverse();
         }
-        let picked = resolve_slice(header.dims(), &slice).map_err(refused)?;
-        this.axes = picked
-            .iter()
-            .zip(&slice)
-            .map(|(axis, entry)| {
-                let backwards = axis.step < 0;
-                let before = axis.count.saturating_sub(1).max(0);
-                let last = axis.first.saturating_add(axis.step.saturating_mul(before));
-                let first = if backwards { last } else { axis.first };
-                Taken {
-                    first: u64::try_from(first).unwrap_or(0),
-                    step: u64::try_from(axis.step.unsigned_abs()).unwrap_or(u64::MAX),
-                    count: u64::try_from(axis.count).unwrap_or(0),
-                    is_index: entry.is_index(),
-                    is_flipped: backwards,
-                }
-            })
-            .collect();
-        Ok(this)
+        let picked = resolve_slice(&dims, &slice).map_err(refused)?;
+        let number = |number: i128| u64::try_from(number).expect("it is not beyond an extent");
+        let taken = picked.iter().zip(&slice).map(|(axis, entry)| {
+            let is_flipped = axis.step < 0;
+            let to_lowest = if is_flipped { axis.step * (axis.count - 1).max(0) } else { 0 };
+            Taken {
+                // There is no position where none is taken.
+                first: number((axis.first + to_lowest).max(0)),
+                step: number(axis.step.abs()),
+                count: number(axis.count),
+                is_index: entry.is_index(),
+                is_flipped,
+            }
+        });
+        let axes = taken.collect();
+        Ok(Self { dims, elbyte, axes })
     }
 
     /// The same axes with other positions.
@@ -110,15 +116,13 @@ impl Selection {
 
     pub(in crate::ops) fn elements(&self) -> u64 {
         // An extent of 0 hides what the others would come to.
-        if self.axes.iter().any(|axis| axis.count == 0) {
-            return 0;
-        }
-        self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.count))
+        let is_empty = self.axes.iter().any(|axis| axis.count == 0);
+        if is_empty { 0 } else { self.axes.iter().map(|axis| axis.count).product() }
     }
 
     /// Bytes of all elements.
     pub(in crate::ops) fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(self.elbyte)
+        self.elements() * self.elbyte
     }
 
     /// Whether it takes every element.
@@ -126,80 +130,106 @@ impl Selection {
         self.axes.iter().zip(&self.dims).all(|(axis, dim)| axis.count == *dim)
     }
 
-    /// The pieces that it is read in, one after the other in the order of the file, each of about
-    /// `bytes` or less if an element is not longer than that.
-    pub(super) fn pieces(&self, bytes: u64) -> Pieces {
+    /// The pieces that it is read in, one after the other in the order of the file, each of about `bytes` or less if an
+    /// element is not longer than that; and the dims that they are slices of.
+    fn pieces(
+        &self,
+        bytes: u64,
+    ) -> (Vec<u64>, impl Iterator<Item = Result<Vec<SliceInfoElem>, SliceError>> + use<>) {
+        let elements = self.elements();
         let (dims, axes) = if self.is_whole() {
-            let elements = self.elements();
             (vec![elements], vec![Taken::all(elements)])
         } else {
             (self.dims.clone(), self.axes.clone())
         };
-        // As many of the fastest axes as fit a piece, and a part of the next one.
-        let mut inner = self.elbyte.max(1);
-        let mut cut = 0;
-        for axis in &axes {
-            let wider = inner.saturating_mul(axis.count.max(1));
-            if wider > bytes {
-                break;
-            }
-            inner = wider;
-            cut += 1;
-        }
-        let part = bytes.checked_div(inner).unwrap_or(1).max(1);
-        let counts: Vec<u64> = axes
-            .iter()
-            .skip(cut)
-            .enumerate()
-            .map(|(nth, axis)| if nth == 0 { axis.count.div_ceil(part) } else { axis.count })
-            .collect();
-        let is_empty = self.elements() == 0;
-        let next = (!is_empty).then(|| vec![0; counts.len()]);
-        Pieces { dims, axes, cut, part, counts, next }
-    }
-}
-
-/// The pieces of a selection.
-#[derive(Debug)]
-pub(super) struct Pieces {
-    pub(super) dims: Vec<u64>,
-    axes: Vec<Taken>,
-    /// The first axis that is not whole in a piece.
-    cut: usize,
-    /// How many positions of that axis make a piece; of those behind it, one.
-    part: u64,
-    counts: Vec<u64>,
-    next: Option<Vec<u64>>,
-}
-
-impl Iterator for Pieces {
-    type Item = Vec<SliceInfoElem>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut now = self.next.take()?;
-        let mut slice = Vec::with_capacity(self.axes.len());
-        for (nth, axis) in self.axes.iter().enumerate() {
-            let part = match nth.checked_sub(self.cut) {
-                None => *axis,
-                Some(outer) => {
-                    let at = now.get(outer).copied().unwrap_or(0);
-                    let length = if outer == 0 { self.part } else { 1 };
-                    let from = at.saturating_mul(length);
-                    axis.part(from, 1, length.min(axis.count.saturating_sub(from)))
-                }
+        // As many of the fastest axes as fit a piece, a part of the next one, and one position of the others.
+        let mut inner = Some(self.elbyte);
+        let part = |axis: &Taken| {
+            let fits = inner.map_or(0, |inner| bytes / inner);
+            inner = inner.filter(|_| axis.count <= fits).map(|inner| inner * axis.count.max(1));
+            fits.clamp(1, axis.count.max(1))
+        };
+        let parts: Vec<u64> = axes.iter().map(part).collect();
+        let counts = axes.iter().zip(&parts).map(|(axis, part)| axis.count.div_ceil(*part));
+        let pieces = if elements == 0 { 0 } else { counts.product() };
+        let piece = move |mut nth: u64| {
+            let part = |(axis, part): (&Taken, &u64)| {
+                let count = axis.count.div_ceil(*part);
+                let from = nth % count * part;
+                nth /= count;
+                axis.part(from, 1, (*part).min(axis.count - from)).entry()
             };
-            slice.push(part.entry()?);
-        }
-        for (at, count) in now.iter_mut().zip(&self.counts) {
-            *at = at.saturating_add(1);
-            if *at < *count {
-                self.next = Some(now);
-                break;
-            }
-            *at = 0;
-        }
-        Some(slice)
+            axes.iter().zip(&parts).map(part).collect()
+        };
+        (dims, (0..pieces).map(piece))
     }
+}
+
+/// Has `work` look at each block of elements, in this machine's byte order, on `jobs` threads; `take` gets the results
+/// in the order of the file. Answers whether a manifest vouches for the elements.
+pub(in crate::ops) fn for_each<T: Send>(
+    array: &PackedArray<'_>,
+    selection: &ArraySelection,
+    jobs: usize,
+    work: impl Fn(&[u8]) -> T + Sync,
+    mut take: impl FnMut(T),
+) -> Result<bool> {
+    array.check_elements(selection.elements())?;
+    // What is not stored has more to be read, as is said when it is.
+    array.begin(Some(selection.bytes()));
+    let ((), verified) = array.with_data(selection.is_whole(), |header, read_at| {
+        let block = usize::try_from(BLOCK * header.element().elbyte())
+            .map_err(|_| ReadError::from(SliceError::TooLarge))?;
+        let blocks = blocks(header, selection, read_at, block);
+        let work = |(): &mut (), block: Result<Vec<u8>, ReadError>| Ok(work(&block?));
+        pipeline::ordered(
+            pipeline::workers(jobs),
+            blocks,
+            || (),
+            work,
+            |result| {
+                take(result);
+                Ok(())
+            },
+        )
+    })?;
+    Ok(verified)
+}
+
+/// Reads the elements of a selection, so many bytes at a time. Nothing can be read after an error.
+fn blocks(
+    header: &Header,
+    selection: &ArraySelection,
+    read_at: &mut ReadAt<'_>,
+    size: usize,
+) -> impl Iterator<Item = Result<Vec<u8>, ReadError>> {
+    let (dims, mut pieces) = selection.pieces(size as u64);
+    let mut read = move |block: &mut Vec<u8>, slice: Vec<SliceInfoElem>| {
+        let plan = SlicePlan::new(&dims, header.element().elbyte(), &slice)?;
+        let start = block.len();
+        let len = usize::try_from(plan.data_len()).map_err(|_| SliceError::TooLarge)?;
+        block.resize(start + len, 0);
+        let piece = block.split_at_mut(start).1;
+        plan.read_into(piece, &mut *read_at)?;
+        header.swap_to_native(piece)?;
+        Ok(())
+    };
+    // Elements of a piece that went beyond its block.
+    let mut left = Vec::new();
+    iter::from_fn(move || {
+        let mut block = std::mem::take(&mut left);
+        while block.len() < size
+            && let Some(slice) = pieces.next()
+        {
+            if let Err(error) =
+                slice.map_err(ReadError::from).and_then(|slice| read(&mut block, slice))
+            {
+                return Some(Err(error));
+            }
+        }
+        left = block.split_off(size.min(block.len()));
+        (!block.is_empty()).then_some(Ok(block))
+    })
 }
 
 #[cfg(test)]
@@ -207,7 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ra::{ElementType, SlicePlan};
+    use crate::ra::ElementType;
 
     fn header(dims: &[u64]) -> Header {
         Header::new(ElementType::INT16, dims.to_vec()).unwrap()
@@ -216,14 +246,14 @@ mod tests {
     #[test]
     fn a_slice_backwards_takes_the_same_elements() {
         let header = header(&[10, 4]);
-        let taken = |slice| Selection::new(&header, Order::Column, Some(slice)).unwrap();
+        let taken = |slice| ArraySelection::new(&header, Order::Column, Some(slice)).unwrap();
         let down = taken("8:1:-3,2");
         assert_eq!((down.axes[0].first, down.axes[0].step, down.axes[0].count), (2, 3, 3));
         assert!(down.axes[0].is_flipped && down.axes[1].is_index);
         assert_eq!(down.elements(), 3);
-        let rows = Selection::new(&header, Order::Row, Some("1,:")).unwrap();
+        let rows = ArraySelection::new(&header, Order::Row, Some("1,:")).unwrap();
         assert_eq!((rows.axes[0].count, rows.axes[1].first), (10, 1));
-        assert!(Selection::new(&header, Order::Column, Some("10,0")).is_err());
+        assert!(ArraySelection::new(&header, Order::Column, Some("10,0")).is_err());
         assert!(taken("...").is_whole() && !taken("1:,...").is_whole());
     }
 
@@ -242,16 +272,50 @@ mod tests {
                 plan.runs().flat_map(|run| run.step_by(2)).collect()
             };
             let selection =
-                Selection::new(&header, Order::Column, Some(&text.join(","))).unwrap();
+                ArraySelection::new(&header, Order::Column, Some(&text.join(","))).unwrap();
             let mut found = Vec::new();
-            let pieces = selection.pieces(bytes);
-            let dims_of_pieces = pieces.dims.clone();
+            let (dims_of_pieces, pieces) = selection.pieces(bytes);
             for piece in pieces {
-                let part = offsets(&dims_of_pieces, &piece);
+                let part = offsets(&dims_of_pieces, &piece.unwrap());
                 prop_assert!(u64::try_from(part.len()).unwrap() * 2 <= bytes.max(2));
                 found.extend(part);
             }
             prop_assert_eq!(found, offsets(&dims, &slice));
+        }
+
+        #[test]
+        fn blocks_are_the_selection_cut_into_equal_parts(
+            dims in prop::collection::vec(1..9_u64, 1..4), step in 1..3_u64, block in 1..20_usize,
+        ) {
+            let header = Header::new(ElementType::UINT16, dims.clone()).unwrap().big_endian();
+            let slices: Vec<_> = dims.iter().map(|_| format!("::{step}")).collect();
+            let selection =
+                ArraySelection::new(&header, Order::Column, Some(&slices.join(","))).unwrap();
+            let data: Vec<u8> =
+                (0..u16::try_from(header.elements()).unwrap()).flat_map(u16::to_be_bytes).collect();
+            let mut end = 0;
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                assert!(at >= end, "offsets rise");
+                end = at + u64::try_from(out.len()).unwrap();
+                let at = usize::try_from(at).unwrap();
+                out.copy_from_slice(&data[at..at + out.len()]);
+                Ok(())
+            };
+            let plan = SlicePlan::new(
+                &dims, 2, &parse_slice(&slices.join(","), &dims).unwrap(),
+            ).unwrap();
+            let expected: Vec<u8> = plan
+                .runs()
+                .flat_map(|run| run.step_by(2))
+                .flat_map(|at| u16::try_from(at / 2).unwrap().to_ne_bytes())
+                .collect();
+            let mut found = Vec::new();
+            for read in blocks(&header, &selection, &mut read_at, block * 2) {
+                let read = read.unwrap();
+                prop_assert!(read.len() == block * 2 || found.len() + read.len() == expected.len());
+                found.extend(read);
+            }
+            prop_assert_eq!(found, expected);
         }
     }
 }

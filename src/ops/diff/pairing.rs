@@ -2,18 +2,17 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::side::Side;
+use super::side::PackSide;
 use crate::digest::Digest;
 use crate::ops::select::Patterns;
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path;
 
-/// A member: an array with the description beside it, or another file. Files are given by their numbers, which
-/// are short here: there is one of these for every member of a pack.
+/// A member: an array with the description beside it, or another file. Files are given by their numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
-    file: u32,
-    description: Option<u32>,
+    pub(super) file: usize,
+    pub(super) description: Option<usize>,
     pub(super) generated: bool,
 }
 
@@ -26,17 +25,8 @@ pub(super) struct Pair {
 }
 
 impl Unit {
-    /// The member itself.
-    pub(super) fn file(&self) -> usize {
-        usize::try_from(self.file).unwrap_or(usize::MAX)
-    }
-
-    pub(super) fn description(&self) -> Option<usize> {
-        self.description.and_then(|file| usize::try_from(file).ok())
-    }
-
     pub(super) fn files(&self) -> impl Iterator<Item = usize> + use<> {
-        std::iter::once(self.file()).chain(self.description())
+        std::iter::once(self.file).chain(self.description)
     }
 }
 
@@ -44,8 +34,8 @@ impl Pair {
     /// The files that both have: the member itself, and its description.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let both = self.a.zip(self.b);
-        let files = both.map(|(a, b)| (a.file(), b.file()));
-        let descriptions = both.and_then(|(a, b)| a.description().zip(b.description()));
+        let files = both.map(|(a, b)| (a.file, b.file));
+        let descriptions = both.and_then(|(a, b)| a.description.zip(b.description));
         files.into_iter().chain(descriptions)
     }
 
@@ -61,7 +51,7 @@ impl Pair {
 }
 
 /// The members of a pack in the order of their names; those that packing generates behind others of the name.
-fn units(side: &Side, patterns: &Patterns, generated: bool) -> Vec<Unit> {
+fn units(side: &PackSide, patterns: &Patterns, generated: bool) -> Vec<Unit> {
     let mut units = Vec::new();
     for file in side.files() {
         let name = side.name(file);
@@ -73,17 +63,16 @@ fn units(side: &Side, patterns: &Patterns, generated: bool) -> Vec<Unit> {
             || patterns.matches(name)
             || patterns.matches(side.whole_name(file));
         if is_chosen {
-            let description = description_beside(side, name).and_then(|file| file.try_into().ok());
-            let file = file.try_into().ok();
-            units.extend(file.map(|file| Unit { file, description, generated: is_generated }));
+            let description = description_beside(side, name);
+            units.push(Unit { file, description, generated: is_generated });
         }
     }
-    units.sort_by_key(|unit| (side.name(unit.file()), unit.generated));
+    units.sort_by_key(|unit| (side.name(unit.file), unit.generated));
     units
 }
 
 /// The array that a description belongs to: of two descriptions of one array the first alone.
-fn array_beside(side: &Side, name: &str) -> Option<usize> {
+fn array_beside(side: &PackSide, name: &str) -> Option<usize> {
     if !pack::may_be_description(name) || name == PACK_DOCUMENT {
         return None;
     }
@@ -94,7 +83,7 @@ fn array_beside(side: &Side, name: &str) -> Option<usize> {
 }
 
 /// The description beside an array.
-fn description_beside(side: &Side, name: &str) -> Option<usize> {
+fn description_beside(side: &PackSide, name: &str) -> Option<usize> {
     if !pack::is_array(name) {
         return None;
     }
@@ -104,7 +93,12 @@ fn description_beside(side: &Side, name: &str) -> Option<usize> {
 }
 
 /// The members of both packs, matched by name.
-pub(super) fn by_name(a: &Side, b: &Side, patterns: &Patterns, generated: bool) -> Vec<Pair> {
+pub(super) fn by_name(
+    a: &PackSide,
+    b: &PackSide,
+    patterns: &Patterns,
+    generated: bool,
+) -> Vec<Pair> {
     let mut ours = units(a, patterns, generated).into_iter().peekable();
     let mut theirs = units(b, patterns, generated).into_iter().peekable();
     let mut pairs = Vec::new();
@@ -114,8 +108,8 @@ pub(super) fn by_name(a: &Side, b: &Side, patterns: &Patterns, generated: bool) 
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (Some(one), Some(other)) => {
-                let one = (a.name(one.file()), one.generated);
-                one.cmp(&(b.name(other.file()), other.generated))
+                let one = (a.name(one.file), one.generated);
+                one.cmp(&(b.name(other.file), other.generated))
             }
         };
         let a = if order.is_le() { ours.next() } else { None };
@@ -126,14 +120,18 @@ pub(super) fn by_name(a: &Side, b: &Side, patterns: &Patterns, generated: bool) 
 
 /// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
 /// first pack, and of the second.
-pub(super) fn maybe_renamed(a: &Side, b: &Side, pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
+pub(super) fn maybe_renamed(
+    a: &PackSide,
+    b: &PackSide,
+    pairs: &[Pair],
+) -> (Vec<usize>, Vec<usize>) {
     let ours = one_sided(pairs, |pair| pair.a);
     let theirs = one_sided(pairs, |pair| pair.b);
-    let sizes = |side: &Side, files: &[usize]| -> HashSet<u64> {
+    let sizes = |side: &PackSide, files: &[usize]| -> HashSet<u64> {
         files.iter().map(|file| side.size(*file)).filter(|size| *size > 0).collect()
     };
     let (in_a, in_b) = (sizes(a, &ours), sizes(b, &theirs));
-    let of_size = |side: &Side, files: Vec<usize>, sizes: &HashSet<u64>| {
+    let of_size = |side: &PackSide, files: Vec<usize>, sizes: &HashSet<u64>| {
         files.into_iter().filter(|file| sizes.contains(&side.size(*file))).collect()
     };
     (of_size(a, ours, &in_b), of_size(b, theirs, &in_a))
@@ -141,16 +139,16 @@ pub(super) fn maybe_renamed(a: &Side, b: &Side, pairs: &[Pair]) -> (Vec<usize>, 
 
 fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize> {
     let alone = pairs.iter().filter(|pair| pair.is_one_sided()).filter_map(side);
-    alone.filter(|unit| !unit.generated).map(|unit| unit.file()).collect()
+    alone.filter(|unit| !unit.generated).map(|unit| unit.file).collect()
 }
 
 /// What a file is known by whatever its name: whether it is an array, and its content.
-type Key = (bool, u64, Digest);
+type Identity = (bool, u64, Digest);
 
-fn key(side: &Side, unit: &Unit) -> Option<Key> {
-    let bytes = side.size(unit.file());
-    let is_array = pack::is_array(side.name(unit.file()));
-    let digest = side.digest(unit.file())?;
+fn identity(side: &PackSide, unit: &Unit) -> Option<Identity> {
+    let bytes = side.size(unit.file);
+    let is_array = pack::is_array(side.name(unit.file));
+    let digest = side.digest(unit.file)?;
     (bytes > 0 && !unit.generated).then_some((is_array, bytes, digest))
 }
 
@@ -170,13 +168,13 @@ impl<'n> Likeness<'n> {
 
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
-pub(super) fn join_renamed(a: &Side, b: &Side, pairs: &mut Vec<Pair>) {
-    let mut removed: HashMap<(Key, Likeness<'_>), VecDeque<usize>> = HashMap::new();
+pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
+    let mut removed: HashMap<(Identity, Likeness<'_>), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
-            && let Some(key) = key(a, unit)
+            && let Some(key) = identity(a, unit)
         {
-            for likeness in Likeness::all(a.name(unit.file())) {
+            for likeness in Likeness::all(a.name(unit.file)) {
                 removed.entry((key, likeness)).or_default().push_back(at);
             }
         }
@@ -187,8 +185,8 @@ pub(super) fn join_renamed(a: &Side, b: &Side, pairs: &mut Vec<Pair>) {
     let mut joined = HashSet::new();
     for at in 0..pairs.len() {
         let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
-        let Some(key) = key(b, &unit) else { continue };
-        let from = Likeness::all(b.name(unit.file())).into_iter().find_map(|likeness| {
+        let Some(key) = identity(b, &unit) else { continue };
+        let from = Likeness::all(b.name(unit.file)).into_iter().find_map(|likeness| {
             let alike = removed.get_mut(&(key, likeness))?;
             // Each stands in three rows, and may be taken from another by now.
             std::iter::from_fn(|| alike.pop_front()).find(|from| joined.insert(*from))
@@ -200,12 +198,8 @@ pub(super) fn join_renamed(a: &Side, b: &Side, pairs: &mut Vec<Pair>) {
             pair.renamed = true;
         }
     }
-    let mut at = 0_usize;
-    pairs.retain(|_| {
-        let keep = !joined.contains(&at);
-        at = at.saturating_add(1);
-        keep
-    });
+    let mut numbers = 0..;
+    pairs.retain(|_| !numbers.next().is_some_and(|at| joined.contains(&at)));
 }
 
 fn last(name: &str) -> &str {

@@ -1,11 +1,11 @@
 //! What is told of one member that is not the same.
 
-use super::super::DiffOptions;
-use super::super::arrays::{OpenArray, compare, stored_otherwise};
-use super::super::blob;
+use super::DiffOptions;
+use super::arrays::{OpenArray, compare, stored_otherwise};
+use super::blob;
 use super::pairing::{Pair, Unit, is_array};
 use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff};
-use super::side::Side;
+use super::side::PackSide;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::ndl::{Document, Order, Value};
@@ -14,8 +14,8 @@ use crate::path::MemberPath;
 
 /// Compares one member of two packs.
 pub(super) struct Details<'a> {
-    pub(super) a: &'a Side,
-    pub(super) b: &'a Side,
+    pub(super) a: &'a PackSide,
+    pub(super) b: &'a PackSide,
     pub(super) options: &'a DiffOptions,
     /// Whether descriptions in the documents of both packs, which are made of others, are to be compared.
     pub(super) documents: bool,
@@ -33,11 +33,12 @@ impl Details<'_> {
     }
 
     fn both(&self, a: &Unit, b: &Unit, renamed: bool) -> Result<Option<MemberDiff>> {
-        let mut member = new(self.b.name(b.file()), MemberChange::StoredOtherwise, b.generated);
-        member.renamed_from = renamed.then(|| self.a.name(a.file()).to_owned());
-        member.size_a = Some(self.a.size(a.file()));
-        member.size_b = Some(self.b.size(b.file()));
-        let is_unread = |side: &Side, unit: &Unit| unit.files().any(|file| side.is_damaged(file));
+        let mut member = new(self.b.name(b.file), MemberChange::StoredOtherwise, b.generated);
+        member.renamed_from = renamed.then(|| self.a.name(a.file).to_owned());
+        member.size_a = Some(self.a.size(a.file));
+        member.size_b = Some(self.b.size(b.file));
+        let is_unread =
+            |side: &PackSide, unit: &Unit| unit.files().any(|file| side.is_damaged(file));
         if is_unread(self.a, a) || is_unread(self.b, b) {
             member.change = MemberChange::Unread;
             return Ok(Some(member));
@@ -66,16 +67,16 @@ impl Details<'_> {
     }
 
     fn is_same_file(&self, a: &Unit, b: &Unit) -> bool {
-        super::is_same(self.a, self.b, a.file(), b.file())
+        super::is_same(self.a, self.b, a.file, b.file)
     }
 
     /// Compares two files that are no arrays; says whether that is a difference of their contents.
     fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        member.file = blob::compare(&self.a.blob(a.file())?, &self.b.blob(b.file())?)?;
+        member.file = blob::compare(&self.a.blob(a.file)?, &self.b.blob(b.file)?)?;
         if pack::may_be_description(&member.name) && !b.generated {
-            let facts = |side: &Side, file| side.facts(side.name(file), file);
-            let (ours, theirs) = (facts(self.a, a.file())?, facts(self.b, b.file())?);
-            let is_of_pack = self.a.name(a.file()) == PACK_DOCUMENT;
+            let facts = |side: &PackSide, file| side.facts(side.name(file), file);
+            let (ours, theirs) = (facts(self.a, a.file)?, facts(self.b, b.file)?);
+            let is_of_pack = self.a.name(a.file) == PACK_DOCUMENT;
             if let Some(found) = of_documents(&ours, &theirs, is_of_pack) {
                 member.description = found;
                 return Ok(false);
@@ -87,7 +88,7 @@ impl Details<'_> {
     /// Compares two arrays and their descriptions. What cannot be read as an array is left to be compared as
     /// a file.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        let is_compared = a.description().is_some() || b.description().is_some() || self.documents;
+        let is_compared = a.description.is_some() || b.description.is_some() || self.documents;
         let said = (said(self.a, a)?, said(self.b, b)?);
         let orders = (order(&said.0), order(&said.1));
         if is_compared {
@@ -123,17 +124,17 @@ impl Details<'_> {
         &self,
         a: &Unit,
         b: &Unit,
-        said: (Spoken, Spoken),
+        said: (Stated, Stated),
         member: &mut MemberDiff,
     ) -> Result<()> {
-        match (said, a.description().zip(b.description())) {
+        match (said, a.description.zip(b.description)) {
             ((Ok(ours), Ok(theirs)), _) => {
                 member.description = differences(ours.as_ref(), theirs.as_ref());
                 let is_same = |(one, other)| super::is_same(self.a, self.b, one, other);
                 // Of an array with another name, the description has another as well.
                 member.description_rewritten = member.description.is_empty()
                     && member.renamed_from.is_none()
-                    && a.description().zip(b.description()).is_some_and(|both| !is_same(both));
+                    && a.description.zip(b.description).is_some_and(|both| !is_same(both));
             }
             // What cannot be understood differs as text.
             (_, Some((one, other))) => {
@@ -151,16 +152,16 @@ impl Details<'_> {
 }
 
 /// What is said of an array, or what is wrong with that.
-type Spoken = Result<Option<Said>, Box<Finding>>;
+type Stated = Result<Option<Statement>, Box<Finding>>;
 
-fn order(said: &Spoken) -> Order {
+fn order(said: &Stated) -> Order {
     let said = said.as_ref().ok().and_then(Option::as_ref);
     said.map(|said| said.order).unwrap_or_default()
 }
 
 /// An array; nothing when the file is none.
-fn side(side: &Side, unit: &Unit, order: Order) -> Result<Option<OpenArray>> {
-    match OpenArray::new(side.name(unit.file()), side.blob(unit.file())?, order) {
+fn side(side: &PackSide, unit: &Unit, order: Order) -> Result<Option<OpenArray>> {
+    match OpenArray::new(side.name(unit.file), side.blob(unit.file)?, order) {
         Ok(side) => Ok(Some(side)),
         Err(Error::Array { .. } | Error::NotAnArray { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -168,9 +169,9 @@ fn side(side: &Side, unit: &Unit, order: Order) -> Result<Option<OpenArray>> {
 }
 
 /// A member of one pack alone.
-fn one(side: &Side, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
-    let mut member = new(side.name(unit.file()), change, unit.generated);
-    let bytes = Some(side.size(unit.file()));
+fn one(side: &PackSide, unit: &Unit, change: MemberChange) -> Result<MemberDiff> {
+    let mut member = new(side.name(unit.file), change, unit.generated);
+    let bytes = Some(side.size(unit.file));
     if change == MemberChange::Added {
         member.size_b = bytes;
     } else {
@@ -216,7 +217,7 @@ fn new(name: &str, change: MemberChange, generated: bool) -> MemberDiff {
 
 /// What is said of an array.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct Statement {
     kind: &'static str,
     value: Value,
     order: Order,
@@ -224,12 +225,15 @@ struct Said {
 
 /// The description of an array: beside it, or in the document of the pack. `Err` holds what is wrong with one
 /// that cannot be read.
-fn said(side: &Side, unit: &Unit) -> Result<std::result::Result<Option<Said>, Box<Finding>>> {
-    let name = side.name(unit.file());
+fn said(
+    side: &PackSide,
+    unit: &Unit,
+) -> Result<std::result::Result<Option<Statement>, Box<Finding>>> {
+    let name = side.name(unit.file);
     let Ok(path) = MemberPath::new(name) else { return Ok(Ok(None)) };
-    let Some(file) = unit.description() else {
+    let Some(file) = unit.description else {
         let entity = side.document()?.in_pack_document(&path).map(|described| described.entity);
-        return Ok(Ok(entity.map(Said::new)));
+        return Ok(Ok(entity.map(Statement::new)));
     };
     let mut contents = Contents::default();
     let beside = side.name(file);
@@ -237,14 +241,14 @@ fn said(side: &Side, unit: &Unit) -> Result<std::result::Result<Option<Said>, Bo
     let Ok(beside) = MemberPath::new(beside) else { return Ok(Ok(None)) };
     contents.add(beside, Content::Description(Box::new(facts)));
     let mut findings = Vec::new();
-    let said = contents.description(&path, &mut findings).map(|found| Said::new(found.entity));
+    let said = contents.description(&path, &mut findings).map(|found| Statement::new(found.entity));
     Ok(match findings.into_iter().find(Finding::is_error) {
         Some(finding) if said.is_none() => Err(Box::new(finding)),
         _ => Ok(said),
     })
 }
 
-impl Said {
+impl Statement {
     fn new(entity: Entity<'_>) -> Self {
         match entity {
             Entity::Ndarray(ndarray) => {
@@ -258,7 +262,7 @@ impl Said {
 }
 
 /// What two descriptions of an array say differently.
-fn differences(a: Option<&Said>, b: Option<&Said>) -> Vec<DescriptionDifference> {
+fn differences(a: Option<&Statement>, b: Option<&Statement>) -> Vec<DescriptionDifference> {
     let mut found = Vec::new();
     match (a, b) {
         (Some(a), Some(b)) => {
@@ -268,7 +272,7 @@ fn differences(a: Option<&Said>, b: Option<&Said>) -> Vec<DescriptionDifference>
             compare_values("", Some(&a.value), Some(&b.value), &mut found);
         }
         (a, b) => {
-            let kind = |said: Option<&Said>| said.map(|said| Value::from(said.kind));
+            let kind = |said: Option<&Statement>| said.map(|said| Value::from(said.kind));
             if a.is_some() || b.is_some() {
                 push(&mut found, "description", kind(a).as_ref(), kind(b).as_ref());
             }

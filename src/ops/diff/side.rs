@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::super::blob::{self, Blob};
+use super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
 use crate::archive::{self, Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
-use crate::fs::File;
 use crate::ops::manifests;
 use crate::ops::scan::{Look, PackScan};
 use crate::pack::{
@@ -23,7 +22,7 @@ use crate::path::MemberPath;
 use crate::progress::Progress;
 
 /// One of two packs, opened.
-pub(super) struct Side {
+pub(super) struct PackSide {
     target: PathBuf,
     container: Container,
     pub(super) placement: Placement,
@@ -35,8 +34,8 @@ pub(super) struct Side {
     manifest: Option<String>,
     /// Digests by the numbers of files: of those that were read what they are, of others what is listed.
     digests: DigestTable,
-    /// The files that were read to their ends, or as far as damage allows.
-    readings: HashMap<usize, Reading>,
+    /// Whether each of the files that were read is damaged, so that it was read only as far as it goes.
+    readings: HashMap<usize, bool>,
     /// The bytes of files of a stream that are looked at.
     kept: HashMap<usize, Blob>,
     /// Whether the document of the pack was made of its descriptions.
@@ -50,13 +49,6 @@ pub(super) struct Side {
     allowance: Allowance,
 }
 
-/// The result of reading a file to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Damaged,
-    Done,
-}
-
 /// A task with a file in a pass.
 #[derive(Debug, Clone, Copy)]
 enum Task {
@@ -67,13 +59,13 @@ enum Task {
 }
 
 /// The result of a task.
-enum Outcome {
+enum TaskResult {
     Content(Content),
     Read { digest: Option<Digest>, kept: Option<Blob> },
     Unreadable(io::Error),
 }
 
-impl Side {
+impl PackSide {
     /// Looks at the structure of a pack and at its manifest.
     pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
         let archive = Archive::open_watched(target, progress)?;
@@ -171,7 +163,7 @@ impl Side {
 
     /// Whether a file could not be read.
     pub(super) fn is_damaged(&self, file: usize) -> bool {
-        self.readings.get(&file) == Some(&Reading::Damaged)
+        self.readings.get(&file) == Some(&true)
     }
 
     /// Whether a file was read to its end, or as far as it goes.
@@ -244,26 +236,32 @@ impl Side {
                 let mut inspector = Inspector::within(name, &self.allowance);
                 // A file that cannot be read is reported by its name.
                 let _ = inspector.read(content);
-                return Outcome::Content(inspector.finish_interned(name, size, interner));
+                return TaskResult::Content(inspector.finish_interned(name, size, interner));
             };
             let mut hasher = digest.then(|| Hasher::new(self.digests.algorithm()));
             let start = end.load(Ordering::Relaxed);
             let sink = scratch.as_ref().filter(|_| keep);
-            match read(content, hasher.as_mut(), sink.map(|file| (&**file, start))) {
+            let read = blob::read_all(content, |block, at| {
+                if let Some(hasher) = &mut hasher {
+                    hasher.update(block);
+                }
+                Ok(sink.map_or(Ok(()), |file| file.write_all_at(block, start + at))?)
+            });
+            match read {
                 Ok(len) => {
                     end.fetch_add(if keep { len } else { 0 }, Ordering::Relaxed);
-                    let kept = sink.map(|file| Blob::File { file: Arc::clone(file), start, len });
-                    Outcome::Read { digest: hasher.map(Hasher::finish), kept }
+                    let kept = sink.map(|file| Blob { file: Arc::clone(file), start, len });
+                    TaskResult::Read { digest: hasher.map(Hasher::finish), kept }
                 }
-                Err(error) => Outcome::Unreadable(error),
+                Err(error) => TaskResult::Unreadable(error),
             }
         };
         let outcomes =
             self.contents.revisit(&self.members, &files, jobs, Interner::default, visit)?;
         for ((file, task), outcome) in tasks.into_iter().zip(outcomes) {
             match outcome {
-                Outcome::Content(content) => inspected.push((file, content)),
-                Outcome::Read { digest, kept } => {
+                TaskResult::Content(content) => inspected.push((file, content)),
+                TaskResult::Read { digest, kept } => {
                     self.kept.extend(kept.map(|blob| (file, blob)));
                     let Some(found) = digest else { continue };
                     let listed = self.digests.get(file).filter(|listed| *listed != found);
@@ -273,12 +271,12 @@ impl Side {
                         self.findings.push(finding);
                     }
                     self.digests.set(file, &found);
-                    self.readings.insert(file, Reading::Done);
+                    self.readings.insert(file, false);
                 }
-                Outcome::Unreadable(error) => {
+                TaskResult::Unreadable(error) => {
                     if let Task::Read { digest: true, .. } = task {
                         self.findings.push(manifests::unreadable(self.name(file), error)?);
-                        self.readings.insert(file, Reading::Damaged);
+                        self.readings.insert(file, true);
                     }
                 }
             }
@@ -286,40 +284,45 @@ impl Side {
         Ok(inspected)
     }
 
-    /// The headers and descriptions of members of this pack alone, after [`Side::look_closely`].
+    /// The headers and descriptions of members of this pack alone, after [`PackSide::look_closely`].
     pub(super) fn inspected(&self) -> &Contents {
         &self.inspected
     }
 
     /// The bytes of a file.
     pub(super) fn blob(&self, file: usize) -> Result<Blob> {
-        let member = self.members.get(file).ok_or_else(super::super::ends_early)?;
         if let Some(blob) = self.kept.get(&file) {
             return Ok(blob.clone());
         }
-        if let Some((file, start)) = self.contents.stored(member)? {
-            return Ok(Blob::File { file, start, len: member.size });
+        let stored = self.members.get(file).map(|member| self.contents.stored(member));
+        if let Some((stored, start)) = stored.transpose()?.flatten() {
+            return Ok(Blob { file: stored, start, len: self.size(file) });
         }
-        let kept = self.contents.revisit(
+        let scratch = blob::scratch()?;
+        let read = self.contents.revisit(
             &self.members,
             &[file],
             1,
             || (),
-            |(), _, content| Blob::keep(content, member.size),
+            |(), _, content| {
+                blob::read_all(content, |block, at| Ok(scratch.write_all_at(block, at)?))
+            },
         )?;
-        let kept = kept.into_iter().next().ok_or_else(super::super::ends_early)??;
-        kept.or_else(|error| {
+        if let Some(Err(error)) = read.into_iter().next() {
             let finding = manifests::unreadable(self.name(file), error)?;
-            Err(Error::damaged(&self.target, finding))
-        })
+            return Err(Error::damaged(&self.target, finding));
+        }
+        Blob::whole(scratch)
     }
 
     /// What is known of a description.
     pub(super) fn facts(&self, name: &str, file: usize) -> Result<DescriptionFacts> {
         let mut inspector = Inspector::within(name, &self.allowance);
         let blob = self.blob(file)?;
-        inspector.read(&mut BufReader::new(blob.reader())).map_err(Error::io("read", name))?;
-        match inspector.finish(name, blob.len()) {
+        inspector
+            .read(&mut BufReader::new(blob.reader_from(0)))
+            .map_err(Error::io("read", name))?;
+        match inspector.finish(name, blob.len) {
             Content::Description(facts) => Ok(*facts),
             Content::Array(_) | Content::Other => unreachable!("it is called as descriptions are"),
         }
@@ -355,31 +358,5 @@ impl Side {
             layout: self.placement.layout,
             findings: self.findings,
         }
-    }
-}
-
-/// Reads to the end, and gives the length.
-fn read(
-    content: &mut dyn BufRead,
-    mut hasher: Option<&mut Hasher>,
-    sink: Option<(&File, u64)>,
-) -> io::Result<u64> {
-    let mut len = 0_u64;
-    loop {
-        let block = match content.fill_buf() {
-            Ok([]) => return Ok(len),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if let Some(hasher) = &mut hasher {
-            hasher.update(block);
-        }
-        if let Some((file, start)) = sink {
-            file.write_all_at(block, start.saturating_add(len))?;
-        }
-        let count = block.len();
-        len = len.saturating_add(count as u64);
-        content.consume(count);
     }
 }

@@ -1,13 +1,105 @@
-//! What is told of two packs.
+//! What is told of two arrays or packs.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::super::arrays::{ElementsDiff, FieldDifference};
 use crate::archive::Container;
 use crate::finding::Finding;
 use crate::pack::Layout;
+
+/// The differences of two arrays.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ArrayDiff {
+    /// The first array, by its path as given.
+    pub a: PathBuf,
+    /// The second, by its path as given.
+    pub b: PathBuf,
+    /// The type of the elements of the first.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// The shape of the first, in the order of its description.
+    pub shape: Vec<u64>,
+    /// The differences of the headers, and of the bytes after the data.
+    pub header: Vec<FieldDifference>,
+    /// The differences of the elements; absent when types or shapes differ, and elements have no counterparts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements: Option<ElementsDiff>,
+}
+
+/// A field that is not the same.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FieldDifference {
+    /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
+    /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
+    #[cfg_attr(test, schemars(extend("enum" = ["type", "shape", "metadata", "order", "byte order", "encoding", "flags"])))]
+    pub field: &'static str,
+    /// The value of the first array.
+    pub a: String,
+    /// The value of the second.
+    pub b: String,
+}
+
+/// The differences of elements. Two that are not numbers (NaN) are equal.
+#[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ElementsDiff {
+    /// The number of elements.
+    pub count: u64,
+    /// The number of elements that differ by more than is tolerated.
+    pub differing: u64,
+    /// The number of these that are NaN on one side alone. Distances leave them out.
+    pub nan: u64,
+    /// The first of the differing ones, in the order of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<DiffPlace>,
+    /// The two that are furthest apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub furthest: Option<DiffPlace>,
+    /// The distances, over all elements; absent for elements that are not numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Distance>,
+}
+
+/// An element of both arrays.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DiffPlace {
+    /// Its index in the order of the shape.
+    pub index: Vec<u64>,
+    /// The element of the first array.
+    pub a: String,
+    /// The element of the second.
+    pub b: String,
+}
+
+/// The distances of two arrays, over all elements, tolerated or not. Of complex numbers, the distance of
+/// two is the magnitude of their difference.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Distance {
+    /// The sum of all distances; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    pub l1: f64,
+    /// The square root of the sum of their squares; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    pub l2: f64,
+    /// The largest; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    pub max: f64,
+    /// The largest part that a distance is of the larger magnitude of its two elements.
+    pub relative: f64,
+}
+
+impl ArrayDiff {
+    /// Whether nothing differs by more than is tolerated.
+    pub fn is_same(&self) -> bool {
+        self.header.is_empty()
+            && self.elements.as_ref().is_some_and(|elements| elements.differing == 0)
+    }
+}
 
 /// The differences of two packs.
 #[derive(Debug, Clone, Serialize)]
@@ -65,20 +157,8 @@ pub struct DiffCounts {
 impl DiffCounts {
     /// All members of both.
     pub fn total(&self) -> u64 {
-        let Self {
-            same,
-            added,
-            removed,
-            renamed,
-            changed,
-            tolerated,
-            stored_otherwise,
-            unread,
-            ..
-        } = *self;
-        [same, added, removed, renamed, changed, tolerated, stored_otherwise, unread]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        let Self { same, added, removed, renamed, changed, tolerated, .. } = *self;
+        same + added + removed + renamed + changed + tolerated + self.stored_otherwise + self.unread
     }
 }
 
@@ -219,7 +299,7 @@ impl PackDiff {
             MemberChange::StoredOtherwise => &mut counts.stored_otherwise,
             MemberChange::Unread => &mut counts.unread,
         };
-        *count = count.saturating_add(u64::from(!member.generated));
+        *count += u64::from(!member.generated);
         self.members.push(member);
     }
 }

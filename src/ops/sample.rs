@@ -1,0 +1,546 @@
+//! What a picture of an array needs: no more columns and cells than it has pixels, in bounded memory.
+
+use super::open::{Axis, PackedArray};
+use super::values::{
+    ArrayPart, ArraySelection, Converter, Meaning, Taken, float, float_of, for_each,
+};
+use crate::error::{Error, Result};
+use crate::ndl::{Ndarray, Order, Value};
+use crate::path::escape;
+use crate::pipeline;
+
+/// A stored array that is larger than this many bytes is not read whole for a picture.
+const WHOLE: u64 = 1 << 30;
+
+/// What to take.
+#[derive(Debug, Clone)]
+pub struct SampleOptions {
+    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
+    pub slice: Option<String>,
+    /// Most columns: points of a line, cells of a grid from left to right.
+    pub columns: usize,
+    /// Most cells of a grid from top to bottom.
+    pub rows: usize,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        Self { slice: None, columns: 1024, rows: 1024, jobs: None }
+    }
+}
+
+/// A picture's worth of an array.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Sample {
+    /// Of one dimension, or none.
+    Line(Box<Line>),
+    /// Of two dimensions.
+    Grid(Box<Grid>),
+}
+
+/// What the numbers of a sample are.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Quantity {
+    /// The name of the array.
+    pub name: String,
+    /// Its description, when there is one.
+    pub description: Option<Ndarray>,
+    /// Whether the numbers are the magnitudes of complex ones.
+    pub is_magnitude: bool,
+    /// The names of the numbers, when they are those of an enum or truth values.
+    pub names: Vec<(String, i128)>,
+}
+
+/// An array of one dimension in at most so many columns.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Line {
+    /// What the numbers are.
+    pub quantity: Quantity,
+    /// The dimension; nothing for a single number.
+    pub axis: Option<SampledAxis>,
+    /// A column for each cell of the dimension.
+    pub columns: Vec<Column>,
+    /// Whether a manifest vouches for the elements.
+    pub verified: bool,
+}
+
+/// The elements in one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Column {
+    /// The first finite value; NaN when there is none.
+    pub first: f64,
+    /// The least finite value; NaN when there is none.
+    pub low: f64,
+    /// The greatest finite value; NaN when there is none.
+    pub high: f64,
+    /// The last finite value; NaN when there is none.
+    pub last: f64,
+    /// Whether an element has no finite value.
+    pub has_gap: bool,
+}
+
+/// An array of two dimensions in at most so many cells.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Grid {
+    /// What the numbers are.
+    pub quantity: Quantity,
+    /// The first dimension.
+    pub rows: SampledAxis,
+    /// The second dimension.
+    pub columns: SampledAxis,
+    /// The cells, row by row; NaN where no element has a finite value.
+    pub cells: Vec<f64>,
+    /// How elements became cells.
+    pub method: GridMethod,
+    /// Whether a manifest vouches for the elements.
+    pub verified: bool,
+}
+
+/// How the elements of a grid became cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GridMethod {
+    /// Each cell is one element.
+    Every,
+    /// Each cell is the mean of its finite elements.
+    Mean,
+    /// Each cell is an element in its middle.
+    Nearest,
+}
+
+/// A dimension of a sample. Each cell stands for `step` elements that follow each other in the part that
+/// was taken; the last for what is left.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SampledAxis {
+    /// The name of the dimension, when the description gives one.
+    pub name: Option<String>,
+    /// Elements along it, of the part that was taken.
+    pub extent: u64,
+    /// Cells.
+    pub cells: usize,
+    /// Elements in each cell.
+    pub step: u64,
+    /// The index in the array of an element in the middle of each cell.
+    pub indices: Vec<u64>,
+    /// The coordinates of these elements, where the pack has them and they are numbers.
+    pub positions: Option<Vec<f64>>,
+    /// The description of the coordinate, when there is one.
+    pub coordinate: Option<Ndarray>,
+}
+
+impl Quantity {
+    /// The text of an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        text_attribute(self.description.as_ref()?, name)
+    }
+}
+
+fn text_attribute<'d>(description: &'d Ndarray, name: &str) -> Option<&'d str> {
+    let mut attributes = description.attributes.iter();
+    attributes.find(|attribute| attribute.name == name)?.value.as_str()
+}
+
+impl SampledAxis {
+    /// The text of an attribute of the coordinate.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        text_attribute(self.coordinate.as_ref()?, name)
+    }
+}
+
+impl Column {
+    fn add(&mut self, number: f64) {
+        if !number.is_finite() {
+            self.has_gap = true;
+            return;
+        }
+        if self.first.is_nan() {
+            self.first = number;
+        }
+        self.last = number;
+        self.low = self.low.min(number);
+        self.high = self.high.max(number);
+    }
+}
+
+impl Line {
+    /// The least and the greatest value.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        range(self.columns.iter().flat_map(|column| [column.low, column.high]))
+    }
+}
+
+impl GridMethod {
+    /// What it is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::Mean => "mean",
+            Self::Nearest => "nearest",
+        }
+    }
+}
+
+impl Grid {
+    /// The least and the greatest value.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        range(self.cells.iter().copied())
+    }
+
+    /// A cell, by row and column.
+    pub fn cell(&self, row: usize, column: usize) -> Option<f64> {
+        if column >= self.columns.cells {
+            return None;
+        }
+        self.cells.get(row.checked_mul(self.columns.cells)?.checked_add(column)?).copied()
+    }
+}
+
+/// The least and the greatest finite one of some numbers.
+fn range(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut finite = numbers.filter(|number| number.is_finite());
+    let first = finite.next()?;
+    Some(finite.fold((first, first), |(low, high), number| (low.min(number), high.max(number))))
+}
+
+impl PackedArray<'_> {
+    /// As much of an array, or of a part of it, as a picture of so many columns and rows can show.
+    ///
+    /// A line gets the least and the greatest value in each column, so that no spike is lost; every element
+    /// is looked at. A grid gets the mean in each cell, or one of its elements where the names of an enum
+    /// have no mean, and where an array is stored and larger than 1 GiB: of that, only what is
+    /// shown is read. What is missing by the description is NaN (see [`statistics`](Self::statistics)).
+    /// Dimensions of one element are left out when there are more than two.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::{Pack, Sample};
+    ///
+    /// let pack = Pack::open("examples/experiment")?;
+    /// let temperature = pack.array("thermistors/temperature.ra")?;
+    /// let Sample::Grid(grid) = temperature.sample(&Default::default())? else {
+    ///     panic!("it has two dimensions");
+    /// };
+    /// assert_eq!((grid.rows.cells, grid.columns.cells), (10, 149));
+    /// assert_eq!(grid.columns.attribute("standard_name"), Some("time"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the array cannot be read, the slice does not fit it, it leaves more than two dimensions (the
+    /// message proposes one that does not), or elements are no numbers.
+    pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
+        let part = ArrayPart::new(self, options.slice.as_deref())?;
+        let (converter, quantity) = converter(&part)?;
+        let (rows, columns) = (options.rows.max(1), options.columns.max(1));
+        let sampler = Sampler { part, converter, quantity, jobs: pipeline::jobs(options.jobs) };
+        match *shown(&sampler.part).as_slice() {
+            [] => sampler.line(None, columns),
+            [axis] => sampler.line(Some(axis), columns),
+            [down, across] => sampler.grid((down, rows), (across, columns)),
+            _ => Err(too_many(&sampler.part, options.slice.as_deref())),
+        }
+    }
+}
+
+fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
+    let refused = |what: &str| {
+        Error::Unsupported(format!(
+            "`{}`: there is no picture of {what}",
+            escape(part.array.name())
+        ))
+    };
+    let member = part.array.name();
+    let last = member.rsplit('/').next().unwrap_or(member);
+    let mut quantity = Quantity {
+        name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
+        description: part.description.clone(),
+        is_magnitude: false,
+        names: Vec::new(),
+    };
+    let converter = match part.meaning() {
+        Meaning::Numbers(converter) => converter,
+        Meaning::Magnitudes(converter) => {
+            quantity.is_magnitude = true;
+            converter
+        }
+        Meaning::Names(element, names) => {
+            quantity.names = names;
+            Converter::of_names(element).ok_or_else(|| refused(&format!("names of `{element}`")))?
+        }
+        Meaning::Other(what) => return Err(refused(&what)),
+    };
+    Ok((converter, quantity))
+}
+
+/// A dimension that is shown: its number in the shape and in the file.
+#[derive(Debug, Clone, Copy)]
+struct ShownAxis {
+    of_shape: usize,
+    of_file: usize,
+    taken: Taken,
+}
+
+/// The dimensions that a slice leaves, in the order of the shape; those of one element only when there are
+/// no more than two.
+fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
+    let axes = part.selection.axes();
+    let of_shape = |of_file| match part.order {
+        Order::Row => axes.len() - 1 - of_file,
+        Order::Column | Order::RowUnreversed => of_file,
+    };
+    let all = axes.iter().enumerate();
+    let all = all.map(|(of_file, taken)| ShownAxis {
+        of_shape: of_shape(of_file),
+        of_file,
+        taken: *taken,
+    });
+    let mut all: Vec<_> = all.filter(|axis| !axis.taken.is_index).collect();
+    all.sort_unstable_by_key(|axis| axis.of_shape);
+    if all.len() > 2 {
+        all.retain(|axis| axis.taken.count != 1);
+    }
+    all
+}
+
+/// That there are more dimensions than a picture has, with a slice that leaves two: the longest.
+fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
+    let shape = crate::pack::shape_of(part.header.dims(), part.order);
+    let mut longest: Vec<usize> = (0..shape.len()).collect();
+    longest.sort_by_key(|axis| std::cmp::Reverse(shape.get(*axis).copied()));
+    longest.truncate(2);
+    let proposed: Vec<&str> =
+        (0..shape.len()).map(|axis| if longest.contains(&axis) { ":" } else { "0" }).collect();
+    let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let after =
+        slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
+    Error::Unsupported(format!(
+        "`{}` has {} dimensions ({}){after}; choose two of them, such as the option `slice: '{}'`",
+        escape(part.array.name()),
+        shape.len(),
+        extents.join(" x "),
+        proposed.join(","),
+    ))
+}
+
+/// How the elements of a dimension are put into at most `most` cells: how many in each, and how many cells.
+fn cells(extent: u64, most: usize) -> (u64, usize) {
+    let step = extent.div_ceil(most as u64).max(1);
+    (step, usize::try_from(extent.div_ceil(step)).expect("they are no more than `most`"))
+}
+
+/// The elements in the middle of the cells; of the last cell, the one that as many behind each other give.
+fn middles(taken: Taken, step: u64) -> Taken {
+    let Some(last) = taken.count.checked_sub(1) else { return taken };
+    taken.part(((step - 1) / 2).min(last % step), step, taken.count.div_ceil(step))
+}
+
+/// The cells along one dimension, for elements in the order of the file.
+struct CellAxis {
+    /// Elements of the dimension, and of each cell but the last.
+    count: u64,
+    step: u64,
+    is_flipped: bool,
+    /// How far apart the cells are in the picture.
+    stride: usize,
+}
+
+impl CellAxis {
+    /// The cell of an element, and how many elements from that on are in it.
+    fn cell(&self, nth: u64) -> (usize, u64) {
+        let left = self.count - nth;
+        let (cell, len) = if self.is_flipped {
+            ((left - 1) / self.step, (left - 1) % self.step + 1)
+        } else {
+            (nth / self.step, left.min(self.step - nth % self.step))
+        };
+        (usize::try_from(cell).expect("the cells are in memory") * self.stride, len)
+    }
+}
+
+/// An array that is sampled.
+struct Sampler<'a> {
+    part: ArrayPart<'a>,
+    converter: Converter,
+    quantity: Quantity,
+    jobs: usize,
+}
+
+impl Sampler<'_> {
+    /// What is known of a dimension.
+    fn describe(&self, shown: ShownAxis, most: usize) -> Result<SampledAxis> {
+        let (step, cells) = cells(shown.taken.count, most);
+        let middles = middles(shown.taken, step);
+        let mut indices: Vec<u64> = (0..middles.count).map(|nth| middles.nth(nth)).collect();
+        let known = self.part.array.axes()?.into_iter().nth(shown.of_shape);
+        let mut positions =
+            known.as_ref().map(|axis| self.positions(axis, middles)).transpose()?.flatten();
+        if shown.taken.is_flipped {
+            indices.reverse();
+            if let Some(positions) = &mut positions {
+                positions.reverse();
+            }
+        }
+        let (name, coordinate) = known.map(|axis| (axis.name, axis.coordinate)).unzip();
+        let (name, coordinate) =
+            (name.flatten(), coordinate.flatten().and_then(|of| of.description));
+        Ok(SampledAxis {
+            name,
+            extent: shown.taken.count,
+            cells,
+            step,
+            indices,
+            positions,
+            coordinate,
+        })
+    }
+
+    /// The coordinates of some elements along a dimension, when they are numbers.
+    fn positions(&self, axis: &Axis, taken: Taken) -> Result<Option<Vec<f64>>> {
+        let Some(coordinate) = &axis.coordinate else { return Ok(None) };
+        if let Some(member) = &coordinate.member {
+            let array = self.part.array.pack().array(member)?;
+            let part = ArrayPart::new(&array, None)?;
+            let Meaning::Numbers(converter) = part.meaning() else { return Ok(None) };
+            let selection = part.selection.with_axes(vec![taken]);
+            let mut all = Vec::new();
+            let look = |block: &[u8]| converter.convert(block).numbers;
+            for_each(&array, &selection, 1, look, |numbers| all.extend(numbers))?;
+            return Ok(Some(all));
+        }
+        let description = coordinate.description.as_ref();
+        let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
+            return Ok(None);
+        };
+        let number = |nth| float_of(list.get(usize::try_from(taken.nth(nth)).ok()?)?);
+        Ok((0..taken.count).map(number).collect())
+    }
+
+    /// Has `add` take the elements of a selection, cell by cell in the order of the file; answers whether a manifest
+    /// vouches for them.
+    fn fill(
+        &self,
+        selection: &ArraySelection,
+        (fast, slow): (&CellAxis, &CellAxis),
+        mut add: impl FnMut(usize, &[f64]),
+    ) -> Result<bool> {
+        let mut at = 0;
+        let look = |block: &[u8]| self.converter.convert(block).numbers;
+        for_each(self.part.array, selection, self.jobs, look, |numbers| {
+            let mut numbers = numbers.as_slice();
+            while !numbers.is_empty() {
+                let (cell, len) = fast.cell(at % fast.count);
+                let len = usize::try_from(len).map_or(numbers.len(), |len| len.min(numbers.len()));
+                let now;
+                (now, numbers) = numbers.split_at(len);
+                add(cell + slow.cell(at / fast.count).0, now);
+                at += len as u64;
+            }
+        })
+    }
+
+    fn line(self, shown: Option<ShownAxis>, most: usize) -> Result<Sample> {
+        let axis = shown.map(|shown| self.describe(shown, most)).transpose()?;
+        let (step, cells) = axis.as_ref().map_or((1, 1), |axis| (axis.step, axis.cells));
+        let is_flipped = shown.is_some_and(|shown| shown.taken.is_flipped);
+        let none = Column {
+            first: f64::NAN,
+            low: f64::NAN,
+            high: f64::NAN,
+            last: f64::NAN,
+            has_gap: false,
+        };
+        let mut columns = vec![none; cells];
+        let selection = &self.part.selection;
+        let fast = CellAxis { count: selection.elements(), step, is_flipped, stride: 1 };
+        let slow = CellAxis { count: 1, step: 1, is_flipped: false, stride: 0 };
+        let verified = self.fill(selection, (&fast, &slow), |cell, numbers| {
+            let column = columns.get_mut(cell).expect("every element has a column");
+            for number in numbers {
+                column.add(*number);
+            }
+        })?;
+        for column in columns.iter_mut().filter(|_| is_flipped) {
+            std::mem::swap(&mut column.first, &mut column.last);
+        }
+        Ok(Sample::Line(Box::new(Line { quantity: self.quantity, axis, columns, verified })))
+    }
+
+    fn grid(
+        self,
+        (down, most_rows): (ShownAxis, usize),
+        (across, most_columns): (ShownAxis, usize),
+    ) -> Result<Sample> {
+        let (rows, columns) =
+            (self.describe(down, most_rows)?, self.describe(across, most_columns)?);
+        let part = &self.part;
+        let is_large = part.selection.bytes() > WHOLE && part.array.is_placed()?;
+        let method = if rows.step == 1 && columns.step == 1 {
+            GridMethod::Every
+        } else if is_large || !self.quantity.names.is_empty() {
+            GridMethod::Nearest
+        } else {
+            GridMethod::Mean
+        };
+        let mut axes = part.selection.axes().to_vec();
+        let mut lane = |shown: ShownAxis, step: u64, stride| {
+            let taken = axes.get_mut(shown.of_file).expect("it is one of the axes");
+            let is_nearest = method == GridMethod::Nearest;
+            if is_nearest {
+                *taken = middles(shown.taken, step);
+            }
+            let step = if is_nearest { 1 } else { step };
+            CellAxis { count: taken.count, step, is_flipped: taken.is_flipped, stride }
+        };
+        let row = lane(down, rows.step, columns.cells);
+        let column = lane(across, columns.step, 1);
+        // In the order of the file, one of both is the fast one.
+        let lanes = if down.of_file < across.of_file { (&row, &column) } else { (&column, &row) };
+        let mut sums = vec![(0.0, 0_u64); rows.cells * columns.cells];
+        let verified = self.fill(&part.selection.with_axes(axes), lanes, |cell, numbers| {
+            let (sum, count) = sums.get_mut(cell).expect("every element has a cell");
+            for number in numbers.iter().filter(|number| number.is_finite()) {
+                *sum += number;
+                *count += 1;
+            }
+        })?;
+        // A sum beyond a float is still beyond it when it is divided.
+        let mean =
+            |(sum, count): (f64, u64)| if count == 0 { f64::NAN } else { sum / float(count) };
+        let cells = sums.into_iter().map(mean).collect();
+        let quantity = self.quantity;
+        Ok(Sample::Grid(Box::new(Grid { quantity, rows, columns, cells, method, verified })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_hold_all_elements_and_their_middles_lie_in_them() {
+        for extent in 1..60 {
+            for most in 1..20 {
+                let (step, cells) = cells(extent, most);
+                let count = u64::try_from(cells).unwrap();
+                assert!(cells <= most && step * count >= extent);
+                let middles = middles(Taken::all(extent), step);
+                assert_eq!(middles.count, count);
+                for nth in 0..middles.count {
+                    let index = middles.first + nth * middles.step;
+                    assert!(index >= nth * step && index < ((nth + 1) * step).min(extent));
+                }
+            }
+        }
+        assert_eq!(cells(0, 10), (1, 0));
+    }
+}

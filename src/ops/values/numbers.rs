@@ -1,0 +1,419 @@
+//! Elements as numbers: one by one and exact, or a block at a time as floats, with NaN where there is no value.
+
+use std::fmt;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use serde::{Serialize, Serializer};
+
+use crate::ndl::{Ndarray, Value};
+use crate::ra::{ElementKind, ElementType};
+
+/// A number out of an array, exact.
+///
+/// It is shown and serialized with the fewest digits that tell it from all others of its type; integers
+/// beyond 64 bits are serialized as text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A signed integer.
+    Int(i128),
+    /// An unsigned integer.
+    UInt(u128),
+    /// A float of 4 bytes or fewer.
+    Float32(f32),
+    /// A float of 8 bytes, or the magnitude of a complex number.
+    Float64(f64),
+}
+
+impl Number {
+    /// The nearest float.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the nearest float of an integer is what is asked for"
+    )]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Int(number) => number as f64,
+            Self::UInt(number) => number as f64,
+            Self::Float32(number) => number.into(),
+            Self::Float64(number) => number,
+        }
+    }
+
+    /// The number of an integer that is not beyond the signed ones.
+    pub(in crate::ops) fn to_integer(self) -> Option<i128> {
+        match self {
+            Self::Int(number) => Some(number),
+            Self::UInt(number) => number.try_into().ok(),
+            Self::Float32(_) | Self::Float64(_) => None,
+        }
+    }
+
+    /// Whether it is less than another of its type.
+    fn is_less(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Int(one), Self::Int(other)) => one < other,
+            (Self::UInt(one), Self::UInt(other)) => one < other,
+            (one, other) => one.to_f64() < other.to_f64(),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => number.fmt(f),
+            Self::UInt(number) => number.fmt(f),
+            // Debug changes to exponents where Display would write hundreds of digits.
+            Self::Float32(number) => f.pad(&short(&format!("{number:?}"))),
+            Self::Float64(number) => f.pad(&short(&format!("{number:?}"))),
+        }
+    }
+}
+
+/// Without the `.0` of whole numbers.
+fn short(text: &str) -> String {
+    text.strip_suffix(".0").unwrap_or(text).to_owned()
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Int(number) => match i64::try_from(*number) {
+                Ok(number) => serializer.serialize_i64(number),
+                Err(_) => serializer.collect_str(number),
+            },
+            Self::UInt(number) => match u64::try_from(*number) {
+                Ok(number) => serializer.serialize_u64(number),
+                Err(_) => serializer.collect_str(number),
+            },
+            // The shortest digits, as a float that has them too.
+            Self::Float32(number) => {
+                let short = number.to_string().parse().unwrap_or_else(|_| f64::from(*number));
+                serializer.serialize_f64(short)
+            }
+            Self::Float64(number) => serializer.serialize_f64(*number),
+        }
+    }
+}
+
+/// The nearest float of a number in a description.
+pub(in crate::ops) fn float_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) => Some(*number),
+        value => value.as_integer().map(|number| Number::Int(number).to_f64()),
+    }
+}
+
+/// A real number that elements can be.
+trait Real: Pod + PartialOrd + Send + Sync {
+    /// Whether a float may not hold all of its digits.
+    const IS_WIDE: bool;
+    fn to_float(self) -> f64;
+    fn number(self) -> Number;
+    /// The number that a description means; the nearest one for a float, nothing for an integer out of range.
+    fn of_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! integers {
+    ($variant:ident: $($integer:ty)+) => {
+        $(impl Real for $integer {
+            const IS_WIDE: bool = size_of::<Self>() > 4;
+
+            #[allow(
+                clippy::cast_precision_loss, clippy::cast_lossless,
+                reason = "the nearest float is what is wanted of those that no float holds"
+            )]
+            fn to_float(self) -> f64 {
+                self as f64
+            }
+
+            fn number(self) -> Number {
+                Number::$variant(self.into())
+            }
+
+            fn of_value(value: &Value) -> Option<Self> {
+                value.as_integer()?.try_into().ok()
+            }
+        })+
+    };
+}
+
+integers! { Int: i8 i16 i32 i64 i128 }
+integers! { UInt: u8 u16 u32 u64 u128 }
+
+macro_rules! floats {
+    ($($float:ty = $variant:ident, $nearest:expr;)+) => {
+        $(impl Real for $float {
+            const IS_WIDE: bool = false;
+
+            fn to_float(self) -> f64 {
+                self.into()
+            }
+
+            fn number(self) -> Number {
+                Number::$variant(self.into())
+            }
+
+            fn of_value(value: &Value) -> Option<Self> {
+                float_of(value).map($nearest)
+            }
+        })+
+    };
+}
+
+floats! {
+    f16 = Float32, f16::from_f64;
+    bf16 = Float32, bf16::from_f64;
+    f32 = Float32, nearest;
+    f64 = Float64, std::convert::identity;
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the nearest one is what is asked for")]
+fn nearest(number: f64) -> f32 {
+    number as f32
+}
+
+/// Calls a generic function with the Rust type of real elements; gives nothing for other elements.
+macro_rules! for_real {
+    ($element:expr, $function:ident $arguments:tt) => {
+        match $element {
+            ElementType::INT8 => Some($function::<i8> $arguments),
+            ElementType::INT16 => Some($function::<i16> $arguments),
+            ElementType::INT32 => Some($function::<i32> $arguments),
+            ElementType::INT64 => Some($function::<i64> $arguments),
+            ElementType::INT128 => Some($function::<i128> $arguments),
+            ElementType::UINT8 => Some($function::<u8> $arguments),
+            ElementType::UINT16 => Some($function::<u16> $arguments),
+            ElementType::UINT32 => Some($function::<u32> $arguments),
+            ElementType::UINT64 => Some($function::<u64> $arguments),
+            ElementType::UINT128 => Some($function::<u128> $arguments),
+            ElementType::FLOAT16 => Some($function::<f16> $arguments),
+            ElementType::BFLOAT16 => Some($function::<bf16> $arguments),
+            ElementType::FLOAT32 => Some($function::<f32> $arguments),
+            ElementType::FLOAT64 => Some($function::<f64> $arguments),
+            _ => None,
+        }
+    };
+}
+
+/// The type of the two parts of complex elements; others are themselves.
+pub(in crate::ops) fn real_type(element: ElementType) -> ElementType {
+    match element {
+        ElementType::COMPLEX32 => ElementType::FLOAT16,
+        ElementType::COMPLEX64 => ElementType::FLOAT32,
+        ElementType::COMPLEX128 => ElementType::FLOAT64,
+        real => real,
+    }
+}
+
+/// Reads one element of a type as a number.
+pub(in crate::ops) type ReadNumber = fn(&[u8]) -> Number;
+
+/// How elements of a type are read as exact numbers; nothing for those that are not real.
+pub(in crate::ops) fn read_number(element: ElementType) -> Option<ReadNumber> {
+    fn read<T: Real>() -> ReadNumber {
+        |bytes| bytemuck::pod_read_unaligned::<T>(bytes).number()
+    }
+    for_real!(element, read())
+}
+
+fn elements<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned)
+}
+
+/// The elements of a block as floats.
+#[derive(Debug, Default)]
+pub(in crate::ops) struct Floats {
+    /// NaN where there is no value.
+    pub(in crate::ops) numbers: Vec<f64>,
+    /// Elements that stand for no value by the description.
+    pub(in crate::ops) missing: u64,
+    /// The least and the greatest one, of types of which a float may not hold all digits.
+    pub(in crate::ops) exact: Option<(Number, Number)>,
+}
+
+/// The lesser and the greater ends of two ranges.
+pub(in crate::ops) fn hull(one: (Number, Number), other: (Number, Number)) -> (Number, Number) {
+    let low = if other.0.is_less(one.0) { other.0 } else { one.0 };
+    (low, if one.1.is_less(other.1) { other.1 } else { one.1 })
+}
+
+type Convert = dyn Fn(&[u8]) -> Floats + Sync + Send;
+
+/// Makes floats of elements of one type; of complex ones, of their magnitudes.
+pub(in crate::ops) struct Converter {
+    convert: Box<Convert>,
+    /// A number of the type that the floats were.
+    like: Number,
+}
+
+impl fmt::Debug for Converter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Converter").field("like", &self.like).finish_non_exhaustive()
+    }
+}
+
+impl Converter {
+    /// For elements of this type; nothing for those that are no numbers, or that no float holds.
+    pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
+        fn real<T: Real>(missing: &Missing<Value>) -> Converter {
+            let missing = missing.of::<T>();
+            let convert = Box::new(move |bytes: &[u8]| convert(bytes, &missing));
+            Converter { convert, like: T::zeroed().number() }
+        }
+        if element.kind() == ElementKind::Complex {
+            let Self { convert: parts, .. } =
+                Self::new(Some(real_type(element)).filter(|real| *real != element)?, None)?;
+            let convert = move |bytes: &[u8]| {
+                let parts = parts(bytes).numbers;
+                let numbers = parts.as_chunks().0.iter().copied().map(magnitude).collect();
+                Floats { numbers, ..Floats::default() }
+            };
+            return Some(Self { convert: Box::new(convert), like: Number::Float64(0.0) });
+        }
+        let missing = Missing::new(description);
+        for_real!(element, real(&missing))
+    }
+
+    /// For the numbers of an enum, or truth values; nothing for elements that are no integers.
+    pub(in crate::ops) fn of_names(element: ElementType) -> Option<Self> {
+        let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
+        Self::new(element, None)
+    }
+
+    pub(in crate::ops) fn convert(&self, bytes: &[u8]) -> Floats {
+        (self.convert)(bytes)
+    }
+
+    /// Whether the floats were integers.
+    pub(in crate::ops) fn is_integer(&self) -> bool {
+        matches!(self.like, Number::Int(_) | Number::UInt(_))
+    }
+
+    /// The element that became a float, of types of which a float holds all digits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the float was an element of the type"
+    )]
+    pub(in crate::ops) fn number(&self, float: f64) -> Number {
+        match self.like {
+            Number::Int(_) => Number::Int(float as i128),
+            Number::UInt(_) => Number::UInt(float as u128),
+            Number::Float32(_) => Number::Float32(float as f32),
+            Number::Float64(_) => Number::Float64(float),
+        }
+    }
+}
+
+/// The distance from zero; none when a part is no number.
+fn magnitude([re, im]: [f64; 2]) -> f64 {
+    if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
+}
+
+fn convert<T: Real>(bytes: &[u8], missing: &Missing<T>) -> Floats {
+    let extremes = |elements: &mut dyn Iterator<Item = T>| {
+        let first = elements.next().filter(|_| T::IS_WIDE)?;
+        let (low, high) = elements.fold((first, first), |(low, high), element| {
+            (if element < low { element } else { low }, if element > high { element } else { high })
+        });
+        Some((low.number(), high.number()))
+    };
+    if missing.is_nothing() {
+        let numbers = elements::<T>(bytes).map(T::to_float).collect();
+        return Floats { numbers, missing: 0, exact: extremes(&mut elements(bytes)) };
+    }
+    let mut count = 0;
+    let number = |element: T| {
+        let is_missing = missing.has(element);
+        count += u64::from(is_missing);
+        if is_missing { f64::NAN } else { element.to_float() }
+    };
+    let numbers = elements(bytes).map(number).collect();
+    let exact = extremes(&mut elements(bytes).filter(|element| !missing.has(*element)));
+    Floats { numbers, missing: count, exact }
+}
+
+/// Attributes whose number, or numbers, stand for no value.
+const FILLS: [&str; 2] = ["_FillValue", "missing_value"];
+
+/// What a description says of missing values: `storage.fillvalue`, the attributes `_FillValue` and
+/// `missing_value` are numbers for them, and so is what lies outside `valid_range`, or of `valid_min` and
+/// `valid_max`.
+struct Missing<T> {
+    fills: Vec<T>,
+    low: Option<T>,
+    high: Option<T>,
+}
+
+impl Missing<Value> {
+    fn new(description: Option<&Ndarray>) -> Self {
+        let attribute = |name: &str| {
+            let mut attributes = description?.attributes.iter();
+            attributes.find(|attribute| attribute.name == name).map(|found| found.value.clone())
+        };
+        let storage = description.and_then(|description| description.storage.as_ref());
+        let mut fills: Vec<_> =
+            storage.and_then(|storage| storage.fillvalue.clone()).into_iter().collect();
+        for value in FILLS.into_iter().filter_map(attribute) {
+            match value {
+                Value::List(list) => fills.extend(list),
+                value => fills.push(value),
+            }
+        }
+        let (low, high) = match attribute("valid_range") {
+            Some(Value::List(range)) => match <[Value; 2]>::try_from(range) {
+                Ok([low, high]) => (Some(low), Some(high)),
+                Err(_) => (None, None),
+            },
+            _ => (attribute("valid_min"), attribute("valid_max")),
+        };
+        Self { fills, low, high }
+    }
+
+    /// The rules for elements of one type. A number that the type does not hold is none of its elements.
+    fn of<T: Real>(&self) -> Missing<T> {
+        Missing {
+            fills: self.fills.iter().filter_map(T::of_value).collect(),
+            low: self.low.as_ref().and_then(T::of_value),
+            high: self.high.as_ref().and_then(T::of_value),
+        }
+    }
+}
+
+impl<T: Real> Missing<T> {
+    /// Whether every element has a value.
+    fn is_nothing(&self) -> bool {
+        self.fills.is_empty() && self.low.is_none() && self.high.is_none()
+    }
+
+    /// Whether an element stands for no value. An infinity is none that lies outside a range.
+    fn has(&self, element: T) -> bool {
+        let is_nan = |number: T| number.to_float().is_nan();
+        self.fills.iter().any(|fill| *fill == element || (is_nan(*fill) && is_nan(element)))
+            || (element.to_float().is_finite()
+                && (self.low.is_some_and(|low| element < low)
+                    || self.high.is_some_and(|high| element > high)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_short_as_they_can_be() {
+        let cases = [
+            (Number::Float32(0.1), "0.1"),
+            (Number::Float64(0.1 + 0.2), "0.30000000000000004"),
+            (Number::Float64(5.0), "5"),
+            (Number::Float64(-1e300), "-1e300"),
+            (Number::Int(i128::MIN), "-170141183460469231731687303715884105728"),
+            (Number::UInt(7), "7"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(number.to_string(), text);
+        }
+    }
+}
