@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
-use crate::archive::{self, Archive, Container, Member};
+use crate::archive::{Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
@@ -28,7 +28,7 @@ pub(super) struct Side {
     container: Container,
     pub(super) placement: Placement,
     members: Vec<Member>,
-    contents: archive::Contents,
+    archive: Archive,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
     files: Vec<usize>,
     /// The manifest that the files are held against.
@@ -76,11 +76,11 @@ enum Outcome {
 impl Side {
     /// Looks at the structure of a pack and at its manifest.
     pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
-        let archive = Archive::open_watched(target, progress)?;
+        let mut archive = Archive::open_watched(target, progress)?;
         let container = archive.container();
         let allowance = archive.allowance()?;
         let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
-        let contents = archive.into_contents();
+        archive.forget_members();
         // The files of a directory may have been edited since its manifest was made.
         let listed = if container == Container::Directory { None } else { scan.listed()? };
         let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
@@ -95,7 +95,7 @@ impl Side {
             container,
             placement,
             members,
-            contents,
+            archive,
             files,
             manifest,
             digests,
@@ -197,7 +197,7 @@ impl Side {
         differing: Vec<usize>,
         jobs: usize,
     ) -> Result<()> {
-        let is_stream = self.contents.is_stream();
+        let is_stream = self.archive.is_stream();
         let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Inspect)).collect();
         if is_stream {
             let keep = Task::Read { digest: false, keep: true };
@@ -259,7 +259,7 @@ impl Side {
             }
         };
         let outcomes =
-            self.contents.revisit(&self.members, &files, jobs, Interner::default, visit)?;
+            self.archive.revisit(&self.members, &files, jobs, Interner::default, visit)?;
         for ((file, task), outcome) in tasks.into_iter().zip(outcomes) {
             match outcome {
                 Outcome::Content(content) => inspected.push((file, content)),
@@ -297,10 +297,10 @@ impl Side {
         if let Some(blob) = self.kept.get(&file) {
             return Ok(blob.clone());
         }
-        if let Some((file, start)) = self.contents.stored(member)? {
+        if let Some((file, start)) = self.archive.stored(member)? {
             return Ok(Blob::File { file, start, len: member.size });
         }
-        let kept = self.contents.revisit(
+        let kept = self.archive.revisit(
             &self.members,
             &[file],
             1,
