@@ -16,7 +16,8 @@ use super::scan::{ListedDigests, Look, PackScan, ambiguous};
 use super::select::Patterns;
 use super::verify::is_payload;
 use crate::archive::{
-    Archive, Contents, Copying, Fault, Member, MemberKind, OpenContents, Revisit, Shown, Sink, copy,
+    Archive, Copying, Fault, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, Sink,
+    copy,
 };
 use crate::digest::{
     Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
@@ -88,10 +89,10 @@ impl ExtractReport {
 /// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
 /// when the system refuses.
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
-    let opened = Archive::open_watched(archive, &options.progress)?;
+    let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);
-    let (mut plan, contents) = Plan::new(opened, jobs, options)?;
+    let mut plan = Plan::new(&mut opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -115,7 +116,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let outcomes = extraction.write_all(&contents, jobs)?;
+    let outcomes = extraction.write_all(&opened, jobs)?;
     report.findings.append(&mut extraction.missing());
     for outcome in outcomes {
         match outcome {
@@ -148,17 +149,16 @@ struct Plan {
 }
 
 impl Plan {
-    /// Scans the archive, and keeps of it only its contents for the second pass.
-    fn new(archive: Archive, jobs: usize, options: &ExtractOptions) -> Result<(Self, Contents)> {
-        let mut scan = PackScan::new(&archive, jobs, Look::Manifests)?;
-        let archive_path = archive.path().to_owned();
+    /// Scans the archive.
+    fn new(archive: &mut Archive, jobs: usize, options: &ExtractOptions) -> Result<Self> {
+        let mut scan = PackScan::new(archive, jobs, Look::Manifests)?;
         // The directory of a large archive makes room for its manifest.
-        let contents = archive.into_contents();
+        archive.forget_members();
         if let Some(name) =
             options.patterns.missing(scan.members.iter().map(|member| &*member.name))
         {
             return Err(Error::NoSuchMember {
-                archive: archive_path,
+                archive: archive.path().to_owned(),
                 member: name.to_owned(),
                 suggestion: None,
             });
@@ -210,7 +210,7 @@ impl Plan {
             of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
         });
         let directories = directories.collect();
-        Ok((Self { files: readable, directories, members, listed, findings }, contents))
+        Ok(Self { files: readable, directories, members, listed, findings })
     }
 
     /// The members of these numbers.
@@ -281,8 +281,8 @@ impl<'a> Extraction<'a> {
     }
 
     /// Writes every file of the plan.
-    fn write_all(&self, contents: &Contents, jobs: usize) -> Result<Vec<Outcome>> {
-        contents.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
+    fn write_all(&self, archive: &Archive, jobs: usize) -> Result<Vec<Outcome>> {
+        archive.revisit_by(&self.plan.members, &self.plan.files, jobs, &self)
     }
 
     /// What is listed and not there, where everything was unpacked.
@@ -393,7 +393,7 @@ struct Several<'s, 'e, 'c> {
 impl<'e> SideBySide for Several<'_, 'e, '_> {
     /// The position, and what the digest is made by.
     type Label = (usize, Algorithm);
-    type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
+    type Content = Copying<MemberReader, NewFile<'e>>;
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {

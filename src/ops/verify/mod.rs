@@ -16,7 +16,7 @@ use self::proof::Proof;
 use self::visit::{LargeFiles, Visited, Visitor};
 use super::bag::BagReport;
 use super::scan::{check_values, placed};
-use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
+use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, Severity, count_errors};
@@ -206,16 +206,16 @@ impl<'a> Verification<'a> {
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let in_file = self.archive.contents_in_file();
-        let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
+        let leaves_large = !self.archive.is_stream() && container != Container::Directory;
+        let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
             &Visited::new,
         )?;
-        if let Some(contents) = in_file {
-            self.read_large(&contents, &visitor, &mut scan.members)?;
+        if leaves_large {
+            self.read_large(&visitor, &mut scan.members)?;
         }
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
@@ -287,12 +287,7 @@ impl<'a> Verification<'a> {
     }
 
     /// Reads the large files that the scan passed over.
-    fn read_large(
-        &self,
-        contents: &archive::Contents,
-        visitor: &Visitor,
-        scanned: &mut [(Visited, Content)],
-    ) -> Result<()> {
+    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Visited, Content)]) -> Result<()> {
         /// So many at a time, since what it takes to reach them is more than what is kept of each.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
@@ -306,7 +301,7 @@ impl<'a> Verification<'a> {
             let wanted: Vec<usize> = (0..members.len()).collect();
             let progress = &self.options.progress;
             let visit = LargeFiles { visitor, members: &members, progress };
-            let found = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
+            let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
             for ((read, content), found) in large.into_iter().zip(found) {
                 (*read, *content) = found;
             }
