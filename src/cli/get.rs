@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
 
-use super::args::{Common, Words, size, words};
+use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -19,7 +19,7 @@ Examples:
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -59,7 +59,7 @@ pub(crate) struct Get {
     json: bool,
 }
 
-const FORMATS: &Words<ArrayFormat> = &[
+const FORMATS: &Choices<ArrayFormat> = &[
     ("ra", ArrayFormat::Ra, "A RawArray file"),
     ("raw", ArrayFormat::Raw, "The elements alone"),
     ("npy", ArrayFormat::Npy, "An array of numpy"),
@@ -70,7 +70,7 @@ const FORMATS: &Words<ArrayFormat> = &[
 
 /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
 /// extension a name says nothing.
-fn format_by_name(args: &Get, output: &Path) -> Result<Option<ArrayFormat>, Failure> {
+fn format_by_name(args: &GetArgs, output: &Path) -> Result<Option<ArrayFormat>, Failure> {
     let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
     let is_array =
         args.slice.is_some() || extension(args.member.as_ref()).is_some_and(|end| end == "ra");
@@ -87,7 +87,7 @@ fn format_by_name(args: &Get, output: &Path) -> Result<Option<ArrayFormat>, Fail
     }
 }
 
-pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
         (None, Some(path)) => {
@@ -145,7 +145,7 @@ Examples:
   ra-pack extract exp.zip 'run1/*' -C part
   ra-pack list --json exp.zip | jq -r '.members[].name | select(test(\"time\"))' |
     ra-pack extract exp.zip --files-from - -C times")]
-pub(crate) struct Extract {
+pub(crate) struct ExtractArgs {
     /// The archive.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -173,7 +173,7 @@ pub(crate) struct Extract {
     common: Common,
 }
 
-pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ExtractOptions {
         patterns: patterns(args)?,
         force: args.force,
@@ -203,7 +203,7 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
 }
 
 /// The members that match a pattern, and those that the list names.
-fn patterns(args: &Extract) -> Result<Patterns, Failure> {
+fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let patterns = Patterns::new(&args.patterns)?;
     if !args.more.is_given() {
         return Ok(patterns);
