@@ -3,19 +3,19 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::convert::Convert;
-use super::create::Create;
-use super::describe::{Describe, Reshape};
-use super::diff::Diff;
-use super::get::{Extract, Get};
-use super::info::Info;
-use super::list::List;
-use super::plot::Plot;
+use super::convert::ConvertArgs;
+use super::create::CreateArgs;
+use super::describe::{DescribeArgs, ReshapeArgs};
+use super::diff::DiffArgs;
+use super::get::{ExtractArgs, GetArgs};
+use super::info::InfoArgs;
+use super::list::ListArgs;
+use super::plot::PlotArgs;
 use super::progress;
-use super::reference::{Completions, Explain, Man, Schema};
-use super::report::Report;
-use super::show::Show;
-use super::verify::{Manifest, Validate, Verify};
+use super::reference::{CompletionsArgs, ExplainArgs, ManArgs, SchemaArgs};
+use super::report::ReportArgs;
+use super::show::ShowArgs;
+use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
 
 /// The help that every command shares, below its options.
 pub(super) const SHARED: &str = "\
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// is wrong or two contradict each other. The archive gets its name when it is complete; the directory is never changed.
     ///
     /// The same content gives the same bytes, whatever the number of jobs.
-    Create(Create),
+    Create(CreateArgs),
     /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
     /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
@@ -96,49 +96,49 @@ pub(crate) enum Command {
     /// The same index gives the same element before and after. What is stored with the last index fastest, as
     /// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
     /// order and says so in the description. What has no counterpart is refused; what is lost is told.
-    Convert(Convert),
+    Convert(ConvertArgs),
     /// Check container, manifests, digests, headers and descriptions, and report everything wrong.
-    Verify(Verify),
+    Verify(VerifyArgs),
     /// Print, write or check the manifest of a pack by itself, from what is read of every file.
     ///
     /// What is printed is what `sha256sum -c` reads in the unpacked directory: a line for each file, but for
     /// manifests and their signatures. Descriptions and headers of arrays are not looked at; verify does that.
-    Manifest(Manifest),
+    Manifest(ManifestArgs),
     /// Show members with type, shape, order, size and description.
     ///
     /// On a terminal the table has a heading and a line with the totals, and is as wide as the screen; in a pipe
     /// it is the rows alone, and nothing is cut.
-    List(List),
+    List(ListArgs),
     /// Show everything about one array or one pack.
     ///
     /// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
     /// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
     /// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
     /// where it contradicts itself as far as that can be known without reading contents.
-    Info(Info),
+    Info(InfoArgs),
     /// Show what an array is and its values, summarized as numpy does.
     ///
     /// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
     /// and holds them against the manifest. Values that the description calls missing are counted apart:
     /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
     /// `valid_min` and `valid_max`.
-    Show(Show),
+    Show(ShowArgs),
     /// Draw an array: of one dimension as a line, of two as an image.
     ///
     /// Axes, units and colours are named as the description names them, and what has no value by it is shown as
     /// such. Of an array with more dimensions, --slice chooses two. Without --output there is a preview in
     /// the terminal.
-    Plot(Plot),
+    Plot(PlotArgs),
     /// Get one array or file out, checked against the manifest.
-    Get(Get),
+    Get(GetArgs),
     /// Unpack safely, checking digests while writing.
-    Extract(Extract),
+    Extract(ExtractArgs),
     /// Print the description that headers imply, write the missing ones, or update those that are there.
     ///
     /// --update brings the shape and type that descriptions state, and `storage` where they state it, in
     /// line with the headers, and changes no other byte. A document in which that cannot be done safely is
     /// left as it is and reported.
-    Describe(Describe),
+    Describe(DescribeArgs),
     /// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
     ///
     /// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
@@ -150,13 +150,13 @@ pub(crate) enum Command {
     /// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
     ///
     /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
-    Diff(Diff),
+    Diff(DiffArgs),
     /// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
     ///
     /// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
     /// The same pack gives the same page. An array that cannot be read does not keep the page from being
     /// written; the exit status is then 1.
-    Report(Report),
+    Report(ReportArgs),
     /// Give an array other dims, in place, and its description with it.
     ///
     /// The elements stay as they are, and so does what stands behind them; the new extents must make as many
@@ -165,22 +165,22 @@ pub(crate) enum Command {
     ///
     /// Each file is replaced in one step, the array first. Nothing is changed when the description cannot be
     /// brought in line.
-    Reshape(Reshape),
+    Reshape(ReshapeArgs),
     /// Say what a code of a finding means, with a wrong and a right example.
-    Explain(Explain),
+    Explain(ExplainArgs),
     /// Print the JSON Schema of descriptions or of a command's --json, or list the names.
-    Schema(Schema),
+    Schema(SchemaArgs),
     /// Check descriptions by themselves, and against the arrays beside them; no data is read.
     ///
     /// A file that is named is taken for a description, with the array of its name beside it; an array
     /// with its description. Of a directory or archive, everything is checked that `verify` checks
     /// except digests. Coordinates that a single file names are looked for in its directory and in those
     /// above it, up to the working directory.
-    Validate(Validate),
+    Validate(ValidateArgs),
     /// Print what makes a shell complete commands and options.
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Print a manual page, or write all of them.
-    Man(Man),
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -194,16 +194,20 @@ pub(crate) struct Common {
     pub(crate) json: bool,
 }
 
-/// Words for the values of an option, each with what `--help` says of it.
-pub(super) type Words<T> = [(&'static str, T, &'static str)];
+/// Choices for the values of an option, each with what `--help` says of it.
+pub(super) type Choices<T> = [(&'static str, T, &'static str)];
 
 /// Reads one of these words.
 pub(super) fn words<T: Copy + Send + Sync>(
-    words: &'static Words<T>,
+    words: &'static Choices<T>,
 ) -> impl TypedValueParser<Value = T> {
     let known = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
     PossibleValuesParser::new(known).try_map(|typed| {
-        words.iter().find(|(word, ..)| *word == typed).map(|(_, value, _)| *value).ok_or("unknown")
+        words
+            .iter()
+            .find(|(word, ..)| word.eq_ignore_ascii_case(&typed))
+            .map(|(_, value, _)| *value)
+            .ok_or("unknown")
     })
 }
 

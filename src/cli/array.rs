@@ -43,12 +43,9 @@ pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<Str
 
 /// `long_name [units]`, as far as a description has them.
 pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
-    let name = attribute(description, "long_name");
     let units = attribute(description, "units").map(|units| format!("[{units}]"));
-    match (name, units) {
-        (Some(name), Some(units)) => Some(format!("{name} {units}")),
-        (name, units) => name.or(units),
-    }
+    let parts = [attribute(description, "long_name"), units];
+    parts.into_iter().flatten().reduce(|name, units| format!("{name} {units}"))
 }
 
 /// The way from the numbers of an array to dates, when its units count from one.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{ConvertOptions, ConvertReport, Converted, Reinterpret, escape, ndl};
 
-use super::args::{Common, Words, compression, words};
+use super::args::{Choices, Common, compression, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
@@ -23,7 +23,7 @@ Examples:
   ra-pack convert exp.zip exp.npz --compression deflate
   ra-pack convert exp.zip t.npy --member run1/temperature
   ra-pack convert lz4.ra plain.ra")]
-pub(crate) struct Convert {
+pub(crate) struct ConvertArgs {
     /// What to read.
     #[arg(value_name = "IN")]
     input: PathBuf,
@@ -83,17 +83,17 @@ pub(crate) struct Convert {
     common: Common,
 }
 
-const ORDERS: &Words<ndl::Order> = &[
+const ORDERS: &Choices<ndl::Order> = &[
     ("column", ndl::Order::Column, "The first index runs fastest, as RawArray has it"),
     ("row", ndl::Order::Row, "The last index runs fastest, as most other formats have it"),
 ];
 
-const TYPES: &Words<Reinterpret> = &[
+const TYPES: &Choices<Reinterpret> = &[
     ("bfloat16", Reinterpret::BFloat16, "Brain floats"),
     ("void", Reinterpret::Void, "Bytes without a type"),
 ];
 
-pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ConvertOptions {
         from: args.from,
         to: args.to,

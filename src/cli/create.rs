@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{CreateOptions, Layout, Patterns, escape_path};
 
-use super::args::{Common, Words, compression, words};
+use super::args::{Choices, Common, compression, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
@@ -21,7 +21,7 @@ Examples:
 
 Environment:
   SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
-pub(crate) struct Create {
+pub(crate) struct CreateArgs {
     /// The directory to pack.
     #[arg(value_name = "DIR")]
     source: PathBuf,
@@ -91,7 +91,7 @@ pub(crate) struct Create {
     common: Common,
 }
 
-const LAYOUTS: &Words<Layout> = &[
+const LAYOUTS: &Choices<Layout> = &[
     ("plain", Layout::Plain, "The files as they lie, and the manifests beside them"),
     ("bagit", Layout::BagIt, "A BagIt 1.0 bag (RFC 8493)"),
 ];
@@ -101,7 +101,7 @@ fn bag_info(text: &str) -> Result<(String, String), String> {
     Ok((label.to_owned(), value.to_owned()))
 }
 
-pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure> {
     let options = CreateOptions {
         container: None,
         layout: args.layout,

@@ -16,7 +16,7 @@ Examples:
   ra-pack describe --write --dimcoords exp
   ra-pack describe --update exp/run1/temperature.ra
   ra-pack describe exp.zip")]
-pub(crate) struct Describe {
+pub(crate) struct DescribeArgs {
     /// An array, a directory or an archive; the last two give one document.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Describe {
     json: bool,
 }
 
-pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
     let options =
         DescribeOptions { dimcoords: args.dimcoords, jobs: None, progress: output.progress() };
     if args.update {
@@ -71,7 +71,11 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::of(&report.findings))
 }
 
-fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
+fn update(
+    args: &DescribeArgs,
+    options: &DescribeOptions,
+    output: &Output,
+) -> Result<Ending, Failure> {
     let mut report = ra_pack::update_descriptions(&args.target, options)?;
     diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
@@ -101,7 +105,7 @@ fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result
 Examples:
   ra-pack reshape run1/frames.ra 512 512 200
   ra-pack reshape run1/frames.ra 512 -1")]
-pub(crate) struct Reshape {
+pub(crate) struct ReshapeArgs {
     /// The array (.ra).
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -123,7 +127,7 @@ fn extent(text: &str) -> Result<Option<u64>, String> {
     }
 }
 
-pub(super) fn reshape(args: &Reshape, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Failure> {
     let report = ra_pack::reshape(&args.file, &args.shape)?;
     if args.json {
         output.json(&report)?;

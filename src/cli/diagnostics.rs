@@ -29,27 +29,21 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
         }
         None => Group::with_title(title).element(Origin::path(path)),
     };
-    if let Some(expected) = &finding.expected {
-        group = group.element(Level::NOTE.with_name("expected").message(clean(expected)));
+    // The array that it concerns, when neither its member nor its message names it.
+    let array = finding.array.as_ref().filter(|array| {
+        finding.member.as_ref() != Some(array) && !finding.message.contains(array.as_str())
+    });
+    let notes = [
+        ("expected", finding.expected.as_ref()),
+        ("found", finding.found.as_ref()),
+        ("array", array),
+    ];
+    for (name, text) in notes {
+        group = group.elements(text.map(|text| Level::NOTE.with_name(name).message(clean(text))));
     }
-    if let Some(found) = &finding.found {
-        group = group.element(Level::NOTE.with_name("found").message(clean(found)));
-    }
-    if let Some(array) = unsaid_array(finding) {
-        group = group.element(Level::NOTE.with_name("array").message(clean(array)));
-    }
-    if let Some(hint) = &finding.hint {
-        group = group.element(Level::HELP.message(clean(hint)));
-    }
+    group = group.elements(finding.hint.as_ref().map(|hint| Level::HELP.message(clean(hint))));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
-}
-
-/// The array that a finding concerns, when neither its member nor its message names it.
-fn unsaid_array(finding: &Finding) -> Option<&str> {
-    let array = finding.array.as_deref()?;
-    let said = finding.member.as_deref() == Some(array) || finding.message.contains(array);
-    (!said).then_some(array)
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
@@ -168,14 +162,10 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
 /// The verdict on a target, which is `sound` when there is no error.
 pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
     let (errors, warnings) = counts(findings);
-    let verdict = match errors {
-        0 => sound.to_owned(),
-        errors => format!("NOT VALID, {}", counted(errors, "error")),
-    };
-    match warnings {
-        0 => verdict,
-        count => format!("{verdict}, {}", counted(count, "warning")),
-    }
+    let sound = if errors == 0 { sound.to_owned() } else { "NOT VALID".to_owned() };
+    let counts = [(errors, "error"), (warnings, "warning")].into_iter();
+    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    std::iter::once(sound).chain(counts).collect::<Vec<_>>().join(", ")
 }
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.

@@ -29,7 +29,7 @@ Examples:
   ra-pack diff exp.zip exp/
   ra-pack diff --stat monday.tar.gz friday.tar.gz 'run1/*'
   ra-pack diff --member run1/temperature.ra monday.zip friday.zip")]
-pub(crate) struct Diff {
+pub(crate) struct DiffArgs {
     /// An array (.ra), an archive or a directory.
     #[arg(value_name = "A")]
     a: PathBuf,
@@ -89,7 +89,7 @@ fn distance(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
     let options = DiffOptions {
         tolerance: args.tolerance,
         relative: args.relative,
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Diff, output: &Output) -> Result<Ending, Failure> {
     }
 }
 
-fn refuse_options_of_packs(args: &Diff) -> Result<(), Failure> {
+fn refuse_options_of_packs(args: &DiffArgs) -> Result<(), Failure> {
     let given = [
         (!args.patterns.is_empty(), "a GLOB"),
         (args.stat, "--stat"),
@@ -137,7 +137,7 @@ fn refuse_options_of_packs(args: &Diff) -> Result<(), Failure> {
     })
 }
 
-fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
+fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
     if args.l1 || args.l2 || args.max {
         return Err(Failure::unsupported(
             "packs have no distance: --member NAME names an array of both that has",
@@ -153,7 +153,7 @@ fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Endi
     if args.common.json {
         output.json(&diff)?;
     } else if !output.quiet {
-        let (color, places) = (output.color_out, Coordinates::of(&args.b, None));
+        let (color, places) = (output.color_out, IndexPlaces::of(&args.b, None));
         output.pieces(|out| print_packs(&diff, args.stat, color, &places, out))?;
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
@@ -163,7 +163,7 @@ fn two_packs(args: &Diff, output: &Output, options: &DiffOptions) -> Result<Endi
     })
 }
 
-fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, Failure> {
+fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Ending, Failure> {
     if args.common.json {
         output.json(diff)?;
     } else if args.l1 || args.l2 || args.max {
@@ -182,7 +182,7 @@ fn two_arrays(args: &Diff, output: &Output, diff: &ArrayDiff) -> Result<Ending, 
         };
         output.result(&number.to_string())?;
     } else if !output.quiet {
-        let places = Coordinates::of(&args.b, args.member.as_deref());
+        let places = IndexPlaces::of(&args.b, args.member.as_deref());
         let text = array_text(diff, &places);
         if !text.is_empty() {
             output.result(&text)?;
@@ -202,7 +202,7 @@ fn no_distance(diff: &ArrayDiff) -> String {
 }
 
 /// The differences of two arrays; nothing when there are none.
-fn array_text(diff: &ArrayDiff, places: &Coordinates) -> String {
+fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
     if is_silent {
@@ -229,7 +229,7 @@ fn array_text(diff: &ArrayDiff, places: &Coordinates) -> String {
 fn rows(
     elements: &ElementsDiff,
     short: bool,
-    places: &Coordinates,
+    places: &IndexPlaces,
     member: Option<&str>,
 ) -> Vec<(&'static str, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
@@ -295,7 +295,7 @@ fn print_packs(
     diff: &PackDiff,
     stat: bool,
     color: bool,
-    places: &Coordinates,
+    places: &IndexPlaces,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let paper = Paper { color, places };
@@ -321,7 +321,7 @@ fn print_packs(
 /// The style of the text, and the coordinates in it.
 struct Paper<'a> {
     color: bool,
-    places: &'a Coordinates,
+    places: &'a IndexPlaces,
 }
 
 impl Paper<'_> {
@@ -588,13 +588,13 @@ fn plain(text: &str) -> String {
 const DIGITS: usize = 6;
 
 /// The coordinates of arrays.
-struct Coordinates {
+struct IndexPlaces {
     pack: Option<Pack>,
     /// The array that is meant, when there is one alone.
     member: Option<String>,
 }
 
-impl Coordinates {
+impl IndexPlaces {
     /// Those of a pack, or of an array in it or by itself.
     fn of(target: &Path, member: Option<&str>) -> Self {
         // An index is a place too, so that what cannot be read here is no error.

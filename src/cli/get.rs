@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
 
-use super::args::{Common, Words, size, words};
+use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -19,7 +19,7 @@ Examples:
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -59,7 +59,7 @@ pub(crate) struct Get {
     json: bool,
 }
 
-const FORMATS: &Words<ArrayFormat> = &[
+const FORMATS: &Choices<ArrayFormat> = &[
     ("ra", ArrayFormat::Ra, "A RawArray file"),
     ("raw", ArrayFormat::Raw, "The elements alone"),
     ("npy", ArrayFormat::Npy, "An array of numpy"),
@@ -68,7 +68,7 @@ const FORMATS: &Words<ArrayFormat> = &[
     ("json", ArrayFormat::Json, "Numbers in nested lists"),
 ];
 
-impl Get {
+impl GetArgs {
     /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
     /// extension a name says nothing.
     fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
@@ -93,7 +93,7 @@ impl Get {
     }
 }
 
-pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
         (None, Some(path)) => {
@@ -151,7 +151,7 @@ Examples:
   ra-pack extract exp.zip 'run1/*' -C part
   ra-pack list --json exp.zip | jq -r '.members[].name | select(test(\"time\"))' |
     ra-pack extract exp.zip --files-from - -C times")]
-pub(crate) struct Extract {
+pub(crate) struct ExtractArgs {
     /// The archive.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -179,7 +179,7 @@ pub(crate) struct Extract {
     common: Common,
 }
 
-pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ExtractOptions {
         patterns: patterns(args)?,
         force: args.force,
@@ -209,7 +209,7 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
 }
 
 /// The members that match a pattern, and those that the list names.
-fn patterns(args: &Extract) -> Result<Patterns, Failure> {
+fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let patterns = Patterns::new(&args.patterns)?;
     if !args.more.is_given() {
         return Ok(patterns);

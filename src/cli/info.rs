@@ -27,7 +27,7 @@ Examples:
   ra-pack info exp.zip run1/temperature.ra
   ra-pack info temperature.ra --field dims
   ra-pack info --json exp.zip | jq .types")]
-pub(crate) struct Info {
+pub(crate) struct InfoArgs {
     /// An array, an archive or a directory.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) struct Info {
     json: bool,
 }
 
-pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let target = args.target.as_path();
     let color = output.color_out;
     if let Some(member) = &args.member {
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Info, output: &Output) -> Result<Ending, Failure> {
 }
 
 fn show(
-    args: &Info,
+    args: &InfoArgs,
     output: &Output,
     info: &impl Serialize,
     text: impl FnOnce() -> String,

@@ -11,7 +11,7 @@ use clap::Args;
 use clap::builder::styling::{AnsiColor, Style};
 use ra_pack::{ListOptions, ListOrder, Listed, ListedArray, Listing, MemberKind, Patterns, escape};
 
-use super::args::{Common, Words, words};
+use super::args::{Choices, Common, words};
 use super::output::Output;
 use super::text::{CUT, columns, counted, fit, human_bytes};
 use super::{Ending, Failure, diagnostics};
@@ -28,7 +28,7 @@ Examples:
   ra-pack list exp.zip --sort size | head
   ra-pack list exp.zip --arrays -0 | xargs -0 -n1 ra-pack info exp.zip --
   ra-pack list --json exp.zip | jq '.members[].array.shape'")]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// The archive or directory.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -69,14 +69,14 @@ pub(crate) struct List {
     common: Common,
 }
 
-const KEYS: &Words<ListOrder> = &[
+const KEYS: &Choices<ListOrder> = &[
     ("name", ListOrder::Name, "By name"),
     ("size", ListOrder::Size, "The largest first"),
     ("type", ListOrder::Type, "By the type of elements, other files last"),
     ("packed", ListOrder::Packed, "What takes most room in the archive first"),
 ];
 
-pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ListOptions {
         patterns: Patterns::new(&args.patterns)?,
         arrays: args.arrays,
@@ -102,7 +102,7 @@ pub(super) fn run(args: &List, output: &Output) -> Result<Ending, Failure> {
     } else if args.null || args.names {
         output.pieces(|out| names(&listing, args.null, out))?;
     } else {
-        output.pieces(|out| table(&listing, args, output, out))?;
+        output.pieces(|out| draw(&listing, args, output, out))?;
     }
     Ok(ending)
 }
@@ -157,7 +157,12 @@ impl Totals {
 }
 
 /// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
-fn table(listing: &Listing, args: &List, output: &Output, out: &mut dyn Write) -> io::Result<()> {
+fn draw(
+    listing: &Listing,
+    args: &ListArgs,
+    output: &Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut table = Table::new(output.width(), output.color_out);
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
@@ -184,7 +189,7 @@ fn table(listing: &Listing, args: &List, output: &Output, out: &mut dyn Write) -
 /// Makes the row of every line of the table, with the member that it is about.
 fn each_row(
     listing: &Listing,
-    args: &List,
+    args: &ListArgs,
     output: &Output,
     take: &mut dyn FnMut(&Row, Option<&Listed<'_>>) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -481,10 +486,10 @@ fn part(name: &str, at: usize) -> &str {
 
 /// The members that have the part of their names at `at` as their last, those that lie in the directory of that name,
 /// and the others.
-type Parts<'t, 'a> = (&'t [Leaf<'a>], &'t [Leaf<'a>], &'t [Leaf<'a>]);
+type Stretches<'t, 'a> = (&'t [Leaf<'a>], &'t [Leaf<'a>], &'t [Leaf<'a>]);
 
 /// Splits members by the part of the first of them.
-fn split<'t, 'a>(leaves: &'t [Leaf<'a>], at: usize) -> Option<Parts<'t, 'a>> {
+fn split<'t, 'a>(leaves: &'t [Leaf<'a>], at: usize) -> Option<Stretches<'t, 'a>> {
     let shared = part(leaves.first()?.name, at);
     let same = leaves.partition_point(|leaf| part(leaf.name, at) == shared);
     let (same, others) = leaves.split_at(same.max(1));

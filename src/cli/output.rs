@@ -28,24 +28,23 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(color: Color, quiet: bool, progress: When) -> Self {
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let forced = std::env::var_os("CLICOLOR_FORCE")
-            .is_some_and(|value| !value.is_empty() && value != "0");
+        let is_set = |name: &str, unlike: &str| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != unlike)
+        };
         let wanted = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => !no_color && (is_terminal || forced),
+            Color::Auto => {
+                !is_set("NO_COLOR", "") && (is_terminal || is_set("CLICOLOR_FORCE", "0"))
+            }
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
-        let is_drawn = || {
-            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-            !quiet && !is_dumb && err.is_terminal()
-        };
+        let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let meter = match progress {
             When::Json => Some(Meter::new(true)),
-            When::Auto => is_drawn().then(|| Meter::new(false)),
-            When::Never => None,
+            When::Auto if !quiet && err.is_terminal() && !is_dumb() => Some(Meter::new(false)),
+            When::Auto | When::Never => None,
         };
         Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false) }
     }
@@ -72,27 +71,14 @@ impl Output {
         self.closed.get()
     }
 
-    /// Takes note of a reader that is gone. What was found out still decides how the run ends.
-    fn unless_closed(&self, printed: io::Result<()>) -> io::Result<()> {
-        match printed {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed.set(true);
-                Ok(())
-            }
-            printed => printed,
-        }
-    }
-
     /// Prints a part of the result.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
-        let _held = self.hold();
-        let mut out = self.out.lock();
         let line_end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
-        let printed = out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end));
-        self.unless_closed(printed.and_then(|()| out.flush()))
+        self.pieces(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end)))
     }
 
-    /// Prints a result that is too long to be held whole.
+    /// Prints a result that is too long to be held whole. When its reader is gone, that is noted: what was found out
+    /// still decides how the run ends.
     pub(crate) fn pieces(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -102,7 +88,13 @@ impl Output {
         let printed = write(&mut out).and_then(|()| out.flush());
         // The rest is not worth printing.
         drop(out.into_parts());
-        self.unless_closed(printed)
+        match printed {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed.set(true);
+                Ok(())
+            }
+            printed => printed,
+        }
     }
 
     /// Prints a file that others read: to a terminal with [`escape`], elsewhere as it is.

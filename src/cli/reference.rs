@@ -39,7 +39,7 @@ struct ListedCode {
 Examples:
   ra-pack explain DESC004
   ra-pack explain")]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// The code, as findings show it in brackets; all codes when there is none.
     #[arg(value_name = "CODE")]
     code: Option<Code>,
@@ -49,7 +49,7 @@ pub(crate) struct Explain {
     json: bool,
 }
 
-pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn explain(args: &ExplainArgs, output: &Output) -> Result<Ending, Failure> {
     match args.code {
         Some(code) if args.json => output.json(&code.explanation())?,
         Some(code) => output.result(&explained(code))?,
@@ -95,35 +95,23 @@ fn sentence(title: &str) -> String {
 /// Longest line of a paragraph, in characters.
 const WIDTH: usize = 80;
 
-/// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 22] = [
-    ("ndl", include_str!("../../schemas/ndl.schema.json")),
-    ("create", include_str!("../../schemas/create.schema.json")),
-    ("verify", include_str!("../../schemas/verify.schema.json")),
-    ("manifest", include_str!("../../schemas/manifest.schema.json")),
-    ("list", include_str!("../../schemas/list.schema.json")),
-    ("info-array", include_str!("../../schemas/info-array.schema.json")),
-    ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
-    ("convert", include_str!("../../schemas/convert.schema.json")),
-    ("get", include_str!("../../schemas/get.schema.json")),
-    ("show", include_str!("../../schemas/show.schema.json")),
-    ("extract", include_str!("../../schemas/extract.schema.json")),
-    ("validate", include_str!("../../schemas/validate.schema.json")),
-    ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
-    ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
-    ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
-    ("diff-packs", include_str!("../../schemas/diff-packs.schema.json")),
-    ("reshape", include_str!("../../schemas/reshape.schema.json")),
-    ("report", include_str!("../../schemas/report.schema.json")),
-    ("explain", include_str!("../../schemas/explain.schema.json")),
-    ("explain-list", include_str!("../../schemas/explain-list.schema.json")),
-    ("schema-list", include_str!("../../schemas/schema-list.schema.json")),
-    ("progress", include_str!("../../schemas/progress.schema.json")),
-];
+macro_rules! schemas {
+    ($($name:literal)*) => {
+        /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
+        const SCHEMAS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../schemas/", $name, ".schema.json"))),)*];
+    };
+}
+
+schemas! {
+    "ndl" "create" "verify" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
+    "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
+    "report" "explain" "explain-list" "schema-list" "progress"
+}
 
 /// The names of the schemas.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SCHEMAS.into_iter().map(|(name, _)| name)
+    SCHEMAS.iter().map(|(name, _)| *name)
 }
 
 #[derive(Debug, Args)]
@@ -132,7 +120,7 @@ Examples:
   ra-pack schema
   ra-pack schema ndl > ndl.schema.json
   ra-pack schema verify | jq .properties")]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     /// Which one.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
@@ -152,8 +140,8 @@ struct ListedSchema {
     title: String,
 }
 
-pub(super) fn schema(args: &Schema, output: &Output) -> Result<Ending, Failure> {
-    let named = SCHEMAS.into_iter().find(|(name, _)| args.name.as_deref() == Some(*name));
+pub(super) fn schema(args: &SchemaArgs, output: &Output) -> Result<Ending, Failure> {
+    let named = SCHEMAS.iter().find(|(name, _)| args.name.as_deref() == Some(name));
     match named {
         Some((_, text)) if args.json => output.json(&parsed(text))?,
         Some((_, text)) => output.result(text)?,
@@ -167,7 +155,7 @@ pub(super) fn schema(args: &Schema, output: &Output) -> Result<Ending, Failure> 
 }
 
 fn schemas() -> impl Iterator<Item = ListedSchema> {
-    SCHEMAS.into_iter().map(|(name, text)| {
+    SCHEMAS.iter().map(|(name, text)| {
         let title =
             parsed(text).get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         ListedSchema { name, title }
@@ -184,7 +172,7 @@ Examples:
   ra-pack man | man -l -
   ra-pack man create > ra-pack-create.1
   ra-pack man -o share/man/man1")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// The command; ra-pack itself when there is none.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
@@ -195,7 +183,7 @@ pub(crate) struct Man {
     output: Option<PathBuf>,
 }
 
-pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
     let mut top = Cli::command();
     top.build();
     let mut pages: Vec<&Command> = vec![&top];
@@ -326,13 +314,13 @@ Installation:
   fish         ~/.config/fish/completions/ra-pack.fish
   powershell   a line `. PATH/ra-pack.ps1` in $PROFILE
   elvish       ra-pack.elv in ~/.config/elvish/lib, and `use ra-pack` in rc.elv")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-pub(super) fn completions(args: &Completions, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> Result<Ending, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ra-pack", &mut text);
     // For bash, clap_complete 4.6 looks for the options of commands under another name than it gives them
@@ -347,7 +335,7 @@ pub(crate) mod tests {
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
     use super::super::progress::ProgressLine;
-    use super::super::report::Written;
+    use super::super::report::WrittenPage;
     use super::super::show::ShownArray;
     use super::generated::{check, kept, schema};
     use super::{ListedCode, ListedSchema};
@@ -383,7 +371,7 @@ pub(crate) mod tests {
         }
         check_all! {
             "show" "output of `show --json`" ShownArray;
-            "report" "output of `report --json`" Written<'static>;
+            "report" "output of `report --json`" WrittenPage<'static>;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;
             "progress" "line of `--progress json`" ProgressLine<'static>;

@@ -30,7 +30,7 @@ Examples:
   ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
   ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
   find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Archives and directories.
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
@@ -55,7 +55,7 @@ pub(crate) struct Verify {
     common: Common,
 }
 
-pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
         fast: args.fast,
         strict: args.strict,
@@ -231,7 +231,7 @@ Examples:
   ra-pack manifest --write exp
   ra-pack manifest --check exp.zip
   ra-pack manifest --check exp.zip --manifest safe/exp.zip.manifest-sha256.txt")]
-pub(crate) struct Manifest {
+pub(crate) struct ManifestArgs {
     /// The archive or directory.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -276,7 +276,7 @@ fn algorithm(text: &str) -> Result<Algorithm, String> {
         .ok_or_else(|| "expected sha256 or sha512".to_owned())
 }
 
-pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     if args.check {
         return check(args, output);
     }
@@ -303,7 +303,7 @@ pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failu
     Ok(Ending::Clean)
 }
 
-fn check(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
         only_manifests: true,
         jobs: args.common.jobs,
@@ -329,7 +329,7 @@ Examples:
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
-pub(crate) struct Validate {
+pub(crate) struct ValidateArgs {
     /// Documents, arrays, directories and archives; `-` is standard input.
     #[arg(value_name = "PATH", required_unless_present = "files_from")]
     paths: Vec<PathBuf>,
@@ -359,7 +359,7 @@ fn code(text: &str) -> Result<Code, String> {
         .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
 }
 
-pub(super) fn validate(args: &Validate, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ValidateOptions {
         strict: args.strict,
         allow: args.allow.clone(),

@@ -5,7 +5,7 @@ use ra_pack::SampledAxis;
 use super::super::array;
 use super::super::array::{Dates, civil, date, days};
 use super::super::text::{self, float, floor, stepped};
-use super::chart::Style;
+use super::chart::Chart;
 
 /// A place on an axis, with the text at it.
 pub(crate) type Tick = (f64, String);
@@ -23,7 +23,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// The range that was asked for, or that of the values; `margin` is the part of it that is left free on both sides.
-    pub(crate) fn new(values: Option<(f64, f64)>, style: &Style, margin: f64) -> Self {
+    pub(crate) fn new(values: Option<(f64, f64)>, style: &Chart, margin: f64) -> Self {
         let is_log = style.is_log;
         if let Some((low, high)) = style.range {
             return Self { low, high, is_log };

@@ -27,7 +27,7 @@ const MOST_NAMES: usize = 64;
 
 /// Everything that all cards need.
 #[derive(Debug)]
-pub(super) struct Context<'a> {
+pub(super) struct CardContext<'a> {
     pub(super) pack: &'a Pack,
     /// Whether data is read at all.
     pub(super) reads_data: bool,
@@ -66,7 +66,7 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('/').unwrap_or(("", name))
 }
 
-impl Context<'_> {
+impl CardContext<'_> {
     pub(super) fn card(&self, subject: &Subject<'_>, jobs: usize) -> Card {
         let Subject { member, array: listed, is_within, .. } = subject;
         let name = member.name;
@@ -337,15 +337,12 @@ fn details(
         html!(html, "<dt>data at</dt><dd>byte {}</dd>", grouped(data));
     }
     if array.is_some() {
-        html!(
-            html,
-            "<dt>order</dt><dd>{}</dd>",
-            match listed.order {
-                "column" => "column: the first index runs fastest",
-                "row" => "row: the last index runs fastest",
-                _ => "row-unreversed: the last index runs fastest, dims as the shape",
-            }
-        );
+        let order = match listed.order {
+            "column" => "column: the first index runs fastest",
+            "row" => "row: the last index runs fastest",
+            _ => "row-unreversed: the last index runs fastest, dims as the shape",
+        };
+        html!(html, "<dt>order</dt><dd>{}</dd>", order);
     }
     coordinates(axes, html);
     if let Some(datatype) = description.map(|description| &description.datatype) {

@@ -14,7 +14,7 @@ use clap::Args;
 use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
-use self::page::Made;
+use self::page::PageContent;
 use super::args::Common;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -29,7 +29,7 @@ Examples:
   ra-pack report exp.zip -o exp.html
   ra-pack report exp.zip -o exp.html --no-statistics --no-verify
   ra-pack report exp.zip -o - | gzip > exp.html.gz")]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -57,7 +57,7 @@ pub(crate) struct Report {
 /// The page that was written, and what is wrong with the pack.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Written<'a> {
+pub(super) struct WrittenPage<'a> {
     /// The archive or directory, by its path as given.
     target: &'a PathBuf,
     /// The page, by its path as given.
@@ -77,7 +77,7 @@ pub(super) struct Written<'a> {
     findings: &'a [Finding],
 }
 
-pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_os_str() != "-";
     if !to_file && args.common.json {
         return Err(Failure::unsupported(
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             escape_path(&args.output)
         )));
     }
-    let mut made = Ok(Made::default());
+    let mut made = Ok(PageContent::default());
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(PIECE, out);
         made = gather(args, output, &mut out);
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     };
     let bytes = if to_file { files::size(&args.output)? } else { 0 };
     if args.common.json {
-        output.json(&Written {
+        output.json(&WrittenPage {
             target: &args.archive,
             output: &args.output,
             bytes,
@@ -132,7 +132,7 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
 }
 
 /// Verifies the pack where that is wanted, and makes the page.
-fn gather(args: &Report, output: &Output, out: &mut dyn Write) -> Result<Made, Failure> {
+fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<PageContent, Failure> {
     let (jobs, progress) = (args.common.jobs, output.progress());
     let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
     let verify = || ra_pack::verify(&args.archive, &options);
@@ -144,7 +144,7 @@ fn gather(args: &Report, output: &Output, out: &mut dyn Write) -> Result<Made, F
     page::write(&args.archive, verified.as_ref(), !args.no_statistics, jobs, out)
 }
 
-fn tell(args: &Report, made: &mut Made, bytes: u64, to_file: bool, output: &Output) {
+fn tell(args: &ReportArgs, made: &mut PageContent, bytes: u64, to_file: bool, output: &Output) {
     diagnostics::show(&args.archive, &mut made.findings, &[], output);
     if count_errors(&made.findings) == 0 {
         for name in &made.unreadable {

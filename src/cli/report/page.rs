@@ -15,8 +15,8 @@ use super::super::array::date;
 use super::super::plot::base64;
 use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
-use super::card::{Card, Context, Subject, digest, split, stem};
-use super::head::{self, Facts};
+use super::card::{Card, CardContext, Subject, digest, split, stem};
+use super::head::{self, PackFacts};
 use super::html::{Html, Id, counted, html};
 use super::picture::Room;
 
@@ -41,7 +41,7 @@ const DECODED_PER_BYTE: u64 = 2048;
 
 /// Counts and faults of the page.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct PageContent {
     pub(super) arrays: u64,
     pub(super) files: u64,
     /// The findings, as far as anybody looked.
@@ -57,15 +57,14 @@ pub(super) fn write(
     reads_data: bool,
     jobs: usize,
     out: &mut dyn Write,
-) -> Result<Made, Failure> {
+) -> Result<PageContent, Failure> {
     let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
     let mut listing = match ra_pack::list(target, &listed) {
-        Ok(listing) => listing,
         // Findings say why it cannot be opened.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
             return write_unopened(target, verified, out);
         }
-        Err(error) => return Err(error.into()),
+        listing => listing?,
     };
     diagnostics::say(&mut listing.findings);
     let pack = Pack::open(target)?;
@@ -76,21 +75,17 @@ pub(super) fn write(
         Ok(size.saturating_mul(per_byte).saturating_add(least))
     };
     let mut left = within(ELEMENTS, ELEMENTS_PER_BYTE)?;
-    for subject in &mut sorted.arrays {
-        let elements =
-            subject.array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
-        let rest = left.checked_sub(elements.max(subject.member.size));
-        subject.is_within = rest.is_some();
+    for Subject { member, array, is_within, .. } in &mut sorted.arrays {
+        let elements = array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
+        let rest = left.checked_sub(elements.max(member.size));
+        *is_within = rest.is_some();
         left = rest.unwrap_or(left);
     }
-    let findings = match verified {
-        Some(report) => report.findings.clone(),
-        None => listing.findings.clone(),
-    };
+    let findings = verified.map_or(&listing.findings, |report| &report.findings).clone();
     let name = name_of(target);
     let groups = groups(sorted.arrays.iter().map(group_of));
     let facts = facts(&name, &listing, &members, &sorted, groups.len());
-    let context = Context {
+    let context = CardContext {
         pack: &pack,
         reads_data,
         is_verified: verified.is_some(),
@@ -133,7 +128,7 @@ pub(super) fn write(
     html.raw("</section>\n");
     end(&mut html);
     flush(&mut html, out)?;
-    Ok(Made {
+    Ok(PageContent {
         arrays: sorted.arrays.len() as u64,
         files: (sorted.files.len() + sorted.descriptions) as u64,
         findings,
@@ -146,18 +141,18 @@ fn write_unopened(
     target: &Path,
     verified: Option<&VerifyReport>,
     out: &mut dyn Write,
-) -> Result<Made, Failure> {
+) -> Result<PageContent, Failure> {
     let name = name_of(target);
     let findings = verified.map(|report| report.findings.clone()).unwrap_or_default();
     let container = verified.and_then(|report| report.container);
-    let facts = Facts { name: &name, container, ..Facts::default() };
+    let facts = PackFacts { name: &name, container, ..PackFacts::default() };
     let mut html = Html::default();
     begin(&name, &mut html);
     html.raw("<div class=\"page\"><main id=\"/arrays\">");
     summary(verified, &findings, &facts, &mut html);
     end(&mut html);
     flush(&mut html, out)?;
-    Ok(Made { findings, ..Made::default() })
+    Ok(PageContent { findings, ..PageContent::default() })
 }
 
 /// The name of a pack in the page: without its directory.
@@ -195,23 +190,15 @@ fn sort<'a>(members: &'a [Listed<'a>]) -> Sorted<'a> {
             _ => files.push(member),
         }
     }
-    let mut arrays: Vec<_> = members
-        .iter()
-        .enumerate()
-        .filter_map(|(nth, member)| {
-            let array = member.array.as_ref()?;
-            Some(Subject {
-                member,
-                array,
-                description: described.get(&nth).copied(),
-                is_within: true,
-            })
-        })
-        .collect();
+    let subject = |(nth, member): (usize, &'a Listed<'a>)| {
+        let array = member.array.as_ref()?;
+        let description = described.get(&nth).copied();
+        Some(Subject { member, array, description, is_within: true })
+    };
+    let mut arrays: Vec<_> = members.iter().enumerate().filter_map(subject).collect();
     arrays.sort_by(|one, other| {
-        let ((one_group, one), (other_group, other)) =
-            (split(one.member.name), split(other.member.name));
-        compare(one_group, other_group).then_with(|| one.cmp(other))
+        let [(group, name), (other_group, other)] = [one, other].map(|it| split(it.member.name));
+        compare(group, other_group).then_with(|| name.cmp(other))
     });
     Sorted { arrays, files, descriptions: described.len() }
 }
@@ -222,7 +209,7 @@ fn facts<'a>(
     members: &'a [Listed<'a>],
     sorted: &'a Sorted<'a>,
     groups: usize,
-) -> Facts<'a> {
+) -> PackFacts<'a> {
     let mut types = BTreeMap::new();
     for subject in &sorted.arrays {
         let element = subject.array.element.as_str();
@@ -230,7 +217,7 @@ fn facts<'a>(
         *types.entry(element).or_insert(0) += 1;
     }
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
-    Facts {
+    PackFacts {
         name,
         container: Some(listing.container),
         layout: listing.layout,
@@ -285,7 +272,7 @@ fn begin(name: &str, html: &mut Html) {
 fn summary(
     verified: Option<&VerifyReport>,
     findings: &[Finding],
-    facts: &Facts<'_>,
+    facts: &PackFacts<'_>,
     html: &mut Html,
 ) {
     head::facts(facts, html);
@@ -317,7 +304,7 @@ const TOGETHER: usize = 50;
 
 /// Writes all cards, group by group.
 fn arrays(
-    context: &Context<'_>,
+    context: &CardContext<'_>,
     arrays: &[Subject<'_>],
     jobs: usize,
     out: &mut dyn Write,

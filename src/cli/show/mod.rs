@@ -34,7 +34,7 @@ Examples:
   ra-pack show exp.zip run1/temperature.ra --stats
   ra-pack show exp.zip run1/temperature.ra --slice '0,:' --full
   ra-pack show temperature.ra --json")]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// The archive or directory, or an array by itself.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -119,7 +119,7 @@ struct Dimension {
     dates: Option<(String, String)>,
 }
 
-pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
