@@ -29,7 +29,7 @@ const MAX_EMPTY: u64 = 1 << 20;
 /// When the elements are not numbers or the shape is another one, `data` are shorter or longer than the header says,
 /// or reading or writing fails.
 pub fn write_csv(variable: &Variable, data: impl Read, out: impl Write) -> Result<(), Error> {
-    let mut text = Text::new(variable, data, out, false)?;
+    let mut text = TextWriter::new(variable, data, out, false)?;
     let (rows, columns) = match *row_order_extents(variable, "a table")? {
         [] => (1, 1),
         [rows] => (rows, 1),
@@ -73,14 +73,14 @@ pub fn write_json(
             return Ok(writeln!(out, "{}", json_string(text))?);
         }
     }
-    let mut text = Text::new(variable, bytes.chain(data), out, true)?;
+    let mut text = TextWriter::new(variable, bytes.chain(data), out, true)?;
     text.nest(&row_order_extents(variable, "nested lists")?)?;
     text.buffer.push('\n');
     text.finish(variable)
 }
 
 /// Elements that become text, which is written in blocks.
-struct Text<R, W> {
+struct TextWriter<R, W> {
     element: ElementType,
     data: BufReader<R>,
     out: W,
@@ -88,7 +88,7 @@ struct Text<R, W> {
     is_json: bool,
 }
 
-impl<R: Read, W: Write> Text<R, W> {
+impl<R: Read, W: Write> TextWriter<R, W> {
     fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, Error> {
         let element = variable.header.element();
         let is_number = match element.kind() {

@@ -17,9 +17,6 @@ use crate::ra::{AnyArray, parse_slice, resolve_slice};
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
 
-/// Members up to this size are kept in memory until they are known to be whole; larger ones are read
-/// twice.
-const KEPT: u64 = 4 * 1024 * 1024;
 /// Bytes of elements that pass at a time.
 const BLOCK: usize = 64 * 1024;
 
@@ -86,18 +83,9 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
         return convert_member(archive, member, output, format, options);
     }
     let pending = PendingFile::begin(output, options.force)?;
-    let mut report = GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes: 0,
-        verified: false,
-        losses: Vec::new(),
-        leftovers: Vec::new(),
-    };
-    let mut out = Counting::new(pending.writer()?, options.max_size);
+    let mut out = LimitedWriter::new(pending.writer()?, options.max_size);
     let written = out.judge(|out| write(&pack, member, options, output, out))?;
-    (report.verified, report.losses) = (written.verified, written.losses);
-    report.bytes = out.count;
+    let mut report = report(archive, member, out.count, written);
     drop(out);
     pending.sync()?;
     // One without a name leaves nothing, and the look takes the longer the more there is in the directory.
@@ -107,7 +95,13 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     Ok(report)
 }
 
-/// The form that a whole array is converted into from file to file, because it is too large for memory.
+fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
+    let (verified, losses) = written;
+    let (archive, member) = (archive.to_owned(), member.to_owned());
+    GetReport { archive, member, bytes, verified, losses, leftovers: Vec::new() }
+}
+
+/// The format that a whole array is converted into from file to file, because it is too large for memory.
 fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<ArrayFormat>> {
     let Some(format) = options.format.filter(|_| options.slice.is_none() && !options.unverified)
     else {
@@ -138,15 +132,11 @@ fn convert_member(
         progress: options.progress.clone(),
         ..ConvertOptions::default()
     };
-    let report = convert(archive, output, &options)?;
-    Ok(GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes: report.bytes,
-        verified: report.arrays.iter().all(|array| array.verified),
-        losses: report.arrays.into_iter().flat_map(|array| array.losses).collect(),
-        leftovers: report.leftovers,
-    })
+    let converted = convert(archive, output, &options)?;
+    let verified = converted.arrays.iter().all(|array| array.verified);
+    let losses = converted.arrays.into_iter().flat_map(|array| array.losses).collect();
+    let report = report(archive, member, converted.bytes, (verified, losses));
+    Ok(GetReport { leftovers: converted.leftovers, ..report })
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the
@@ -166,28 +156,12 @@ pub fn get_to(
     let write_to =
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
     let whole = options.slice.is_none() && passes(options);
-    let mut out = Counting::new(out, options.max_size);
-    let Written { verified, losses } =
-        if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
-            let mut kept = Counting::new(Vec::new(), options.max_size);
-            let written = kept.judge(write_to)?;
-            out.write_all(&kept.inner).map_err(Error::io("write what was read from", archive))?;
-            written
-        } else {
-            if whole && !options.unverified {
-                Counting::new(std::io::sink(), options.max_size).judge(write_to)?;
-            }
-            out.judge(write_to)?
-        };
-    let bytes = out.count;
-    Ok(GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes,
-        verified,
-        losses,
-        leftovers: Vec::new(),
-    })
+    let mut out = LimitedWriter::new(out, options.max_size);
+    if whole && !options.unverified {
+        LimitedWriter::new(std::io::sink(), options.max_size).judge(write_to)?;
+    }
+    let written = out.judge(write_to)?;
+    Ok(report(archive, member, out.count, written))
 }
 
 fn write(
@@ -205,10 +179,9 @@ fn write(
     }
     if options.slice.is_none() && options.format.is_none() {
         if options.unverified {
-            return pack.copy_unverified_to(member, out).map(|_| Written::default());
+            return pack.copy_unverified_to(member, out).map(|_| (false, Vec::new()));
         }
-        let (_, verified) = pack.copy_to(member, out)?;
-        return Ok(Written { verified, losses: Vec::new() });
+        return Ok((pack.copy_to(member, out)?.1, Vec::new()));
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -216,8 +189,7 @@ fn write(
     }
     let format = options.format.unwrap_or(ArrayFormat::Ra);
     if options.slice.is_none() && passes(options) {
-        let verified = write_elements(&array, format, output, out)?;
-        return Ok(Written { verified, losses: Vec::new() });
+        return Ok((write_elements(&array, format, output, out)?, Vec::new()));
     }
     let (part, verified) = match &options.slice {
         None => {
@@ -234,8 +206,7 @@ fn write(
     {
         storage.order = Order::Row;
     }
-    let losses = write_array(format, (member, part), description, output, out)?;
-    Ok(Written { verified, losses })
+    Ok((verified, write_array(format, (member, part), description, output, out)?))
 }
 
 /// Whether elements are written as they pass.
@@ -275,12 +246,8 @@ fn write_elements(
     Ok(verified)
 }
 
-/// What was written.
-#[derive(Debug, Default)]
-struct Written {
-    verified: bool,
-    losses: Vec<String>,
-}
+/// Whether the manifest confirms the elements, and what the output does not say.
+type Written = (bool, Vec<String>);
 
 /// A slice reads its own bytes only, so the member is checked as a whole beforehand.
 fn slice(
@@ -308,14 +275,14 @@ fn too_large(limit: u64) -> Error {
 }
 
 /// Counts what is written, and writes no more than is allowed: a size is only a claim.
-struct Counting<W> {
+struct LimitedWriter<W> {
     inner: W,
     count: u64,
     limit: Option<u64>,
     is_full: bool,
 }
 
-impl<W: Write> Counting<W> {
+impl<W: Write> LimitedWriter<W> {
     fn new(inner: W, limit: Option<u64>) -> Self {
         Self { inner, count: 0, limit, is_full: false }
     }
@@ -330,7 +297,7 @@ impl<W: Write> Counting<W> {
     }
 }
 
-impl<W: Write> Write for Counting<W> {
+impl<W: Write> Write for LimitedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let after = self.count.saturating_add(bytes.len() as u64);
         if self.limit.is_some_and(|limit| after > limit) {

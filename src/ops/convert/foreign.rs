@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::data::{ElementSource, PlacedElements, failed};
 use super::plan::{ArrayItem, NAMELESS, is_wanted, name_of, no_such_array, stem};
 use super::{
-    ArrayElements, ArrayFormat, ConvertOptions, Destination, OutgoingArray, ReadElements,
-    Reinterpret, Sink, SourceArrays, WriteArrays, settle,
+    ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
+    ReadElements, SourceArrays, WriteArrays, settle,
 };
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
-use crate::interchange::{self, Variable, ds, npy, npz, png, text};
+use crate::interchange::{self, ReadOptions, Variable, WriteOptions, ds, npy, npz, png, text};
 use crate::ndl::Attribute;
 use crate::path::escape;
 
@@ -37,20 +37,14 @@ fn lose_trailing(item: &mut ArrayItem, bytes: u64) {
     }
 }
 
-fn npy_options(options: &ConvertOptions) -> npy::ReadOptions {
-    npy::ReadOptions::new()
-        .keep_endian(options.keep_endian)
-        .bfloat16(options.reinterpret == Some(Reinterpret::BFloat16))
-}
-
 pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = watched(path, options)?;
     let stamp = file.stamp()?;
     let refused = |error| failed(error, "read", path);
-    let reader = npy::Reader::with_options(file, &npy_options(options)).map_err(refused)?;
+    let reader = npy::NpyReader::new(file, options.read()).map_err(refused)?;
     let name = name_of(path);
     let variable = reader.variable(&name).map_err(refused)?;
-    let (offset, len) = (reader.header().len(), variable.header.data_len());
+    let (offset, len) = (reader.header().len, variable.header.data_len());
     let before = offset.checked_add(len);
     let trailing = before.and_then(|before| stamp.len().checked_sub(before));
     let mut item = ArrayItem::foreign(name, variable);
@@ -68,8 +62,8 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
 
 struct NpzSource {
     path: PathBuf,
-    reader: npz::Reader<BufReader<File>>,
-    options: npy::ReadOptions,
+    reader: npz::NpzReader<BufReader<File>>,
+    options: ReadOptions,
     /// The member of each item.
     members: Vec<usize>,
 }
@@ -77,13 +71,13 @@ struct NpzSource {
 pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let refused = |error| failed(error, "read", path);
     let file = BufReader::with_capacity(READ, watched(path, options)?);
-    let mut reader = npz::Reader::new(file).map_err(refused)?;
-    let read = npy_options(options);
+    let mut reader = npz::NpzReader::new(file).map_err(refused)?;
+    let read = options.read();
     let (mut items, mut members, mut losses) = (Vec::new(), Vec::new(), Vec::new());
     let all = reader.members().to_vec();
     for (index, member) in all.iter().enumerate() {
         let Some(key) = member.key() else {
-            losses.push(format!("the member `{}` is no array", escape(member.name())));
+            losses.push(format!("the member `{}` is no array", escape(&member.name)));
             continue;
         };
         if !is_wanted(key, options) {
@@ -91,15 +85,15 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
         }
         // Of an array without a name one has to be made up.
         let name = Some(stem(key)).filter(|name| !name.is_empty()).unwrap_or(NAMELESS);
-        let opened = reader.open(index, &read);
+        let opened = reader.open(index, read);
         let is_one_of_many = all.len() > 1 && options.member.is_none();
         let array = opened.map_err(|error| refused(way_round(error, is_one_of_many)))?;
         let variable = array.variable(name).map_err(refused)?;
-        let end = array.header().len().saturating_add(variable.header.data_len());
+        let end = array.header().len.saturating_add(variable.header.data_len());
         drop(array);
         let mut item = ArrayItem::foreign(key.to_owned(), variable);
         // A member that is cut off is refused by its reader.
-        lose_trailing(&mut item, member.size().saturating_sub(end));
+        lose_trailing(&mut item, member.size.saturating_sub(end));
         items.push(item);
         members.push(index);
     }
@@ -126,22 +120,22 @@ fn way_round(error: interchange::Error, is_one_of_many: bool) -> interchange::Er
 impl ReadElements for NpzSource {
     fn elements(&mut self, index: usize, _: &ArrayItem, _: &Path) -> Result<ArrayElements<'_>> {
         let member = self.members.get(index).expect("each item has a member");
-        let opened = self.reader.open(*member, &self.options);
+        let opened = self.reader.open(*member, self.options);
         Ok(passing(&self.path, opened.map_err(|error| failed(error, "read", &self.path))?))
     }
 }
 
 struct DsSource {
     path: PathBuf,
-    reader: ds::Reader<File>,
+    reader: ds::DsReader<File>,
     /// The array of each item.
     arrays: Vec<ds::Array>,
 }
 
 pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let refused = |error| failed(error, "read", path);
-    let read = ds::ReadOptions { masks: options.masks };
-    let mut reader = ds::Reader::open(watched(path, options)?, read).map_err(refused)?;
+    let mut reader =
+        ds::DsReader::open(watched(path, options)?, options.read()).map_err(refused)?;
     let names: Vec<_> = reader.names().map(str::to_owned).collect();
     let shared = reader.attributes().to_vec();
     let losses = reader.losses().to_vec();
@@ -149,13 +143,12 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     let (mut items, mut arrays) = (Vec::new(), Vec::new());
     for (index, name) in names.iter().enumerate().filter(|(_, name)| is_wanted(name, options)) {
         let array = reader.array(index).map_err(refused)?;
-        let mut item = match array.content.clone() {
-            ds::Content::Data(variable) => ArrayItem::foreign(name.clone(), variable),
-            ds::Content::Inline { description, losses } => {
-                ArrayItem { losses, ..ArrayItem::inline(name.clone(), description) }
-            }
+        let mut item = ArrayItem {
+            header: array.header.clone(),
+            is_coordinate: array.is_coordinate,
+            losses: array.losses.clone(),
+            ..ArrayItem::inline(name.clone(), array.description.clone())
         };
-        item.is_coordinate = array.is_coordinate;
         // Attributes of the whole are those of the group at the top, if there is anything in it.
         if no_top || !name.contains('/') {
             item.shared.clone_from(&shared);
@@ -179,7 +172,7 @@ impl ReadElements for DsSource {
 
 pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> {
     let file = BufReader::new(File::open(path)?);
-    let reader = png::Reader::open(file, &name_of(path));
+    let reader = png::PngReader::open(file, &name_of(path));
     let reader = reader.map_err(|error| failed(error, "read", path))?;
     let item = ArrayItem::foreign(name_of(path), reader.variable().clone());
     let path = path.to_owned();
@@ -193,9 +186,9 @@ fn unwritable(item: &ArrayItem, path: &Path, error: interchange::Error) -> Error
 }
 
 /// Writes the elements of an array after one another, and answers what the output does not say.
-pub(super) type WriteOne = fn(&Variable, &mut dyn Read, &mut dyn Write, &ConvertOptions) -> Written;
+pub(super) type WriteOne = fn(&Variable, &mut dyn Read, &mut dyn Write, &ConvertOptions) -> Losses;
 
-type Written = Result<Vec<String>, interchange::Error>;
+type Losses = Result<Vec<String>, interchange::Error>;
 
 /// A file for a single array.
 struct SingleSink<'o> {
@@ -205,7 +198,7 @@ struct SingleSink<'o> {
     write: Option<WriteOne>,
 }
 
-pub(super) fn begin_single<'o>(out: &Destination<'o>) -> Result<Sink<'o>> {
+pub(super) fn begin_single<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let file = PendingFile::create(out.path, out.options.force)?;
     let write = out.to.row().write.filter(|_| out.to != ArrayFormat::Npy);
     Ok(Box::new(SingleSink { file, options: out.options, write }))
@@ -224,10 +217,10 @@ impl WriteArrays for SingleSink<'_> {
             return written.map_err(unwritable);
         }
         // Where any byte can be written at any time, elements get into their order on the way.
-        let plan = npy::Plan::new(&variable, &npy_write_options(options)).map_err(unwritable)?;
+        let plan = npy::NpyPlan::new(&variable, options.write()).map_err(unwritable)?;
         out.write_all_at(&plan.header.encode(), 0)?;
-        let end = plan.header.len() + array.data.len;
-        array.data.write_at(out, plan.header.len())?;
+        let end = plan.header.len + array.data.len;
+        array.data.write_at(out, plan.header.len)?;
         if plan.file_len() > end {
             out.write_all_at(&[0], end)?; // an empty text takes a byte
         }
@@ -239,13 +232,8 @@ impl WriteArrays for SingleSink<'_> {
     }
 }
 
-fn npy_write_options(options: &ConvertOptions) -> npy::WriteOptions {
-    npy::WriteOptions::new().as_void(options.reinterpret == Some(Reinterpret::Void))
-}
-
-pub(super) const WRITE_NPY: WriteOne = |variable, data, out, options| {
-    Ok(npy::write(out, variable, data, &npy_write_options(options))?.losses)
-};
+pub(super) const WRITE_NPY: WriteOne =
+    |variable, data, out, options| Ok(npy::write(out, variable, data, options.write())?.losses);
 pub(super) const WRITE_PNG: WriteOne = |variable, data, out, _| png::write(variable, data, out);
 pub(super) const WRITE_RAW: WriteOne =
     |_, data, out, _| Ok(std::io::copy(data, out).map(|_| Vec::new())?);
@@ -257,19 +245,16 @@ pub(super) const WRITE_JSON: WriteOne =
 /// An `.npz` file that is being written.
 struct NpzSink {
     file: PendingFile,
-    writer: npz::Writer<BufWriter<File>>,
-    options: npy::WriteOptions,
+    writer: npz::NpzWriter<BufWriter<File>>,
+    options: WriteOptions,
 }
 
-pub(super) fn begin_npz<'o>(out: &Destination<'o>) -> Result<Sink<'o>> {
+pub(super) fn begin_npz<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let file = PendingFile::create(out.path, out.options.force)?;
-    let compression = match out.options.compression {
-        None | Some(Compression::Stored) => npz::Compression::Stored,
-        Some(_) => npz::Compression::Deflated,
-    };
+    let is_deflated = !matches!(out.options.compression, None | Some(Compression::Stored));
     let inner = BufWriter::with_capacity(WRITTEN, file.file().try_clone()?);
-    let writer = npz::Writer::new(inner, compression);
-    Ok(Box::new(NpzSink { file, writer, options: npy_write_options(out.options) }))
+    let writer = npz::NpzWriter::new(inner, is_deflated);
+    Ok(Box::new(NpzSink { file, writer, options: out.options.write() }))
 }
 
 impl WriteArrays for NpzSink {
@@ -277,7 +262,7 @@ impl WriteArrays for NpzSink {
         let OutgoingArray { name, item, data, .. } = array;
         let variable = item.to_variable()?;
         let Self { file, writer, options } = self;
-        let added = data.read_by(|data| writer.add(name, &variable, data, options))?;
+        let added = data.read_by(|data| writer.add(name, &variable, data, *options))?;
         let plan = added.map_err(|error| unwritable(item, file.file().path(), error))?;
         Ok(plan.losses)
     }
@@ -298,7 +283,7 @@ impl WriteArrays for NpzSink {
 /// before anything is written: it waits in one file without a name.
 struct DsSink {
     file: PendingFile,
-    writer: ds::Writer<'static>,
+    writer: ds::DsWriter<'static>,
     /// The elements of all arrays, one after the other, and where they end.
     scratch: File,
     end: u64,
@@ -307,12 +292,13 @@ struct DsSink {
     losses: Vec<String>,
 }
 
-pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<Sink<'o>> {
+pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     // Elements that are missing in such a file stay missing: the fill was made up on the way.
-    let write = ds::WriteOptions { mask_fill: out.options.masks || out.from == ArrayFormat::Ds };
+    let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
+    let write = WriteOptions { mask_fill, ..out.options.write() };
     Ok(Box::new(DsSink {
         file: PendingFile::create(out.path, out.options.force)?,
-        writer: ds::Writer::new(write),
+        writer: ds::DsWriter::new(write),
         scratch: fs::scratch_file(out.path)?,
         end: 0,
         shared: Vec::new(),

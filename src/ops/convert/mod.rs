@@ -23,7 +23,7 @@ use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::fs::{self, PendingFile};
-use crate::interchange;
+use crate::interchange::{self, ReadOptions, WriteOptions};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
@@ -148,6 +148,16 @@ pub enum Reinterpret {
 }
 
 impl ConvertOptions {
+    fn read(&self) -> ReadOptions {
+        let bfloat16 = self.reinterpret == Some(Reinterpret::BFloat16);
+        ReadOptions { keep_endian: self.keep_endian, bfloat16, masks: self.masks }
+    }
+
+    fn write(&self) -> WriteOptions {
+        let as_void = self.reinterpret == Some(Reinterpret::Void);
+        WriteOptions { as_void, mask_fill: self.masks }
+    }
+
     /// That each option means something for these formats.
     fn check(&self, from: ArrayFormat, to: ArrayFormat) -> Result<()> {
         let is_numpy = |form| matches!(form, ArrayFormat::Npy | ArrayFormat::Npz);
@@ -254,8 +264,8 @@ pub enum ArrayFormat {
     Pack(Container),
 }
 
-type Open = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
-type Begin = for<'o> fn(&Destination<'o>) -> Result<Sink<'o>>;
+type OpenSource = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
+type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
 
 /// A row of the table of formats.
 struct FormatRow {
@@ -263,7 +273,7 @@ struct FormatRow {
     /// Its word, which is also the extension of a file.
     word: &'static str,
     /// How it is read, unless it is only written.
-    open: Option<Open>,
+    open: Option<OpenSource>,
     begin: Begin,
     /// How a single array is written to a stream.
     write: Option<WriteOne>,
@@ -289,7 +299,7 @@ const FORMATS: [FormatRow; 13] = [
 const fn row(
     format: ArrayFormat,
     word: &'static str,
-    open: Option<Open>,
+    open: Option<OpenSource>,
     begin: Begin,
     write: Option<WriteOne>,
 ) -> FormatRow {
@@ -299,7 +309,7 @@ const fn row(
 const fn single(
     format: ArrayFormat,
     word: &'static str,
-    open: Option<Open>,
+    open: Option<OpenSource>,
     write: WriteOne,
 ) -> FormatRow {
     row(format, word, open, foreign::begin_single, Some(write))
@@ -525,7 +535,7 @@ struct OutgoingArray<'a> {
     metadata: Metadata,
 }
 
-type Sink<'o> = Box<dyn WriteArrays + 'o>;
+type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
 
 /// A file or pack that arrays are written into. It gets its name when all of it is there.
 trait WriteArrays {
@@ -543,7 +553,7 @@ trait WriteArrays {
 
 impl<'o> Destination<'o> {
     /// Begins what arrays are written into, and the file for what follows the elements of the one array.
-    fn begin(&self, arrays: usize) -> Result<(Sink<'o>, Option<PendingFile>)> {
+    fn begin(&self, arrays: usize) -> Result<(ArraySink<'o>, Option<PendingFile>)> {
         let Self { to, options, .. } = self;
         let metadata = match &options.keep_metadata {
             None => None,

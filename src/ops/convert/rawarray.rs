@@ -11,8 +11,8 @@ use super::super::single_file::{self, SingleFile};
 use super::data::{RawArrayFile, failed};
 use super::plan::{ArrayItem, listed, member_name, name_of, stem};
 use super::{
-    ArrayElements, ArrayFormat, ConvertOptions, Destination, OutgoingArray, ReadElements, Sink,
-    SourceArrays, WriteArrays,
+    ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
+    ReadElements, SourceArrays, WriteArrays,
 };
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
@@ -240,7 +240,7 @@ struct FileSink {
     bytes: u64,
 }
 
-pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<Sink<'o>> {
+pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let force = out.options.force;
     let array = PendingFile::create(out.path, force)?;
     let [first, second] = DESCRIPTION_EXTENSIONS.map(|end| out.path.with_extension(end));
@@ -339,7 +339,7 @@ struct PackSink<'o> {
     bytes: u64,
 }
 
-pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<Sink<'o>> {
+pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let Destination { path, options, .. } = *out;
     let archive = match out.to {
         ArrayFormat::Pack(container) if container != Container::Directory => {
