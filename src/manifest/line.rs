@@ -123,15 +123,6 @@ pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, dig
     text.push(b'\n');
 }
 
-/// The length of one line.
-pub(crate) fn line_len(names: NameEncoding, path: &str, digest: &Digest) -> usize {
-    let name = encode_name(names, path);
-    let is_marked = names == NameEncoding::Gnu && matches!(name, Cow::Owned(_));
-    let digits = digest.as_bytes().len().saturating_mul(2);
-    let rest = usize::from(is_marked).saturating_add("  \n".len());
-    digits.saturating_add(name.len()).saturating_add(rest)
-}
-
 /// One line: nothing for a blank line or a comment.
 pub(crate) fn parse_line(
     algorithm: Algorithm,

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::manifest_text::{ManifestText, RootFiles, rules};
-use super::manifests::{self, MAX_MANIFEST, NamedManifest, PresentFiles};
+use super::manifests::{
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
+};
 use super::open::Pack;
 use super::scan::{Look, PackScan};
 use super::single_file;

@@ -198,26 +198,6 @@ fn digests(archive: Archive, listing: &Listing) -> Result<Vec<Option<Digest>>> {
     listing.members.iter().map(digest).collect()
 }
 
-/// How many members at the end may be out of order before all are sorted: what a pack itself needs stands
-/// behind its payload.
-const FEW: usize = 16;
-
-/// Sorts members by name; those of one name stay as they are.
-fn sort(members: &mut Vec<Member>) {
-    let pairs = members.iter().zip(members.iter().skip(1));
-    let in_order = pairs.take_while(|(one, other)| one.name <= other.name).count();
-    let rest = members.split_off(in_order.saturating_add(1).min(members.len()));
-    if rest.len() > FEW {
-        members.extend(rest);
-        members.sort_by(|one, other| one.name.cmp(&other.name));
-        return;
-    }
-    for member in rest {
-        let at = members.partition_point(|other| other.name <= member.name);
-        members.insert(at, member);
-    }
-}
-
 impl Listing {
     /// The members that were asked for, in the order that was asked for.
     pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
@@ -254,7 +234,7 @@ impl Listing {
 
     fn sort(&mut self, order: ListOrder) {
         let Self { members, placement, contents, .. } = self;
-        sort(members);
+        members.sort_by(|one, other| one.name.cmp(&other.name));
         match order {
             ListOrder::Name => {}
             ListOrder::Tree => members.sort_by(|one, other| {
@@ -398,39 +378,9 @@ impl<'a> Said<'a> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::archive::{Location, Method};
     use crate::pack::{Content, DescriptionFacts};
     use crate::ra::{ElementType, Encoding, Header};
-
-    proptest! {
-        #[test]
-        fn members_are_sorted_and_stay_in_order_otherwise(
-            sorted in proptest::collection::vec("[ab]{0,2}", 0..30),
-            rest in proptest::collection::vec("[ab]{0,2}", 0..30),
-        ) {
-            let mut names = sorted;
-            names.sort();
-            names.extend(rest);
-            let member = |(name, size): (&String, u64)| Member {
-                name: name.as_str().into(),
-                kind: MemberKind::File,
-                size,
-                packed_size: 0,
-                method: Method::Stored,
-                location: Location::Named,
-            };
-            let mut members: Vec<_> = names.iter().zip(0..).map(member).collect();
-            sort(&mut members);
-            let mut expected: Vec<_> = names.iter().zip(0..).collect();
-            expected.sort();
-            let found = members.iter().map(|member| (&*member.name, member.size));
-            let expected = expected.into_iter().map(|(name, size)| (name.as_str(), size));
-            prop_assert!(found.eq(expected));
-        }
-    }
 
     #[test]
     fn a_plain_description_is_listed_as_by_its_model() {

@@ -1,24 +1,21 @@
 //! A manifest by itself: made from what is read of a pack, to look at, to keep elsewhere, or for a directory
 //! that has none.
 
-use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::{Serialize, Serializer};
 
-use super::bag::TagRules;
-use super::manifests;
-use super::manifests::check_apart;
-use super::signatures;
+use super::manifests::{self, check_apart, rules, signatures_of};
+use super::open::Pack;
 use super::verify::is_payload;
-use crate::archive::{Archive, Container, Member};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::archive::{Archive, Container};
+use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::manifest::{Manifest, NameEncoding};
-use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
+use crate::pack::{self, Layout, Placement};
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -110,9 +107,10 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     progress.stage("reading", archive.bytes_to_read(), 0);
     let jobs = pipeline::jobs(options.jobs);
     let scan = archive.scan(jobs, &|member, content| {
-        let digest = digest(member, content, algorithm, progress);
+        let passed = || progress.at(&member.name);
+        let digests = manifests::digest_reader(content, &[algorithm], passed);
         progress.done(1);
-        digest
+        digests.map(|digests| digests.made_by(algorithm))
     })?;
     let mut findings = scan.findings;
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
@@ -148,8 +146,8 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
         findings,
         leftovers: Vec::new(),
         manifest: Manifest::new(algorithm, digests),
-        names: names(&archive, &placement)?,
         place: placement.place_tag(&pack::manifest_name(algorithm)),
+        names: rules(&Pack::of_archive(archive, placement))?.names,
     })
 }
 
@@ -209,53 +207,12 @@ fn is_manifest(path: &Path) -> bool {
 
 /// The signatures that go with a file when it is replaced; an error when it may not be.
 fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
-    let stale = signatures::of(path);
+    let stale = signatures_of(path);
     let taken = fs::exists(path).then_some(path).or(stale.first().map(PathBuf::as_path));
     match taken.filter(|_| !options.force) {
         Some(path) => Err(Error::AlreadyExists { path: path.to_owned() }),
         None => Ok(stale),
     }
-}
-
-fn digest(
-    member: &Member,
-    content: &mut dyn BufRead,
-    algorithm: Algorithm,
-    progress: &Progress,
-) -> io::Result<Digest> {
-    let mut hasher = Hasher::new(algorithm);
-    loop {
-        let block = match content.fill_buf() {
-            Ok([]) => return Ok(hasher.finish()),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        progress.at(&member.name);
-        hasher.update(block);
-        let count = block.len();
-        content.consume(count);
-    }
-}
-
-/// How the pack's own manifests write names: in a bag, by the version that it declares.
-fn names(archive: &Archive, placement: &Placement) -> Result<NameEncoding> {
-    /// A declaration has two lines.
-    const LONGEST: u64 = 64 * 1024;
-    let mut declaration = None;
-    if placement.layout == Layout::BagIt
-        && let Some(member) = archive.find(&placement.place_tag(BAG_DECLARATION))?
-    {
-        let mut text = Vec::new();
-        match archive.read(&member)?.take(LONGEST).read_to_end(&mut text) {
-            Ok(_) => declaration = Some(text),
-            Err(error) => {
-                let finding = manifests::unreadable(&member.name, error)?;
-                return Err(Error::damaged(archive.path(), finding));
-            }
-        }
-    }
-    Ok(TagRules::of(placement.layout, declaration.as_deref()).names)
 }
 
 /// A manifest as JSON.

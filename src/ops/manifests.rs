@@ -1,17 +1,18 @@
-//! What a pack's manifests prove: each file held against each list of digests.
+//! The manifests of a pack: found, decoded, read and checked against its files in one place; and their signatures.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::archive::{Archive, DataFault};
-use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashers};
+use super::bag::TagRules;
+use crate::archive::{Archive, DataFault, Fault, copy};
+use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs;
-use crate::fs::File;
-use crate::manifest::{Manifest, ManifestFault};
-use crate::pack::EXTERNAL_MANIFEST_SUFFIX;
+use crate::fs::{self, File};
+use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
+use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS};
 use crate::path::escape;
 use crate::progress::Progress;
 
@@ -44,23 +45,20 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
     }
 }
 
-/// Reads `reader` to its end and gives the digests of what it held.
+/// Reads `reader` to its end, tells `passed` of every block, and gives the digests of what it held.
 pub(super) fn digest_reader(
     reader: &mut dyn BufRead,
     algorithms: &[Algorithm],
+    passed: impl Fn(),
 ) -> io::Result<Digests> {
-    let mut hashers = Hashers::new(algorithms);
-    loop {
-        let block = match reader.fill_buf() {
-            Ok([]) => return Ok(hashers.finish()),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hashers.update(block);
-        let count = block.len();
-        reader.consume(count);
-    }
+    let pass = |_: &[u8]| {
+        passed();
+        Ok(())
+    };
+    copy(reader, algorithms, Hashing::Here, pass).map_err(|fault| match fault {
+        Fault::Source(error) => error,
+        Fault::Sink(error) => error.into(),
+    })
 }
 
 /// A line at fault.
@@ -296,4 +294,177 @@ pub fn check_apart(input: &Path, output: &Path) -> Result<()> {
         "`{}` {what}; give the output another name",
         escape(&output.to_string_lossy())
     )))
+}
+
+/// Which manifest a single file is held against when there are several: the one that every reader of
+/// packs knows, then the strongest.
+pub(super) const BY_PREFERENCE: [Algorithm; 6] = [
+    Algorithm::Sha256,
+    Algorithm::Sha512,
+    Algorithm::Sha384,
+    Algorithm::Sha224,
+    Algorithm::Sha1,
+    Algorithm::Md5,
+];
+
+/// The files at the root of a pack, by their names there.
+pub(super) trait RootFiles {
+    /// How the pack is laid out; not asked before one of its manifests was found.
+    fn layout(&self) -> Result<Layout>;
+
+    /// A whole file, if there is one. What it cannot be read for is damage, or a refusal of the system.
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>>;
+
+    /// An error that is a finding about the pack.
+    fn damaged(&self, finding: Finding) -> Error;
+}
+
+/// A manifest as it stands, in UTF-8.
+#[derive(Debug)]
+pub(super) struct ManifestText<'t> {
+    pub(super) name: String,
+    pub(super) algorithm: Algorithm,
+    pub(super) names: NameEncoding,
+    text: Cow<'t, [u8]>,
+}
+
+impl<'t> ManifestText<'t> {
+    /// Decodes the text of a manifest by the rules of its pack.
+    ///
+    /// # Errors
+    ///
+    /// As [`TagRules::decode`].
+    pub(super) fn decode(
+        name: impl Into<String>,
+        algorithm: Algorithm,
+        rules: TagRules,
+        text: impl Into<Cow<'t, [u8]>>,
+    ) -> Result<Self, Option<Box<Finding>>> {
+        let name = name.into();
+        let text = match text.into() {
+            Cow::Borrowed(text) => rules.decode(&name, text)?,
+            Cow::Owned(text) => match rules.decode(&name, &text)? {
+                Cow::Owned(decoded) => Cow::Owned(decoded),
+                Cow::Borrowed(_) => Cow::Owned(text),
+            },
+        };
+        Ok(Self { name, algorithm, names: rules.names, text })
+    }
+
+    /// A manifest that lies outside of the pack, where no rules of a bag say how it is encoded.
+    pub(super) fn outside(
+        name: impl Into<String>,
+        algorithm: Algorithm,
+        names: NameEncoding,
+        text: Vec<u8>,
+    ) -> Self {
+        Self { name: name.into(), algorithm, names, text: Cow::Owned(text) }
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Reads every line, and adds what is wrong with any.
+    pub(super) fn parse(self, findings: &mut Vec<Finding>) -> NamedManifest {
+        let (manifest, faults) = Manifest::parse(self.algorithm, self.names, &self.text);
+        findings.extend(faults.iter().map(|fault| fault_finding(&self.name, fault)));
+        NamedManifest { name: self.name, manifest }
+    }
+
+    /// An index of all its lines.
+    pub(super) fn index(&self) -> ManifestIndex {
+        ManifestIndex::new(self.algorithm, self.names, &self.text)
+    }
+}
+
+/// The manifest that a single file of a pack is held against.
+pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_>>> {
+    for algorithm in BY_PREFERENCE {
+        let name = pack::manifest_name(algorithm);
+        let Some(text) = files.read(&name)? else { continue };
+        let rules = rules(files)?;
+        return match ManifestText::decode(name, algorithm, rules, text) {
+            Ok(text) => Ok(Some(text)),
+            Err(finding) => Err(files.damaged(undecodable(finding))),
+        };
+    }
+    Ok(None)
+}
+
+/// How the manifests of a pack are to be read.
+pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
+    let layout = files.layout()?;
+    let declaration = match layout {
+        Layout::Plain => None,
+        Layout::BagIt => files.read(BAG_DECLARATION)?,
+    };
+    Ok(TagRules::of(layout, declaration.as_deref()))
+}
+
+/// What is wrong with a manifest that [`ManifestText::decode`] could not decode.
+pub(super) fn undecodable(finding: Option<Box<Finding>>) -> Finding {
+    finding.map_or_else(unknown_encoding, |found| *found)
+}
+
+fn unknown_encoding() -> Finding {
+    Finding::new(
+        Code::UnknownTagEncoding,
+        "the manifests of the bag are in an encoding that is not supported",
+    )
+    .in_member(BAG_DECLARATION)
+}
+
+/// The signatures that stand beside a manifest.
+pub(super) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
+    let name = |extension: &&str| {
+        let mut name = manifest.as_os_str().to_owned();
+        name.push(".");
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    SIGNATURE_EXTENSIONS.iter().map(name).filter(|path| fs::exists(path)).collect()
+}
+
+/// Runs `command`, a line for the shell, with the path of the manifest behind it, and gives the
+/// signature that it made beside the manifest.
+pub(super) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
+    let failed = |why: String| {
+        Error::Unsupported(format!(
+            "the archive is whole, but its manifest is not signed: `{}` {why}",
+            escape(command)
+        ))
+    };
+    let status = shell(command)
+        .arg(manifest)
+        .status()
+        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+    if !status.success() {
+        return Err(failed(format!("ended with {status}")));
+    }
+    signatures_of(manifest).into_iter().next().ok_or_else(|| {
+        let known: Vec<_> =
+            SIGNATURE_EXTENSIONS.iter().map(|extension| format!(".{extension}")).collect();
+        failed(format!(
+            "left no signature beside `{}`; expected the same name with {} behind it",
+            escape(&manifest.to_string_lossy()),
+            known.join(", ")
+        ))
+    })
+}
+
+/// The shell, about to run `command` with the arguments that are added.
+#[cfg(not(windows))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("ra-pack");
+    shell
+}
+
+/// The shell, about to run `command` with the arguments that are added.
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C").args(command.split_whitespace());
+    shell
 }

@@ -8,17 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bag::is_declaration;
-use super::manifest_text::{self, ManifestText, RootFiles};
-use super::manifests::{self, NamedManifest, beside};
+use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside};
 use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File};
 use crate::pack::{
-    self, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector, Interner, Layout,
-    PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector,
+    Interner, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::{self, MemberPath};
 
@@ -145,8 +143,8 @@ impl PackScan {
         let mut findings = std::mem::take(&mut self.findings);
         let outside = beside(&self.path, EXTERNAL_MANIFEST_SUFFIX);
         let text = match manifests::read_beside(&outside)? {
-            None => manifest_text::preferred(self),
-            Some(text) => manifest_text::rules(self).map(|rules| {
+            None => manifests::preferred(self),
+            Some(text) => manifests::rules(self).map(|rules| {
                 let name = outside.to_string_lossy();
                 Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
             }),
@@ -214,7 +212,7 @@ impl RootTexts {
             let read = io::copy(&mut content.take(limit), &mut io::sink());
             return read.err().map_or(Seen::Nothing, |error| Seen::Text(Box::new(Err(error))));
         }
-        if !is_manifest && !is_declaration(name) {
+        if !is_manifest && name.rsplit('/').next() != Some(BAG_DECLARATION) {
             return Seen::Nothing;
         }
         let mut text = Vec::new();

@@ -3,22 +3,19 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::convert::Infallible;
 use std::ops::Range;
 
-use super::super::bag::write as bag;
 use super::payload::Members;
 use crate::archive::{
     ArchiveWriter, MemberKind, NewContent, NewMember, Pieces, Placed, Records, Sampled,
 };
-use crate::digest::{Algorithm, Digest, Digests};
+use crate::digest::{Algorithm, Digests};
 use crate::error::Result;
 use crate::fs::File;
-use crate::manifest::{NameEncoding, line_len, push_line};
+use crate::manifest::{Manifest, NameEncoding, push_line};
 use crate::ops::survey::{Source, SourceEntry};
 use crate::pack::{self, PACK_DOCUMENT, PackDocument};
 use crate::path::MemberPath;
-use crate::pipeline;
 
 /// Writes the members that the pack itself needs.
 pub(super) struct Generated<'a, 'p> {
@@ -55,16 +52,19 @@ impl Generated<'_, '_> {
         algorithm: Algorithm,
     ) -> Result<(MemberPath, Digests)> {
         let external = self.external.filter(|_| algorithm == Algorithm::Sha256);
-        let jobs = self.jobs;
-        let len = lists.len_of(algorithm, jobs);
         let name = pack::manifest_name(algorithm);
+        let mut len = 0;
+        lists.each_block(algorithm, |block| {
+            len += block.len() as u64;
+            Ok(())
+        })?;
         self.add_pieces(&name, len, &|sink| {
-            let mut at = 0_u64;
-            lists.each_block(algorithm, jobs, |block| {
+            let mut at = 0;
+            lists.each_block(algorithm, |block| {
                 if let Some(external) = external {
                     external.write_all_at(block, at)?;
                 }
-                at = at.saturating_add(block.len() as u64);
+                at += block.len() as u64;
                 sink(block)
             })
         })
@@ -93,7 +93,7 @@ impl Generated<'_, '_> {
         let counted: &Pieces<'_> = &|sink| {
             written.set(0);
             pieces(&mut |block| {
-                written.set(written.get().saturating_add(block.len() as u64));
+                written.set(written.get() + block.len() as u64);
                 sink(block)
             })
         };
@@ -118,14 +118,16 @@ impl Generated<'_, '_> {
             align_at: None,
         };
         self.bytes = self.bytes.saturating_add(size);
-        self.files = self.files.saturating_add(1);
+        self.files += 1;
         Ok((path, member))
     }
 
     /// Adds the manifest of the tag files of a bag by each algorithm.
     pub(super) fn add_tag_manifests(&mut self, tags: &[(MemberPath, Digests)]) -> Result<()> {
         for algorithm in self.algorithms.iter().copied() {
-            let text = bag::manifest_text(algorithm, NameEncoding::Percent, tags);
+            let digests =
+                tags.iter().map(|(path, digests)| (path.clone(), digests.made_by(algorithm)));
+            let text = Manifest::new(algorithm, digests).to_text(NameEncoding::Percent);
             self.add(&format!("tag{}", pack::manifest_name(algorithm)), &text)?;
         }
         Ok(())
@@ -142,14 +144,7 @@ pub(super) struct Payload<'p> {
 impl<'p> Payload<'p> {
     /// The files, by their names in the archive: their lengths and digests.
     pub(super) fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
-        self.files_of(self.entries)
-    }
-
-    fn files_of(
-        self,
-        entries: &'p [SourceEntry],
-    ) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
-        written(entries).map(move |(entry, placed)| {
+        written(self.entries).map(move |(entry, placed)| {
             let name = self.members.placement.placed(entry.path.as_str());
             (name, entry.size(), &placed.digests)
         })
@@ -205,9 +200,6 @@ fn written(entries: &[SourceEntry]) -> impl Iterator<Item = (&SourceEntry, &Plac
     })
 }
 
-/// Files whose lines are made at once.
-const STEP: usize = 512;
-
 /// The manifests of the payload, made as they are written.
 pub(super) struct Lists<'p> {
     payload: Payload<'p>,
@@ -222,69 +214,38 @@ pub(super) struct Lists<'p> {
 
 impl<'p> Lists<'p> {
     pub(super) fn new(payload: Payload<'p>, names: NameEncoding) -> Self {
-        let count = |(bytes, files): (u64, u64), size: u64| {
-            (bytes.saturating_add(size), files.saturating_add(1))
-        };
-        let (bytes, files) = payload.files().map(|(_, size, _)| size).fold((0, 0), count);
+        let (mut bytes, mut files) = (0_u64, 0);
+        for (_, size, _) in payload.files() {
+            bytes = bytes.saturating_add(size);
+            files += 1;
+        }
         Self { payload, names, own: None, bytes, files }
     }
 
-    /// The length of the manifest by one algorithm.
-    pub(super) fn len_of(&self, algorithm: Algorithm, jobs: usize) -> u64 {
-        let len_of = |(): &mut (), step| {
-            let mut len = 0_u64;
-            self.each(algorithm, step, |name, digest| {
-                len = len.saturating_add(line_len(self.names, name, digest) as u64);
-            });
-            Ok::<_, Infallible>(len)
-        };
-        let Ok(lens) = pipeline::share(jobs, 0..self.steps(), || (), len_of);
-        lens.into_iter().fold(0, u64::saturating_add)
-    }
-
-    /// Gives the manifest by one algorithm in blocks, which several jobs make.
-    pub(super) fn each_block(
+    /// Gives the manifest by one algorithm in blocks.
+    fn each_block(
         &self,
         algorithm: Algorithm,
-        jobs: usize,
         mut sink: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let make = |(): &mut (), step| {
-            let mut block = Vec::new();
-            let push = |name: &str, digest: &Digest| {
-                push_line(&mut block, self.names, name, digest);
+        const BLOCK: usize = 64 * 1024;
+        let placement = self.payload.members.placement;
+        let mut own = self.own.as_ref().map(|(name, digests)| (Cow::Borrowed(*name), digests));
+        let mut files = self.payload.files().map(|(name, _, digests)| (name, digests)).peekable();
+        let mut block = Vec::new();
+        loop {
+            let is_next = |(own, _): &(Cow<'_, str>, &Digests)| {
+                files.peek().is_none_or(|(name, _)| *name > *own)
             };
-            self.each(algorithm, step, push);
-            Ok(block)
-        };
-        let steps = 0..self.steps();
-        pipeline::ordered(pipeline::workers(jobs), steps, || (), make, |block| sink(&block))
-    }
-
-    /// How many steps there are: one at least, for a file beside the payload.
-    fn steps(&self) -> usize {
-        self.payload.entries.len().div_ceil(STEP).max(1)
-    }
-
-    /// Gives each file that is listed in one step, in the order of their names.
-    fn each(&self, algorithm: Algorithm, step: usize, mut take: impl FnMut(&str, &Digest)) {
-        let entries = self.payload.entries;
-        let start = step.saturating_mul(STEP);
-        let end = start.saturating_add(STEP).min(entries.len());
-        let is_last = end == entries.len();
-        let place = |name: &str| entries.partition_point(|entry| entry.path.as_str() < name);
-        let own = self.own.as_ref().map(|(name, digests)| (place(name), *name, digests));
-        let own = own.filter(|(at, ..)| (start..end).contains(at) || (is_last && *at == end));
-        let at = own.map_or(end, |(at, ..)| at);
-        let own = own.map(|(_, name, digests)| (Cow::Borrowed(name), digests));
-        let files = |range| {
-            let files = self.payload.files_of(entries.get(range).unwrap_or_default());
-            files.map(|(name, _, digests)| (name, digests))
-        };
-        for (name, digests) in files(start..at).chain(own).chain(files(at..end)) {
+            let file = if own.as_ref().is_some_and(is_next) { own.take() } else { files.next() };
+            let Some((name, digests)) = file else { return sink(&block) };
             // In a bag, manifests name files relative to its own directory.
-            let name = self.payload.members.placement.relative(&name).unwrap_or(&name);
-            take(name, &digests.made_by(algorithm));
+            let name = placement.relative(&name).unwrap_or(&name);
+            push_line(&mut block, self.names, name, &digests.made_by(algorithm));
+            if block.len() > BLOCK {
+                sink(&block)?;
+                block.clear();
+            }
         }
     }
 }

@@ -12,10 +12,8 @@ use serde::Serialize;
 use self::outputs::{Companions, Outputs};
 use self::payload::Members;
 use self::plan::Plan;
-use super::bag::write as bag;
 use super::manifests;
 use super::select::Patterns;
-use super::signatures;
 use super::survey;
 use crate::archive::{ArchiveWriter, Compression, Container};
 use crate::digest::{Algorithm, Digest};
@@ -23,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
+use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
 use crate::pack::{Layout, Placement};
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
@@ -132,7 +131,7 @@ pub struct CreateReport {
 /// ```
 pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<CreateReport> {
     let container = container(archive, options)?;
-    let (algorithms, info) = (bag::algorithms(options)?, bag::info(options)?);
+    let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
     if !fs::is_directory(source)? {
         return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
     }
@@ -184,7 +183,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         findings: packed.findings,
     };
     if let Some(command) = &options.sign_with {
-        report.signature = Some(signatures::sign(&companions.manifest, command)?);
+        report.signature = Some(manifests::sign(&companions.manifest, command)?);
     }
     drop(turn);
     Ok(report)
@@ -245,4 +244,49 @@ fn top_directory(archive: &Path) -> Result<String> {
         .filter(|(_, rest)| matches!(*rest, "tgz" | "tzst"))
         .map_or(stem, |(stem, _)| stem);
     Ok(MemberPath::new(stem)?.as_str().to_owned())
+}
+
+/// The algorithms that a pack is hashed by, weakest first.
+fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
+    if options.digests.is_empty() {
+        return Ok(vec![Algorithm::Sha256]);
+    }
+    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
+        return Err(Error::Unsupported(format!(
+            "a manifest by {} is only read; write sha256, sha512 or both",
+            other.name()
+        )));
+    }
+    if !options.digests.contains(&Algorithm::Sha256) {
+        return Err(Error::Unsupported(
+            "the digests must have sha256 among them: it is what every reader of a pack looks for"
+                .to_owned(),
+        ));
+    }
+    let mut algorithms = options.digests.clone();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    Ok(algorithms)
+}
+
+/// The metadata that was asked for, in its order, and the day, when there is a time to take it from.
+fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
+    let mut info = BagInfo::default();
+    if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
+        return Err(Error::Unsupported(
+            "metadata of a bag was given, but no bag is made; the option `layout: bagit` makes one"
+                .to_owned(),
+        ));
+    }
+    for (label, value) in &options.bag_info {
+        info.add(label, value).map_err(|invalid| {
+            Error::Unsupported(format!("`bag-info.txt` cannot hold this: {invalid}"))
+        })?;
+    }
+    if info.get(BAGGING_DATE).is_none()
+        && let Some(day) = options.timestamp.and_then(date_of)
+    {
+        info.add(BAGGING_DATE, &day).map_err(|invalid| Error::Unsupported(invalid.to_string()))?;
+    }
+    Ok(info)
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::signatures;
+use super::super::manifests::{beside, signatures_of};
 use super::super::verify::{VerifyOptions, verify};
 use super::CreateOptions;
 use crate::error::{Error, Result};
@@ -21,15 +21,10 @@ pub(super) struct Companions {
 
 impl Companions {
     pub(super) fn new(archive: &Path) -> Self {
-        let beside = |suffix: &str| {
-            let mut name = archive.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
         Self {
             archive: archive.to_owned(),
-            manifest: beside(EXTERNAL_MANIFEST_SUFFIX),
-            digest: beside(ARCHIVE_DIGEST_SUFFIX),
+            manifest: beside(archive, EXTERNAL_MANIFEST_SUFFIX),
+            digest: beside(archive, ARCHIVE_DIGEST_SUFFIX),
         }
     }
 
@@ -85,7 +80,7 @@ impl Outputs {
             )));
         }
         let archive = begin(&companions.archive)?;
-        let mut stale = signatures::of(&companions.manifest).into_iter();
+        let mut stale = signatures_of(&companions.manifest).into_iter();
         if let Some(path) = stale.next().filter(|_| !options.force) {
             return Err(Error::AlreadyExists { path });
         }
@@ -144,7 +139,7 @@ impl Outputs {
         let turn = Turn::beside(&companions.archive, progress);
         if replace {
             // Another run may have signed its own meanwhile.
-            for signature in signatures::of(&companions.manifest) {
+            for signature in signatures_of(&companions.manifest) {
                 fs::remove(&signature)?;
             }
             fs::remove(&companions.digest)?;

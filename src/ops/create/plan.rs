@@ -1,7 +1,9 @@
 //! What goes into the archive, and in which order it is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::generated::{Generated, Lists, Payload};
 use super::payload::Members;
@@ -13,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding};
-use crate::ops::bag::write as bag;
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::scan::check_values_below;
@@ -112,7 +113,7 @@ impl<'a> Plan<'a> {
                 let portable = options.portable;
                 let mut found = unportable_names(&entries, placement, container, portable);
                 if options.layout == Layout::BagIt {
-                    found.extend(bag::unfit_names(entries.iter().map(|entry| &entry.path)));
+                    found.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
                 }
                 found
             },
@@ -363,6 +364,38 @@ fn unportable_names(
     if portable {
         for finding in &mut findings {
             finding.severity = Severity::Error;
+        }
+    }
+    findings
+}
+
+/// Names that other readers of bags take for others, or that may become one.
+fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut normalized: HashMap<String, &MemberPath> = HashMap::new();
+    for path in paths {
+        let name = path.as_str();
+        if name.contains(['%', '\n', '\r']) {
+            findings.push(
+                Finding::new(
+                    Code::UnfitForBag,
+                    "the name has a line end or a `%`, which a bag has to encode and most readers \
+                     of bags do not decode",
+                )
+                .in_member(name)
+                .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
+            );
+        }
+        // Names in ASCII are normalised as they are, and are no twins of each other.
+        if let Some(other) = normalized.insert(name.nfc().collect(), path) {
+            findings.push(
+                Finding::new(
+                    Code::UnfitForBag,
+                    format!("the name is that of `{other}` after normalisation"),
+                )
+                .in_member(name)
+                .hint("on some systems the two are one file; rename one of them"),
+            );
         }
     }
     findings

@@ -1,13 +1,12 @@
 //! One array of an opened pack.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
-use super::super::manifest_text::RootFiles as _;
+use super::super::manifests::RootFiles as _;
 use super::Pack;
-use super::passing::read_passing;
 use crate::archive::{Member, MemberReader, Method};
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
@@ -15,10 +14,25 @@ use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Ndarray, Order};
 use crate::pack;
-use crate::ra::{self, AnyArray, Element, FIXED_LEN, Header, RawArray, ReadError};
+use crate::path::escape;
+use crate::ra::{
+    self, AnyArray, Element, Encoding, FIXED_LEN, Header, Picked, Probe, RawArray, ReadError,
+    SliceError, checked_slice, resolve_slice,
+};
 
 /// Bytes that hold every header there is.
 const LONGEST_HEADER: u64 = 1024;
+
+/// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
+/// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
+const MAX_DECODED: u64 = 1 << 28;
+
+/// Elements that are looked at one by one for each byte of memory that an archive may make anyone take. What deflate
+/// makes of numbers is always less.
+const LOOKED_AT: u64 = 16;
+
+/// Bytes of elements that may be kept whatever the archive is: a mask of zeros is large and compresses to nothing.
+const ALWAYS_KEPT: u64 = 192 << 20;
 
 /// Fills a buffer from an offset of the data section. Offsets rise from call to call.
 pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
@@ -104,7 +118,7 @@ impl<'a> PackedArray<'a> {
         let mut prefix = Vec::new();
         let mut wanted = FIXED_LEN;
         while prefix.len() < wanted {
-            let missing = u64::try_from(wanted.saturating_sub(prefix.len())).unwrap_or(0);
+            let missing = (wanted - prefix.len()) as u64;
             let count = (&mut reader)
                 .take(missing)
                 .read_to_end(&mut prefix)
@@ -136,7 +150,7 @@ impl<'a> PackedArray<'a> {
     }
 
     /// The header with the fastest index first, which some files list last.
-    pub(super) fn laid_out(&self, header: Header) -> Header {
+    fn laid_out(&self, header: Header) -> Header {
         if self.order == Order::RowUnreversed { header.reversed() } else { header }
     }
 
@@ -181,7 +195,7 @@ impl<'a> PackedArray<'a> {
     /// When the member cannot be read.
     pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
         let Some(start) = self.member.data_offset() else { return Ok(None) };
-        Ok(Some((start, start.saturating_add(self.header()?.header_len()))))
+        Ok(Some((start, start + self.header()?.header_len())))
     }
 
     /// The whole array. Its elements are not copied on the way from the file, and lie in memory as in
@@ -226,7 +240,7 @@ impl<'a> PackedArray<'a> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let expected = header.elements();
-        if u64::try_from(out.len()).ok() != Some(expected) {
+        if out.len() as u64 != expected {
             let found = out.len();
             return Err(self.mismatch(format!(
                 "the array has {expected} elements, the slice to read into {found}"
@@ -253,17 +267,22 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
-        let slice = self.in_file_order(slice.as_ref());
-        let header = self.laid_out(self.header()?);
-        let array = match self.stored(&header)? {
-            Some((file, data)) => {
-                let read_at =
-                    |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
-                ra::read_slice(&header, self.member.size, &slice, read_at)
-                    .map_err(|error| self.unreadable(error))?
-            }
-            None => self.slice_passing(&slice)?,
-        };
+        let header = self.header()?;
+        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let array = self.part(
+            slice.as_ref(),
+            |header, len, slice, read_at| ra::read_slice(header, len, slice, read_at),
+            |part: &ArrayD<T>, turned| {
+                let part = checked_slice(part, turned)
+                    .map_err(|error| self.mismatch(error.to_string()))?;
+                // A copy with the first index fastest, as everything else that is read.
+                let elements = part.t().iter().copied().collect();
+                let reversed: Vec<usize> = part.shape().iter().rev().copied().collect();
+                ArrayD::from_shape_vec(reversed, elements)
+                    .map(ArrayD::reversed_axes)
+                    .map_err(|error| self.mismatch(error.to_string()))
+            },
+        )?;
         Ok(self.ordered(array))
     }
 
@@ -279,16 +298,38 @@ impl<'a> PackedArray<'a> {
 
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        let slice = self.in_file_order(slice);
+        self.part(
+            slice,
+            |header, len, slice, read_at| AnyArray::read_slice(header, len, slice, read_at),
+            |part, turned| part.slice(turned).map_err(|error| self.mismatch(error.to_string())),
+        )
+    }
+
+    /// The part that a slice takes, with the fastest index first: `read` reads positions that rise where elements can
+    /// only be taken as they pass, and `turn` takes the slice of these that is the one asked for, where that is another.
+    fn part<R>(
+        &self,
+        slice: &[SliceInfoElem],
+        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
+        turn: impl FnOnce(&R, &[SliceInfoElem]) -> Result<R>,
+    ) -> Result<R> {
+        let mut slice = slice.to_vec();
+        if self.is_reversed() {
+            slice.reverse();
+        }
         let header = self.laid_out(self.header()?);
-        match self.stored(&header)? {
-            Some((file, data)) => {
-                let read_at =
-                    |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
-                AnyArray::read_slice(&header, self.member.size, &slice, read_at)
-                    .map_err(|error| self.unreadable(error))
-            }
-            None => self.slice_any_passing(&slice),
+        let mut turned = None;
+        if self.stored(&header)?.is_none() {
+            let rising = rising(&header, &slice);
+            (slice, turned) = rising.map_err(|error| self.mismatch(error.to_string()))?;
+        }
+        let (part, _) = self.with_data(false, |header, read_at| {
+            let header = self.laid_out(header.clone());
+            read(&header, header.header_len() + header.data_len(), &slice, read_at)
+        })?;
+        match turned {
+            Some(turned) => turn(&part, &turned),
+            None => Ok(part),
         }
     }
 
@@ -334,7 +375,7 @@ impl<'a> PackedArray<'a> {
     /// What `read` makes of the whole file, with the fastest index first.
     fn read_laid_out<R>(
         &self,
-        read: impl FnOnce(&Header, &mut Hashing, Option<u64>) -> Result<R, ReadError>,
+        read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.read_with(|reader, len| {
             let header = self.laid_out(Header::read(reader)?);
@@ -345,14 +386,6 @@ impl<'a> PackedArray<'a> {
     /// The elements of an array with the fastest index first, by their indices: reversing the axes moves none.
     fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
         if self.is_reversed() { array.reversed_axes() } else { array }
-    }
-
-    fn in_file_order(&self, slice: &[SliceInfoElem]) -> Vec<SliceInfoElem> {
-        let mut slice = slice.to_vec();
-        if self.is_reversed() {
-            slice.reverse();
-        }
-        slice
     }
 
     /// Whoever watches begins to count the bytes that are read of it.
@@ -371,8 +404,7 @@ impl<'a> PackedArray<'a> {
     ) -> Result<(R, bool)> {
         let header = self.header()?;
         if !whole && let Some((file, data)) = self.stored(&header)? {
-            let mut read_at =
-                |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data.saturating_add(at))?);
+            let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
             let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
             return Ok((result, false));
         }
@@ -397,20 +429,58 @@ impl<'a> PackedArray<'a> {
         Ok((result, self.verify && self.pack.has_manifest()?))
     }
 
+    /// How the data is encoded, when the header says that it is.
+    fn encoding(&self, header: &Header) -> Result<Option<Encoding>> {
+        if !header.is_encoded() {
+            return Ok(None);
+        }
+        check_decoded(&self.name, header)?;
+        let mut reader = self.pack.archive.read(&self.member)?;
+        let told = Header::read(&mut reader).and_then(|header| tell(header, &mut reader));
+        told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
+    }
+
+    /// Refuses to keep so many bytes of it in memory at once, if that is more than its archive may make anyone take
+    /// and more than [`ALWAYS_KEPT`].
+    pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
+        let limit = self.pack.archive.allowance()?.limit().max(ALWAYS_KEPT);
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!(
+            "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
+             this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
+            escape(&self.name)
+        )))
+    }
+
+    /// Refuses to look at so many elements one by one, if that would take far longer than the archive is long.
+    pub(in crate::ops) fn check_elements(&self, elements: u64) -> Result<()> {
+        let limit = self.pack.archive.allowance()?.limit().saturating_mul(LOOKED_AT);
+        if elements <= limit {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!(
+            "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
+             fewer by the option `slice`, or unpack it by `ra-pack extract`",
+            escape(&self.name)
+        )))
+    }
+
     /// The file that holds the elements as they are, and where the first one lies.
     fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
         if header.is_encoded() {
             return Ok(None);
         }
         let stored = self.pack.archive.stored(&self.member)?;
-        Ok(stored.map(|(file, start)| (file, start.saturating_add(header.header_len()))))
+        Ok(stored.map(|(file, start)| (file, start + header.header_len())))
     }
 
     /// Reads the whole member by `read`, which gets the length of the file where it is more than a
     /// claim, and holds what passed against the manifest.
     fn read_with<R>(
         &self,
-        read: impl FnOnce(&mut Hashing, Option<u64>) -> Result<R, ReadError>,
+        read: impl FnOnce(&mut HashingReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.begin(None);
         let inner = self.pack.archive.read(&self.member)?;
@@ -419,7 +489,7 @@ impl<'a> PackedArray<'a> {
         }
         let vouching = self.verify.then(|| self.pack.vouching(&self.member)).transpose()?;
         let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));
-        let mut reader = Hashing { inner, hasher };
+        let mut reader = HashingReader { inner, hasher };
         let len = (self.member.method == Method::Stored).then_some(self.member.size);
         let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;
         // The rest is read too: the container checks its sum at the end.
@@ -431,7 +501,7 @@ impl<'a> PackedArray<'a> {
         Ok(result)
     }
 
-    pub(super) fn unreadable(&self, error: ReadError) -> Error {
+    fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
@@ -443,18 +513,18 @@ impl<'a> PackedArray<'a> {
         Error::array(self.name.clone(), source)
     }
 
-    pub(super) fn mismatch(&self, reason: String) -> Error {
+    fn mismatch(&self, reason: String) -> Error {
         Error::Mismatch { name: self.name.clone(), reason }
     }
 }
 
 /// Hashes what is read through it.
-struct Hashing {
+struct HashingReader {
     inner: MemberReader,
     hasher: Option<Hasher>,
 }
 
-impl Read for Hashing {
+impl Read for HashingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(out)?;
         if let Some(hasher) = &mut self.hasher {
@@ -462,4 +532,79 @@ impl Read for Hashing {
         }
         Ok(count)
     }
+}
+
+/// The same elements with positions that rise, as they pass, and the slice of these that is the one asked
+/// for, where that is another.
+fn rising(header: &Header, slice: &[SliceInfoElem]) -> Result<(Slice, Option<Slice>), SliceError> {
+    let picked = resolve_slice(header.dims(), slice)?;
+    let mut picked = picked.into_iter();
+    let (mut rising, mut turned, mut is_turned) = (Vec::new(), Vec::new(), false);
+    for entry in slice {
+        let axis = if entry.is_new_axis() { None } else { picked.next() };
+        let forward = axis.filter(|_| entry.is_slice()).and_then(forward);
+        is_turned |= forward.is_some();
+        if !entry.is_index() {
+            let step = if forward.is_some() { -1 } else { 1 };
+            turned.push(SliceInfoElem::Slice { start: 0, end: None, step });
+        }
+        rising.push(forward.unwrap_or(*entry));
+    }
+    Ok((rising, is_turned.then_some(turned)))
+}
+
+type Slice = Vec<SliceInfoElem>;
+
+/// That an encoded array is not decoded to more than [`MAX_DECODED`].
+pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
+    let decoded = header.data_len();
+    if !header.is_encoded() || decoded <= MAX_DECODED {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "`{}` decodes to {decoded} bytes, more than the {MAX_DECODED} that are decoded here; \
+         store it plainly by `ra-pack convert`, after `ra-pack extract` if it is in an archive",
+        escape(name)
+    )))
+}
+
+/// How the data behind `header` is encoded, which `section` gives with all that follows it, and how many bytes
+/// of that it took.
+pub(in crate::ops) fn tell(
+    header: Header,
+    section: &mut dyn BufRead,
+) -> Result<(Encoding, u64), ReadError> {
+    let mut probe = Probe::new(header);
+    loop {
+        let block = section.fill_buf()?;
+        if block.is_empty() {
+            return Ok(probe.finish()?);
+        }
+        probe.update(block);
+        let count = block.len();
+        section.consume(count);
+    }
+}
+
+/// The same positions from the lowest to the highest, for an axis that is taken backwards.
+fn forward(axis: Picked) -> Option<SliceInfoElem> {
+    let Picked { first, count, step } = axis;
+    if step >= 0 || count <= 0 {
+        return None;
+    }
+    let lowest = first.checked_add(step.checked_mul(count.checked_sub(1)?)?)?;
+    Some(SliceInfoElem::Slice {
+        start: isize::try_from(lowest).ok()?,
+        end: Some(isize::try_from(first.checked_add(1)?).ok()?),
+        step: isize::try_from(step.checked_neg()?).ok()?,
+    })
+}
+
+/// Fills `out` from an offset of the data, of which so many bytes have passed.
+fn read_passing(data: &mut impl Read, passed: &mut u64, at: u64, out: &mut [u8]) -> io::Result<()> {
+    let between = at.checked_sub(*passed).ok_or(io::ErrorKind::InvalidInput)?;
+    io::copy(&mut data.take(between), &mut io::sink())?;
+    data.read_exact(out)?;
+    *passed = at + out.len() as u64;
+    Ok(())
 }

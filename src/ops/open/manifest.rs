@@ -3,14 +3,14 @@
 //! A long one that is in order is bisected for the line of a file, which reads little of it. Any other is read whole,
 //! once, and kept as an index.
 
+use std::io::Read as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::bag::TagRules;
-use super::super::manifest_text::{
-    BY_PREFERENCE, ManifestText, RootFiles as _, rules, undecodable,
+use super::super::manifests::{
+    self, BY_PREFERENCE, ManifestText, RootFiles as _, longest, rules, undecodable,
 };
-use super::super::manifests::longest;
 use super::Pack;
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
@@ -37,7 +37,7 @@ pub(super) struct PackManifest {
 }
 
 /// What the manifest says of one file, or what is wrong with its line.
-pub(super) type Listing = Result<Option<Digest>, ManifestFault>;
+type ListedDigest = Result<Option<Digest>, ManifestFault>;
 
 impl PackManifest {
     /// Finds the manifest that a single file is checked against.
@@ -65,7 +65,7 @@ impl PackManifest {
 
     /// What it says of one file. Where lines are seen that are not in order, all of them are read: another line may
     /// say otherwise.
-    pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<Listing> {
+    pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<ListedDigest> {
         match self.search(pack, path) {
             Some(digest) => Ok(Ok(Some(digest))),
             None => Ok(self.index(pack)?.look_up(path)),
@@ -94,16 +94,132 @@ impl PackManifest {
         }
         // What is wrong with it, reading all of it says.
         let (file, offset) = pack.archive.stored(&self.member).ok().flatten()?;
-        let read =
-            |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset.saturating_add(at)).ok();
+        let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset + at).ok();
         bisect(self.algorithm, self.member.size, read, path)
     }
 }
 
 /// The error of a text that is longer than what is read.
-pub(super) fn too_long(name: &str, longest: u64) -> Error {
+fn too_long(name: &str, longest: u64) -> Error {
     Error::Unsupported(format!(
         "`{}` is longer than the {longest} bytes that are read",
         crate::path::escape(name)
     ))
+}
+
+impl Pack {
+    /// The manifest, found once.
+    pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
+        if let Some(manifest) = self.manifest.get() {
+            return Ok(manifest.as_ref());
+        }
+        let found = PackManifest::find(self)?;
+        Ok(self.manifest.get_or_init(|| found).as_ref())
+    }
+
+    pub(super) fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
+        // A part of it would seem to list less than it does.
+        let longest = longest(&self.archive)?;
+        if member.size > longest {
+            return Err(too_long(name, longest));
+        }
+        let mut text = Vec::new();
+        self.archive
+            .read(member)?
+            .take(longest)
+            .read_to_end(&mut text)
+            .map_err(|error| self.unreadable(name, error))?;
+        Ok(text)
+    }
+
+    /// The name of a member in the manifest.
+    fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
+        let placement = self.placement.get();
+        placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
+    }
+
+    /// What the manifest says of a member; looked up before the content is read, since it says by what
+    /// algorithm to digest that.
+    pub(super) fn vouching(&self, member: &Member) -> Result<Vouching<'_>> {
+        let Some(manifest) = self.manifest()? else {
+            return Ok(Vouching {
+                manifest: None,
+                algorithm: Algorithm::Sha256,
+                listing: Ok(None),
+            });
+        };
+        let path = MemberPath::new(self.listed_name(member))?;
+        let listing = manifest.look_up(self, &path)?;
+        Ok(Vouching { manifest: Some(manifest), algorithm: manifest.algorithm, listing })
+    }
+
+    /// What the manifest gives for a member.
+    pub(super) fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
+        self.digest_of(self.vouching(member)?)
+    }
+
+    /// The same; a line that is at fault gives none.
+    pub(in crate::ops) fn digest_if_listed(&self, member: &Member) -> Result<Option<Digest>> {
+        Ok(self.vouching(member)?.listing.ok().flatten())
+    }
+
+    fn digest_of(&self, vouching: Vouching<'_>) -> Result<Option<Digest>> {
+        let name = vouching.manifest.map_or("", |manifest| &manifest.name);
+        vouching.listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
+    }
+
+    /// Holds a member's digest against the manifest; one that lists others but not this is an error.
+    pub(super) fn must_vouch(
+        &self,
+        member: &Member,
+        vouching: Vouching<'_>,
+        found: &Digest,
+    ) -> Result<()> {
+        let manifest = vouching.manifest;
+        if self.check_digest(member, vouching, found)? {
+            return Ok(());
+        }
+        match manifest {
+            None => Ok(()),
+            Some(manifest) => {
+                Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
+            }
+        }
+    }
+
+    /// Holds a member's digest against the manifest; false when the manifest does not list it.
+    pub(super) fn check_digest(
+        &self,
+        member: &Member,
+        vouching: Vouching<'_>,
+        found: &Digest,
+    ) -> Result<bool> {
+        let manifest = vouching.manifest;
+        match self.digest_of(vouching)? {
+            None => self.must_be_alone(member).map(|()| false),
+            Some(expected) if expected == *found => Ok(true),
+            Some(expected) => {
+                // What was read in haste may be what is wrong.
+                self.must_be_alone(member)?;
+                let name = self.listed_name(member);
+                if let Some(manifest) = manifest {
+                    let listing = manifest.index(self)?.look_up(&MemberPath::new(name)?);
+                    listing.map_err(|fault| {
+                        self.damaged(manifests::fault_finding(&manifest.name, &fault))
+                    })?;
+                }
+                let manifest = manifest.map_or("the manifest", |manifest| &manifest.name);
+                Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
+            }
+        }
+    }
+}
+
+/// What is known of a member's digest before its content is read.
+#[derive(Debug)]
+pub(super) struct Vouching<'p> {
+    manifest: Option<&'p PackManifest>,
+    /// What makes the digests of the manifest.
+    pub(super) algorithm: Algorithm,
+    listing: ListedDigest,
 }

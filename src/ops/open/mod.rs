@@ -2,25 +2,23 @@
 
 mod array;
 mod axes;
-mod each;
 mod manifest;
-mod passing;
 
 use std::borrow::Cow;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use self::array::PackedArray;
-pub(super) use self::array::ReadAt;
+pub(super) use self::array::{ReadAt, check_decoded, tell};
 pub use self::axes::{Axis, Coordinate};
-pub(super) use self::passing::{check_decoded, tell};
 
-use self::manifest::{Listing, PackManifest};
+use self::manifest::PackManifest;
 use super::info::is_array_file;
-use super::manifest_text::RootFiles;
-use super::manifests;
+use super::manifests::{self, RootFiles};
 use super::single_file;
+use ndarray::ArrayD;
+
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
@@ -34,6 +32,7 @@ use crate::pack::{
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::ra::Element;
 
 /// A pack opened for reading, in whatever container it lies.
 ///
@@ -73,6 +72,9 @@ pub struct Pack {
     /// The pack's own document, which describes any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
 }
+
+/// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
+const MOST: usize = 64;
 
 /// What a container says of one member.
 #[derive(Debug, Clone)]
@@ -296,11 +298,11 @@ impl Pack {
         const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
         let mut reader = self.archive.read(member)?;
-        let mut written = 0_u64;
+        let mut written = 0;
         let sink = |block: &[u8]| {
             out.write_all(block)
                 .map_err(Error::io("write what was read from", self.archive.path()))?;
-            written = written.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+            written += block.len() as u64;
             Ok(())
         };
         let is_worth_a_thread = member.size >= WORTH_A_THREAD && pipeline::default_jobs() > 1;
@@ -463,80 +465,6 @@ impl Pack {
         Ok(self.manifest()?.is_some())
     }
 
-    /// The manifest, found once.
-    fn manifest(&self) -> Result<Option<&PackManifest>> {
-        if let Some(manifest) = self.manifest.get() {
-            return Ok(manifest.as_ref());
-        }
-        let found = PackManifest::find(self)?;
-        Ok(self.manifest.get_or_init(|| found).as_ref())
-    }
-
-    fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
-        // A part of it would seem to list less than it does.
-        let longest = manifests::longest(&self.archive)?;
-        if member.size > longest {
-            return Err(manifest::too_long(name, longest));
-        }
-        let mut text = Vec::new();
-        self.archive
-            .read(member)?
-            .take(longest)
-            .read_to_end(&mut text)
-            .map_err(|error| self.unreadable(name, error))?;
-        Ok(text)
-    }
-
-    /// The name of a member in the manifest.
-    fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
-        let placement = self.placement.get();
-        placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
-    }
-
-    /// What the manifest says of a member; looked up before the content is read, since it says by what
-    /// algorithm to digest that.
-    fn vouching(&self, member: &Member) -> Result<Vouching<'_>> {
-        let Some(manifest) = self.manifest()? else {
-            return Ok(Vouching {
-                manifest: None,
-                algorithm: Algorithm::Sha256,
-                listing: Ok(None),
-            });
-        };
-        let path = MemberPath::new(self.listed_name(member))?;
-        let listing = manifest.look_up(self, &path)?;
-        Ok(Vouching { manifest: Some(manifest), algorithm: manifest.algorithm, listing })
-    }
-
-    /// What the manifest gives for a member.
-    fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
-        self.digest_of(self.vouching(member)?)
-    }
-
-    /// The same; a line that is at fault gives none.
-    pub(super) fn digest_if_listed(&self, member: &Member) -> Result<Option<Digest>> {
-        Ok(self.vouching(member)?.listing.ok().flatten())
-    }
-
-    fn digest_of(&self, vouching: Vouching<'_>) -> Result<Option<Digest>> {
-        let name = vouching.manifest.map_or("", |manifest| &manifest.name);
-        vouching.listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
-    }
-
-    /// Holds a member's digest against the manifest; one that lists others but not this is an error.
-    fn must_vouch(&self, member: &Member, vouching: Vouching<'_>, found: &Digest) -> Result<()> {
-        let manifest = vouching.manifest;
-        if self.check_digest(member, vouching, found)? {
-            return Ok(());
-        }
-        match manifest {
-            None => Ok(()),
-            Some(manifest) => {
-                Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
-            }
-        }
-    }
-
     /// Looks for a member that no manifest vouches for among all others: none may have its name.
     fn must_be_alone(&self, member: &Member) -> Result<()> {
         if self.container() != Container::Zip {
@@ -552,41 +480,75 @@ impl Pack {
         }
     }
 
-    /// Holds a member's digest against the manifest; false when the manifest does not list it.
-    fn check_digest(
+    /// Reads many arrays on all cores, each as [`PackedArray::read`] does, and gives what
+    /// `visit` makes of them, in the order of their names.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let zip = directory.path().join("mooring.zip");
+    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// let pack = ra_pack::Pack::open(&zip)?;
+    /// let names = ["thermistors/temperature.ra", "thermistors/depth.ra"];
+    /// let means = pack.read_each(&names, |_, array: ndarray::ArrayD<f32>| array.mean())?;
+    /// assert!(means.iter().all(Option::is_some));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the first array that cannot be read; `visit` may then have seen others behind it.
+    pub fn read_each<T: Element, R: Send>(
         &self,
-        member: &Member,
-        vouching: Vouching<'_>,
-        found: &Digest,
-    ) -> Result<bool> {
-        let manifest = vouching.manifest;
-        match self.digest_of(vouching)? {
-            None => self.must_be_alone(member).map(|()| false),
-            Some(expected) if expected == *found => Ok(true),
-            Some(expected) => {
-                // What was read in haste may be what is wrong.
-                self.must_be_alone(member)?;
-                let name = self.listed_name(member);
-                if let Some(manifest) = manifest {
-                    let listing = manifest.index(self)?.look_up(&MemberPath::new(name)?);
-                    listing.map_err(|fault| {
-                        self.damaged(manifests::fault_finding(&manifest.name, &fault))
-                    })?;
-                }
-                let manifest = manifest.map_or("the manifest", |manifest| &manifest.name);
-                Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
+        names: &[impl AsRef<str> + Sync],
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        self.read_each_opened(names, Ok, visit)
+    }
+
+    /// The same with the indices of each in the order of its description's shape, as after
+    /// [`PackedArray::in_shape_order`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::read_each`], and those of the first description that is at fault.
+    pub fn read_each_in_shape_order<T: Element, R: Send>(
+        &self,
+        names: &[impl AsRef<str> + Sync],
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        self.read_each_opened(names, PackedArray::in_shape_order, visit)
+    }
+
+    fn read_each_opened<'p, T: Element, R: Send>(
+        &'p self,
+        names: &[impl AsRef<str> + Sync],
+        open: impl Fn(PackedArray<'p>) -> Result<PackedArray<'p>> + Sync,
+        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        // Many are found by an index from the first one on, so that which are read first makes no difference.
+        if let Some(name) = names.first().filter(|_| names.len() > MOST) {
+            self.archive.find(name.as_ref())?;
+            if let Some(manifest) = self.manifest()? {
+                manifest.index(self)?;
             }
         }
+        let jobs = pipeline::default_jobs();
+        let step = (names.len() / (jobs * 8)).clamp(1, MOST);
+        let parts = pipeline::share(
+            jobs,
+            names.chunks(step),
+            || (),
+            |(), names| {
+                let names = names.iter().map(AsRef::as_ref);
+                names
+                    .map(|name| Ok(visit(name, open(self.array(name)?)?.read()?)))
+                    .collect::<Result<Vec<R>>>()
+            },
+        )?;
+        Ok(parts.into_iter().flatten().collect())
     }
-}
-
-/// What is known of a member's digest before its content is read.
-#[derive(Debug)]
-struct Vouching<'p> {
-    manifest: Option<&'p PackManifest>,
-    /// What makes the digests of the manifest.
-    algorithm: Algorithm,
-    listing: Listing,
 }
 
 /// A name that is there and that may be meant.

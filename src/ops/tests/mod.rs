@@ -34,7 +34,11 @@ macro_rules! written_as {
 
 written_as!(Code, "Code", json_schema!({ "type": "string", "pattern": "^[A-Z]+[0-9]{3}$" }));
 written_as!(Document, "Document", json_schema!({ "type": "object" }));
-written_as!(ArrayFormat, "ArrayFormat", json_schema!({ "enum": ArrayFormat::words().collect::<Vec<_>>() }));
+written_as!(
+    ArrayFormat,
+    "ArrayFormat",
+    json_schema!({ "enum": ArrayFormat::words().collect::<Vec<_>>() })
+);
 written_as!(Number, "Number", json_schema!({ "type": ["number", "string"] }));
 
 #[test]

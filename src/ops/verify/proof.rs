@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::super::bag::{Bag, Listed, TagRules};
-use super::super::manifest_text::ManifestText;
-use super::super::manifests::{self, MAX_MANIFEST, NamedManifest, PresentFiles, beside};
-use super::super::signatures;
+use super::super::bag::{Bag, BagManifests, TagRules};
+use super::super::manifests::{
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, beside, signatures_of,
+};
 use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
@@ -203,7 +203,7 @@ impl<'a> Proof<'a> {
     ) -> Vec<String> {
         let manifest = self.manifest_path();
         let is_there = fs::exists(&manifest);
-        let outside = signatures::of(&manifest).into_iter();
+        let outside = signatures_of(&manifest).into_iter();
         let outside = outside.map(|path| (path.to_string_lossy().into_owned(), is_there));
         let inside = names.clone().filter_map(|name| {
             let signed = pack::signed_by(name)?;
@@ -246,6 +246,7 @@ impl<'a> Proof<'a> {
         }
         Ok(())
     }
+
     /// Checks the files against every manifest but the `exact` one.
     fn check(
         &self,
@@ -341,7 +342,7 @@ impl<'a> Proof<'a> {
             }
         }
         if let Some(bag) = bag {
-            let listed = Listed { payload: &payload, tags: &tags };
+            let listed = BagManifests { payload: &payload, tags: &tags };
             bag.check(&listed, &mut report.findings);
         }
         report.contents_read = !self.options.fast && strongest.is_some();
@@ -362,9 +363,9 @@ impl<'a> Proof<'a> {
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
-        let scan = self
-            .archive
-            .scan_files(self.jobs, &|_, content| manifests::digest_reader(content, &wanted))?;
+        let scan = self.archive.scan_files(self.jobs, &|_, content| {
+            manifests::digest_reader(content, &wanted, || ())
+        })?;
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
             // A file that could not be read before is a finding already.

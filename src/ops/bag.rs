@@ -1,27 +1,78 @@
-//! The rules of RFC 8493 that lie between the parts of a bag: what has to be there, what has to be
+//! How the tag files of a bag are read, and the rules of RFC 8493 that lie between its parts: what has to be there, what has to be
 //! listed where, and what may not lie beside it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
-use super::TagRules;
+use super::manifests::{self, ManifestText, NamedManifest};
 use crate::archive::{Container, MemberKind};
+use crate::digest::Algorithm;
 use crate::finding::{Code, Finding, Severity};
-use crate::ops::manifest_text::ManifestText;
-use crate::ops::manifests::{self, NamedManifest};
+use crate::manifest::NameEncoding;
 use crate::pack::bag::{
-    BAG_INFO, BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, FetchList, ManifestNoteKind,
-    PACKAGE_INFO, PAYLOAD_OXUM, PayloadOxum, manifest_notes,
+    BAG_INFO, BagDeclaration, BagFault, BagInfo, BagVersion, FETCH, FetchEntry, FetchList,
+    ManifestNoteKind, PACKAGE_INFO, PAYLOAD_OXUM, PayloadOxum, TagEncoding, manifest_notes,
 };
-use crate::pack::{self, BAG_DECLARATION, Placement};
+use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::MemberPath;
 
 /// What lies below this in a bag is payload.
 const PAYLOAD: &str = "data/";
 
-/// A bag by the words of RFC 8493, section 3.
+/// How the tag files of a pack are encoded, and how its manifests write names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TagRules {
+    pub(super) names: NameEncoding,
+    /// Nothing when the bag declares an encoding that is not known.
+    encoding: Option<TagEncoding>,
+}
+
+impl TagRules {
+    /// The rules of a pack of this layout, with the text of `bagit.txt` when there is one.
+    pub(super) fn of(layout: Layout, declaration: Option<&[u8]>) -> Self {
+        match layout {
+            Layout::Plain => Self { names: NameEncoding::Gnu, encoding: Some(TagEncoding::Utf8) },
+            Layout::BagIt => {
+                Self::declared(&BagDeclaration::parse(declaration.unwrap_or_default()).0)
+            }
+        }
+    }
+
+    /// The rules that a bag declares; where it declares none, those of BagIt 1.0 in UTF-8.
+    fn declared(declaration: &BagDeclaration) -> Self {
+        // Two lines may be at fault in every way; UTF-8 is what nearly every bag is in.
+        let unknown = declaration.encoding.is_none() && declaration.version.is_some();
+        let encoding = declaration.encoding.unwrap_or_default();
+        let names = declaration.version.unwrap_or(BagVersion::V1_0).name_encoding();
+        Self { names, encoding: (!unknown).then_some(encoding) }
+    }
+
+    /// The text of a tag file in UTF-8 with plain line ends. The manifests of a plain pack stay as
+    /// they are, because their names may hold what a bag would encode.
+    ///
+    /// # Errors
+    ///
+    /// A finding when it is no text in the declared encoding; nothing when that is not known, which
+    /// is a finding of the declaration.
+    pub(super) fn decode<'t>(
+        self,
+        name: &str,
+        text: &'t [u8],
+    ) -> Result<Cow<'t, [u8]>, Option<Box<Finding>>> {
+        if self.names == NameEncoding::Gnu {
+            return Ok(Cow::Borrowed(text));
+        }
+        let Some(encoding) = self.encoding else { return Err(None) };
+        encoding
+            .decode(text)
+            .map_err(|kind| Some(Box::new(BagFault { line: 1, kind }.finding(name))))
+    }
+}
+
+/// What a bag is, by the words of RFC 8493 §3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BagReport {
@@ -37,16 +88,16 @@ pub struct BagReport {
 
 /// The manifests of a bag.
 #[derive(Debug)]
-pub(in crate::ops) struct Listed<'a> {
-    pub(in crate::ops) payload: &'a [NamedManifest],
-    pub(in crate::ops) tags: &'a [NamedManifest],
+pub(super) struct BagManifests<'a> {
+    pub(super) payload: &'a [NamedManifest],
+    pub(super) tags: &'a [NamedManifest],
 }
 
 /// A bag that is checked.
 #[derive(Debug)]
-pub(in crate::ops) struct Bag<'a> {
+pub(super) struct Bag<'a> {
     declaration: BagDeclaration,
-    pub(in crate::ops) rules: TagRules,
+    pub(super) rules: TagRules,
     /// Every file by its name in the bag, with its size.
     files: BTreeMap<&'a str, u64>,
     /// Whether there is a directory for the payload.
@@ -56,7 +107,7 @@ pub(in crate::ops) struct Bag<'a> {
 
 impl<'a> Bag<'a> {
     /// Reads the declaration, and looks at what lies in the bag and beside it.
-    pub(in crate::ops) fn new(
+    pub(super) fn new(
         placement: &'a Placement,
         container: Container,
         members: impl Iterator<Item = (&'a str, MemberKind, u64)>,
@@ -101,10 +152,10 @@ impl<'a> Bag<'a> {
     }
 
     /// Reads a manifest; nothing when its text cannot be read.
-    pub(in crate::ops) fn manifest(
+    pub(super) fn manifest(
         &self,
         name: &str,
-        algorithm: crate::digest::Algorithm,
+        algorithm: Algorithm,
         text: &[u8],
         findings: &mut Vec<Finding>,
     ) -> Option<NamedManifest> {
@@ -181,7 +232,7 @@ impl<'a> Bag<'a> {
     }
 
     /// Checks everything but digests.
-    pub(in crate::ops) fn check(&self, listed: &Listed<'_>, findings: &mut Vec<Finding>) {
+    pub(super) fn check(&self, listed: &BagManifests<'_>, findings: &mut Vec<Finding>) {
         if !self.has_payload_directory {
             findings.push(
                 Finding::new(
@@ -320,7 +371,7 @@ impl<'a> Bag<'a> {
     }
 
     /// The decoded text of a tag file that is there.
-    fn text(&self, name: &str, findings: &mut Vec<Finding>) -> Option<std::borrow::Cow<'a, [u8]>> {
+    fn text(&self, name: &str, findings: &mut Vec<Finding>) -> Option<Cow<'a, [u8]>> {
         let Some(text) = self.texts.get(name).copied() else {
             if self.files.contains_key(name) {
                 findings.push(
@@ -387,7 +438,7 @@ impl<'a> Bag<'a> {
         let mut found = PayloadOxum { bytes: 0, files: 0 };
         for (_, size) in self.files.iter().filter(|(name, _)| name.starts_with(PAYLOAD)) {
             found.bytes = found.bytes.saturating_add(*size);
-            found.files = found.files.saturating_add(1);
+            found.files += 1;
         }
         if stated != found {
             findings.push(
@@ -403,7 +454,7 @@ impl<'a> Bag<'a> {
     }
 
     /// The verdict, by everything that was found.
-    pub(in crate::ops) fn report(&self, contents_read: bool, findings: &[Finding]) -> BagReport {
+    pub(super) fn report(&self, contents_read: bool, findings: &[Finding]) -> BagReport {
         let errors = || findings.iter().filter(|finding| finding.is_error());
         let complete =
             !errors().any(|finding| is_of_bag(finding.code) && !is_content(finding.code));
