@@ -157,7 +157,7 @@ impl Described {
     pub(in super::super) fn new(described: &pack::Described<'_>, name: &str) -> Self {
         let (ndarray, is_coordinate) = match described.entity {
             pack::Entity::Ndarray(ndarray) => (ndarray.clone(), false),
-            pack::Entity::DimCoord(dimcoord) => (pack::as_ndarray(dimcoord), true),
+            entity @ pack::Entity::DimCoord(_) => (entity.to_ndarray(), true),
         };
         let description = Ndarray { name: stem(name).to_owned(), ..ndarray };
         Self { description, is_coordinate, shared: described.group.attributes.clone() }

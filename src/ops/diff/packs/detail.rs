@@ -246,14 +246,11 @@ fn said(side: &Side, unit: &Unit) -> Result<std::result::Result<Option<Said>, Bo
 
 impl Said {
     fn new(entity: Entity<'_>) -> Self {
-        match entity {
-            Entity::Ndarray(ndarray) => {
-                Self { kind: "ndarray", value: ndarray.to_value(), order: ndarray.order() }
-            }
-            Entity::DimCoord(coord) => {
-                Self { kind: "dimcoord", value: coord.to_value(), order: Order::Column }
-            }
-        }
+        let kind = match entity {
+            Entity::Ndarray(_) => "ndarray",
+            Entity::DimCoord(_) => "dimcoord",
+        };
+        Self { kind, value: entity.to_value(), order: entity.order() }
     }
 }
 
