@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::model::entity_path;
 use super::node::Range;
 use super::source::{Source, Span};
 use crate::path::escape;
@@ -330,7 +331,7 @@ impl<'a> Place<'a> {
     pub(super) fn text(self) -> Option<String> {
         let mut text = self.group?.to_owned();
         if let Some(name) = self.name {
-            text = join(&text, name);
+            text = entity_path(&text, name);
         }
         if let Some(attribute) = self.attribute {
             text.push('@');
@@ -338,11 +339,6 @@ impl<'a> Place<'a> {
         }
         Some(text)
     }
-}
-
-/// The path of an entity in a group.
-pub(super) fn join(group: &str, name: &str) -> String {
-    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
 }
 
 /// Where findings go while a document is read.

@@ -72,7 +72,7 @@ impl TagRules {
     }
 }
 
-/// What a bag is, by the words of RFC 8493 §3.
+/// A bag by the words of RFC 8493, section 3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BagReport {

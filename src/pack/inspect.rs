@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use super::{DescriptionFacts, Interner, PACK_DOCUMENT, is_array, may_be_description};
+use super::{DescriptionFacts, Interner, is_array, may_be_description};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
@@ -268,9 +268,4 @@ impl ArrayFacts {
             );
         }
     }
-}
-
-/// Whether `path` is the description of the whole pack.
-pub(super) fn is_pack_document(path: &str) -> bool {
-    path == PACK_DOCUMENT
 }

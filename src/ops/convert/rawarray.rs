@@ -89,7 +89,7 @@ fn item(
     };
     let (ndarray, is_coordinate) = match described.entity {
         pack::Entity::Ndarray(ndarray) => (ndarray.clone(), false),
-        pack::Entity::DimCoord(dimcoord) => (pack::as_ndarray(dimcoord), true),
+        entity @ pack::Entity::DimCoord(_) => (entity.to_ndarray(), true),
     };
     let description = Ndarray { name: stem(known_as).to_owned(), ..ndarray };
     let item = ArrayItem::rawarray(name, header, Some(description), keep_big)?;

@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
                 }
                 found
             },
-            || contents.findings_by(jobs),
+            || contents.findings(),
         );
         findings.extend(of_contents);
         findings.extend(check_values_below(source, &contents)?);

@@ -79,7 +79,7 @@ impl PackedArray<'_> {
                     && let Some((_, dimcoord)) = stated
                     && dimcoord.known_size().is_none_or(|size| size == extent)
                 {
-                    let description = Some(pack::as_ndarray(dimcoord));
+                    let description = Some(Entity::DimCoord(dimcoord).to_ndarray());
                     axis.coordinate = Some(Coordinate { member: None, description });
                 }
             }

@@ -255,7 +255,7 @@ impl<'a> Verification<'a> {
             },
             || {
                 contents.forget_repetition(self.jobs);
-                let mut findings = contents.findings_by(self.jobs);
+                let mut findings = contents.findings();
                 findings.extend(contents.document_of_all(&findings));
                 if !self.options.fast {
                     let (archive, jobs) = (self.archive, self.jobs);
