@@ -23,22 +23,21 @@ pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
 pub use crate::file_kind::FileKind;
 pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
-pub use crate::fs::{before_unfinished, remove_unfinished_and_exit, write_new};
+pub use crate::fs::{remove_unfinished_and_exit, write_new};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
     ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,
     CreateReport, DescribeOptions, DescribeReport, DescriptionDifference, DiffCounts, DiffOptions,
     DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
-    FileDifference, Form, GetOptions, GetReport, Grid, GridMethod, Histogram, Intact,
-    InvalidPattern, Line, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo,
-    ManifestOptions, ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics, Number,
-    NumberStatistics, Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret,
-    ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownForm,
-    UpdateReport, ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info,
-    array_info, check_apart, convert, create, describe_target, diff_arrays, diff_members,
-    diff_packs, extract, get, get_to, is_array_file, is_pack, list, manifest_of, pack_info,
-    reshape, update_descriptions, validate, validate_text, verify, write_descriptions,
-    write_manifest,
+    FileDifference, GetOptions, GetReport, Grid, GridMethod, Histogram, Intact, InvalidPattern,
+    Line, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo, ManifestOptions,
+    ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics, Number, NumberStatistics,
+    Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret, ReshapeReport, Sample,
+    SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownFormat, UpdateReport,
+    ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info,
+    check_apart, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
+    get, get_to, is_array_file, is_pack, list, manifest_of, pack_info, reshape,
+    update_descriptions, validate, validate_text, verify, write_descriptions, write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{

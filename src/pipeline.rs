@@ -1,4 +1,5 @@
-//! Threads: independent items that workers share, and items whose results one consumer takes in order.
+//! Threads: independent items that workers share, items whose results one consumer takes in order, and items that are
+//! made ahead of their consumer.
 //!
 //! A system that has no more threads to give slows the work down, and does not stop it.
 
@@ -169,6 +170,17 @@ pub(crate) fn join<A, B: Send>(
         };
         (one, other.expect("one of the two threads runs it"))
     })
+}
+
+/// Has items made by a thread of its own, so many ahead of whoever takes them. The thread ends with the items, or when
+/// nobody takes them any more.
+pub(crate) fn ahead<T: Send + 'static>(
+    count: usize,
+    mut items: impl Iterator<Item = T> + Send + 'static,
+) -> impl Iterator<Item = T> + Send {
+    let (give, made) = sync_channel(count);
+    thread::spawn(move || items.try_for_each(|item| give.send(item)));
+    made.into_iter()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

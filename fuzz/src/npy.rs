@@ -2,24 +2,24 @@
 
 use std::io::Read;
 
-use ra_pack::interchange::npy::{ReadOptions, Reader, WriteOptions, write};
-use ra_pack::interchange::{Error, Variable};
+use ra_pack::interchange::npy::{NpyReader, write};
+use ra_pack::interchange::{Error, ReadOptions, Variable, WriteOptions};
 use ra_pack::ndl::Document;
 
 /// Any bytes as an `.npy` file: what it implies is a description without faults, and written again it is
 /// read the same.
 pub fn npy(file: &[u8]) {
-    for options in [ReadOptions::new(), ReadOptions::new().keep_endian(true).bfloat16(true)] {
-        let Ok((variable, data)) = read_npy(file, &options) else { continue };
+    for options in [ReadOptions::default(), ReadOptions { keep_endian: true, bfloat16: true, ..ReadOptions::default() }] {
+        let Ok((variable, data)) = read_npy(file, options) else { continue };
         let len = u64::try_from(data.len()).unwrap();
         assert_eq!(len, variable.header.data_len());
         assert_sound(&variable);
 
         let mut written = Vec::new();
-        let plan = write(&mut written, &variable, &*data, &WriteOptions::new()).unwrap();
+        let plan = write(&mut written, &variable, &*data, WriteOptions::default()).unwrap();
         assert_eq!(plan.losses, [""; 0]);
         assert_eq!(plan.file_len(), u64::try_from(written.len()).unwrap());
-        let (again, data_again) = read_npy(&written, &options).unwrap();
+        let (again, data_again) = read_npy(&written, options).unwrap();
         assert_eq!(again.description.datatype, variable.description.datatype);
         assert_eq!(again.description.shape, variable.description.shape);
         assert_eq!(again.description.attributes, variable.description.attributes);
@@ -27,13 +27,13 @@ pub fn npy(file: &[u8]) {
         assert_eq!(again.losses, [""; 0]);
         assert_eq!(data_again, data);
         let mut same = Vec::new();
-        write(&mut same, &again, &*data, &WriteOptions::new()).unwrap();
+        write(&mut same, &again, &*data, WriteOptions::default()).unwrap();
         assert_eq!(same, written);
     }
 }
 
-fn read_npy(file: &[u8], options: &ReadOptions) -> Result<(Variable, Vec<u8>), Error> {
-    let mut reader = Reader::with_options(file, options)?;
+fn read_npy(file: &[u8], options: ReadOptions) -> Result<(Variable, Vec<u8>), Error> {
+    let mut reader = NpyReader::new(file, options)?;
     let variable = reader.variable("x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
 use crate::error::{Error, Result};
 use crate::pipeline;
+use crate::ra::read_full;
 
 /// Bytes of one block that another thread hashes.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -40,7 +41,7 @@ pub(crate) fn copy(
     let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
     let blocks = iter::from_fn(|| {
         let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK]);
-        let passed = fill(content, &mut block).map_err(Fault::Source).and_then(|count| {
+        let passed = read_full(content, &mut block).map_err(Fault::Source).and_then(|count| {
             sink(block.split_at(count).0).map_err(Fault::Sink)?;
             Ok(count)
         });
@@ -117,20 +118,6 @@ impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
         self.content.consume(count);
         Ok(())
     }
-}
-
-/// Reads until `buffer` is full or the content ends.
-fn fill(content: &mut dyn BufRead, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0_usize;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match content.read(rest) {
-            Ok(0) => break,
-            Ok(count) => filled = filled.saturating_add(count),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The content of one member, checked against what its container says of it.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use flate2::bufread::DeflateDecoder;
 
-use super::{Member, Method};
+use super::revisit::LARGE;
+use super::tar::Skip;
+use super::{Location, Member, Method};
 use crate::error::{Error, Result};
 use crate::fs::File;
 
@@ -70,49 +72,56 @@ impl From<DataFault> for io::Error {
     }
 }
 
-/// A stretch of a file, read by position, so that many can be read at once.
+/// Bytes of a file from one place to another, read in blocks by position, so that many can be read at once.
 #[derive(Debug)]
-pub(super) struct Stretch(BufReader<Section>);
-
-/// The same without a buffer: its part that is not yet read.
-#[derive(Debug)]
-struct Section {
+pub(super) struct Stretch {
     file: Arc<File>,
+    /// The part that is not yet in the block.
     next: u64,
     end: u64,
+    /// Most bytes of one read.
+    most: usize,
+    block: Vec<u8>,
+    /// Bytes of the block that were consumed.
+    at: usize,
 }
 
 impl Stretch {
     pub(super) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
-        let section = Section { file, next: start, end: start.saturating_add(length) };
-        Self::in_blocks(section, if length <= FEW { SMALL_BLOCK } else { BLOCK })
+        let most = if length <= FEW { SMALL_BLOCK } else { BLOCK };
+        Self {
+            file,
+            next: start,
+            end: start.saturating_add(length),
+            most,
+            block: Vec::new(),
+            at: 0,
+        }
     }
 
-    /// The same for one of many that are read side by side.
-    pub(super) fn in_small_blocks(self) -> Self {
-        Self::in_blocks(self.0.into_inner(), SMALL_BLOCK)
+    /// Bytes that were read already.
+    fn of_bytes(file: Arc<File>, block: Vec<u8>) -> Self {
+        Self { block, ..Self::new(file, 0, 0) }
     }
 
-    fn in_blocks(section: Section, most: usize) -> Self {
-        let block = usize::try_from(section.left()).unwrap_or(most).min(most);
-        Self(BufReader::with_capacity(block, section))
+    /// The same with so many bytes of one read.
+    pub(super) fn in_blocks_of(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// Bytes not yet consumed.
     fn left(&self) -> u64 {
-        self.0.get_ref().left().saturating_add(self.0.buffer().len() as u64)
+        self.end.saturating_sub(self.next).saturating_add(self.ready().len() as u64)
     }
-}
 
-impl Section {
-    fn left(&self) -> u64 {
-        self.end.saturating_sub(self.next)
+    fn ready(&self) -> &[u8] {
+        self.block.split_at(self.at).1
     }
-}
 
-impl Read for Section {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let length = usize::try_from(self.left()).unwrap_or(out.len()).min(out.len());
+    /// Reads what is not yet in the block: as much as `out` takes.
+    fn fetch(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.next);
+        let length = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
         let count = self.file.read_at(out.split_at_mut(length).0, self.next)?;
         if count == 0 && length > 0 {
             return Err(io::Error::new(
@@ -120,365 +129,206 @@ impl Read for Section {
                 format!("the archive ends at byte {}, which a member needs", self.next),
             ));
         }
-        self.next = self.next.saturating_add(count as u64);
+        self.next += count as u64;
         Ok(count)
     }
 }
 
 impl BufRead for Stretch {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.0.fill_buf()
+        if self.ready().is_empty() && self.next < self.end {
+            let mut block = std::mem::take(&mut self.block);
+            self.at = 0;
+            let left = usize::try_from(self.left()).unwrap_or(self.most);
+            block.resize(left.min(self.most), 0);
+            let count = self.fetch(&mut block)?;
+            block.truncate(count);
+            self.block = block;
+        }
+        Ok(self.ready())
     }
 
     fn consume(&mut self, amount: usize) {
-        self.0.consume(amount);
+        self.at += amount;
     }
 }
 
 impl Read for Stretch {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out)
-    }
-}
-
-/// Anything that can be read, by blocks in a borrowed buffer.
-pub(super) struct Blocks<'a, R> {
-    reader: R,
-    buffer: &'a mut Vec<u8>,
-    ready: std::ops::Range<usize>,
-}
-
-impl<'a, R: Read> Blocks<'a, R> {
-    pub(super) fn new(reader: R, buffer: &'a mut Vec<u8>) -> Self {
-        Self { reader, buffer, ready: 0..0 }
-    }
-}
-
-impl<R: Read> BufRead for Blocks<'_, R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.ready.is_empty() {
-            self.buffer.resize(BLOCK, 0);
-            let count = self.reader.read(self.buffer)?;
-            self.ready = 0..count;
-        }
-        Ok(self.buffer.get(self.ready.clone()).unwrap_or_default())
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
-    }
-}
-
-impl<R: Read> Read for Blocks<'_, R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.ready.is_empty() && out.len() >= BLOCK {
-            return self.reader.read(out);
+        if self.ready().is_empty() && out.len() >= self.most {
+            return self.fetch(out);
         }
         read_buffered(self, out)
     }
 }
 
-/// A shared file with a position of its own.
-#[derive(Debug)]
-pub(super) struct Positioned {
-    file: Arc<File>,
-    len: u64,
-    position: u64,
-}
-
-impl Positioned {
-    pub(super) fn new(file: Arc<File>, len: u64) -> Self {
-        Self { file, len, position: 0 }
-    }
-}
-
-impl Read for Positioned {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(out, self.position)?;
-        self.position = self.position.saturating_add(count as u64);
+impl Skip for Stretch {
+    /// Bytes that nobody asks for are not read.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let count = count.min(self.left());
+        let ready = self.ready().len();
+        let in_block = usize::try_from(count).map_or(ready, |count| count.min(ready));
+        self.at += in_block;
+        self.next += count - in_block as u64;
         Ok(count)
     }
 }
 
-impl Seek for Positioned {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.position = moved(self.position, self.len, to)?;
-        Ok(self.position)
-    }
-}
-
-/// Where a seek leads from `position` in a file of `len` bytes.
-pub(super) fn moved(position: u64, len: u64, to: SeekFrom) -> io::Result<u64> {
-    let position = match to {
-        SeekFrom::Start(position) => Some(position),
-        SeekFrom::End(offset) => len.checked_add_signed(offset),
-        SeekFrom::Current(offset) => position.checked_add_signed(offset),
-    };
-    position.ok_or_else(|| io::ErrorKind::InvalidInput.into())
-}
-
 /// [`Read::read`] by way of [`BufRead`].
 pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
-    let ready = reader.fill_buf()?;
-    let count = ready.len().min(out.len());
-    if let (Some(to), Some(from)) = (out.get_mut(..count), ready.get(..count)) {
-        to.copy_from_slice(from);
-    }
+    let count = reader.fill_buf()?.read(out)?;
     reader.consume(count);
     Ok(count)
 }
 
-/// Where the packed bytes of a zip member come from.
-#[derive(Debug)]
-pub(super) enum Packed<'a> {
-    /// Bytes in memory.
-    Slice(&'a [u8]),
-    /// The same, from `at` on.
-    Owned { bytes: Vec<u8>, at: usize },
-    /// Bytes of the archive file.
-    Stretch(Stretch),
+/// Decodes deflate. One made anew for each of many small members leaves a gap in memory after each, which what is
+/// kept of the member then makes too small for the next.
+type Inflater = DeflateDecoder<Stretch>;
+
+/// The packed bytes of a zip member, decoded.
+enum Unpacked {
+    Stored(Stretch),
+    Deflate(BufReader<Inflater>),
+    Zstd(BufReader<zstd::stream::read::Decoder<'static, Stretch>>),
 }
 
-impl Packed<'_> {
-    /// Bytes not yet consumed.
-    fn left(&self) -> u64 {
+impl Unpacked {
+    fn packed(&self) -> &Stretch {
         match self {
-            Self::Slice(_) | Self::Owned { .. } => self.ready().len() as u64,
-            Self::Stretch(stretch) => stretch.left(),
+            Self::Stored(packed) => packed,
+            Self::Deflate(decoder) => decoder.get_ref().get_ref(),
+            Self::Zstd(decoder) => decoder.get_ref().get_ref(),
         }
     }
 
-    /// Bytes that are in memory and not yet consumed.
-    fn ready(&self) -> &[u8] {
+    fn bytes(&mut self) -> &mut dyn BufRead {
         match self {
-            Self::Slice(slice) => slice,
-            Self::Owned { bytes, at } => bytes.get(*at..).unwrap_or_default(),
-            Self::Stretch(stretch) => stretch.0.buffer(),
+            Self::Stored(packed) => packed,
+            Self::Deflate(decoder) => decoder,
+            Self::Zstd(decoder) => decoder,
         }
-    }
-}
-
-impl BufRead for Packed<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if let Self::Stretch(stretch) = self {
-            return stretch.fill_buf();
-        }
-        Ok(self.ready())
-    }
-
-    fn consume(&mut self, amount: usize) {
-        match self {
-            Self::Slice(slice) => *slice = slice.get(amount..).unwrap_or_default(),
-            Self::Owned { at, .. } => *at = at.saturating_add(amount),
-            Self::Stretch(stretch) => stretch.consume(amount),
-        }
-    }
-}
-
-impl Read for Packed<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        read_buffered(self, out)
-    }
-}
-
-/// Whether an error came from reading the archive file, not from decoding what was read.
-fn is_from_file(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>)
-}
-
-/// The packed bytes, decoded.
-enum Decoder<'a> {
-    Stored(Packed<'a>),
-    Deflate(Buffered<DeflateDecoder<Packed<'a>>>),
-    Zstd(Buffered<zstd::stream::read::Decoder<'static, Packed<'a>>>),
-}
-
-/// A decoder of deflate that is used again. One made anew for each of many small members leaves a gap in
-/// memory after each, which what is kept of the member then makes too small for the next.
-#[derive(Debug)]
-pub(super) struct Inflater<'a>(Buffered<DeflateDecoder<Packed<'a>>>);
-
-/// A decoder's output, in blocks.
-#[derive(Debug)]
-struct Buffered<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    ready: std::ops::Range<usize>,
-}
-
-impl<R: Read> Buffered<R> {
-    fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), ready: 0..0 }
-    }
-
-    /// As [`BufRead::fill_buf`]; `limit` keeps the buffer of a small member small.
-    fn fill(&mut self, limit: u64) -> io::Result<&[u8]> {
-        if self.ready.is_empty() {
-            let length = usize::try_from(limit).unwrap_or(BLOCK).clamp(1, BLOCK);
-            if self.buffer.len() < length {
-                self.buffer.resize(length, 0);
-            }
-            let count = self.reader.read(&mut self.buffer).map_err(|error| {
-                // An error of the file itself stays what it is; the decoders make the rest.
-                if error.raw_os_error().is_some() || is_from_file(&error) {
-                    error
-                } else if super::stream::is_wide_window(&error) {
-                    DataFault::Window.into()
-                } else {
-                    DataFault::Undecodable(error.to_string()).into()
-                }
-            })?;
-            self.ready = 0..count;
-        }
-        Ok(self.ready())
-    }
-
-    fn ready(&self) -> &[u8] {
-        self.buffer.get(self.ready.clone()).unwrap_or_default()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.ready.start = self.ready.start.saturating_add(amount).min(self.ready.end);
     }
 }
 
 /// The content of a zip member. Size and checksum are checked when the end is reached.
-pub(super) struct ZipData<'a> {
-    decoder: Decoder<'a>,
+pub(super) struct ZipData {
+    unpacked: Unpacked,
     checksum: crc32fast::Hasher,
     expected_checksum: u32,
     size: u64,
     left: u64,
-    checked: bool,
 }
 
-impl<'a> ZipData<'a> {
-    /// `None` for a method that is not supported.
+impl ZipData {
+    /// The content of these packed bytes. The decoder may be one that another member has left.
     pub(super) fn new(
-        packed: Packed<'a>,
+        packed: Stretch,
+        inflater: Option<Inflater>,
         method: Method,
         size: u64,
         crc: u32,
-    ) -> io::Result<Option<Self>> {
-        Self::with(None, packed, method, size, crc)
-    }
-
-    /// The same with the decoder that one before left.
-    pub(super) fn with(
-        inflater: Option<Inflater<'a>>,
-        packed: Packed<'a>,
-        method: Method,
-        size: u64,
-        crc: u32,
-    ) -> io::Result<Option<Self>> {
-        let decoder = match method {
-            Method::Stored => Decoder::Stored(packed),
-            Method::Deflate => Decoder::Deflate(match inflater {
-                Some(Inflater(mut buffered)) => {
-                    buffered.reader.reset(packed);
-                    buffered.ready = 0..0;
-                    buffered
-                }
-                None => Buffered::new(DeflateDecoder::new(packed)),
-            }),
+    ) -> Result<Self> {
+        // One byte more than declared is asked for, so that content that goes on is noticed; the buffer of a small
+        // member is small.
+        let room = usize::try_from(size).map_or(BLOCK, |size| size.saturating_add(1).min(BLOCK));
+        let unsupported = |error: io::Error| Error::Unsupported(error.to_string());
+        let unpacked = match method {
+            Method::Stored => Unpacked::Stored(packed),
+            Method::Deflate => Unpacked::Deflate(BufReader::with_capacity(
+                room,
+                match inflater {
+                    Some(mut inflater) => {
+                        inflater.reset(packed);
+                        inflater
+                    }
+                    None => DeflateDecoder::new(packed),
+                },
+            )),
             Method::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
-                decoder.window_log_max(super::stream::ZSTD_MEMBER_WINDOW_LOG_MAX)?;
-                Decoder::Zstd(Buffered::new(decoder))
+                let mut decoder =
+                    zstd::stream::read::Decoder::with_buffer(packed).map_err(unsupported)?;
+                decoder
+                    .window_log_max(super::stream::ZSTD_MEMBER_WINDOW_LOG_MAX)
+                    .map_err(unsupported)?;
+                Unpacked::Zstd(BufReader::with_capacity(room, decoder))
             }
-            Method::Solid | Method::Other(_) => return Ok(None),
+            Method::Solid | Method::Other(_) => {
+                return Err(Error::Unsupported(format!("{method} is not supported")));
+            }
         };
-        Ok(Some(Self {
-            decoder,
-            checksum: crc32fast::Hasher::new(),
-            expected_checksum: crc,
-            size,
-            left: size,
-            checked: false,
-        }))
+        let checksum = crc32fast::Hasher::new();
+        Ok(Self { unpacked, checksum, expected_checksum: crc, size, left: size })
     }
 
     /// The decoder, for another member.
-    pub(super) fn into_inflater(self) -> Option<Inflater<'a>> {
-        match self.decoder {
-            Decoder::Deflate(buffered) => Some(Inflater(buffered)),
-            Decoder::Stored(_) | Decoder::Zstd(_) => None,
+    fn into_inflater(self) -> Option<Inflater> {
+        match self.unpacked {
+            Unpacked::Deflate(decoder) => Some(decoder.into_inner()),
+            Unpacked::Stored(_) | Unpacked::Zstd(_) => None,
         }
     }
 
-    fn check_end(&mut self) -> io::Result<()> {
-        if self.checked {
-            return Ok(());
+    fn check_end(&self) -> io::Result<()> {
+        let (size, left) = (self.size, self.left);
+        if left > 0 {
+            return Err(DataFault::Short { expected: size, found: size - left }.into());
         }
-        let unused = match &self.decoder {
-            Decoder::Stored(packed) => packed.left(),
-            Decoder::Deflate(buffered) => buffered.reader.get_ref().left(),
-            Decoder::Zstd(buffered) => buffered.reader.get_ref().left(),
-        };
+        let unused = self.unpacked.packed().left();
         if unused > 0 {
             return Err(DataFault::Unused { unused }.into());
         }
-        let found = self.checksum.clone().finalize();
-        if found != self.expected_checksum {
-            return Err(DataFault::Checksum { expected: self.expected_checksum, found }.into());
+        let (expected, found) = (self.expected_checksum, self.checksum.clone().finalize());
+        if found != expected {
+            return Err(DataFault::Checksum { expected, found }.into());
         }
-        self.checked = true;
         Ok(())
-    }
-
-    fn raw_fill(&mut self) -> io::Result<&[u8]> {
-        // One byte more than declared is asked for, so that content that goes on is noticed.
-        let limit = self.left.saturating_add(1);
-        match &mut self.decoder {
-            Decoder::Stored(packed) => packed.fill_buf(),
-            Decoder::Deflate(buffered) => buffered.fill(limit),
-            Decoder::Zstd(buffered) => buffered.fill(limit),
-        }
     }
 }
 
-impl BufRead for ZipData<'_> {
+impl BufRead for ZipData {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let (left, size) = (self.left, self.size);
-        let ready = self.raw_fill()?.len() as u64;
-        if ready > left {
-            return Err(DataFault::Long { expected: size }.into());
-        }
-        if ready == 0 {
-            if left > 0 {
-                let found = size.saturating_sub(left);
-                return Err(DataFault::Short { expected: size, found }.into());
+        let is_packed = !matches!(self.unpacked, Unpacked::Stored(_));
+        let ready = self.unpacked.bytes().fill_buf().map_err(|error| {
+            // An error of the file itself stays what it is; the decoders make the rest.
+            let is_from_file = error.raw_os_error().is_some()
+                || error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>);
+            if is_from_file || !is_packed {
+                error
+            } else if super::stream::is_wide_window(&error) {
+                DataFault::Window.into()
+            } else {
+                DataFault::Undecodable(error.to_string()).into()
             }
+        })?;
+        if ready.len() as u64 > self.left {
+            return Err(DataFault::Long { expected: self.size }.into());
+        }
+        if ready.is_empty() {
             self.check_end()?;
         }
-        self.raw_fill()
+        // They are in a buffer, and to ask for them again reads nothing.
+        self.unpacked.bytes().fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {
-        let ready = match &self.decoder {
-            Decoder::Stored(packed) => packed.ready(),
-            Decoder::Deflate(buffered) => buffered.ready(),
-            Decoder::Zstd(buffered) => buffered.ready(),
-        };
-        self.checksum.update(ready.get(..amount).unwrap_or(ready));
-        self.left = self.left.saturating_sub(amount as u64);
-        match &mut self.decoder {
-            Decoder::Stored(packed) => packed.consume(amount),
-            Decoder::Deflate(buffered) => buffered.consume(amount),
-            Decoder::Zstd(buffered) => buffered.consume(amount),
+        if amount > 0 {
+            let ready = self.unpacked.bytes().fill_buf().expect("bytes that are there");
+            self.checksum.update(ready.split_at(amount).0);
+            self.left -= amount as u64;
+            self.unpacked.bytes().consume(amount);
         }
     }
 }
 
-impl Read for ZipData<'_> {
+impl Read for ZipData {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         // Content that goes on for longer than it should is noticed where it is buffered.
-        if let Decoder::Stored(Packed::Stretch(stretch)) = &mut self.decoder
-            && (1..=self.left).contains(&stretch.left())
+        if let Unpacked::Stored(packed) = &mut self.unpacked
+            && (1..=self.left).contains(&packed.left())
         {
-            let count = stretch.read(out)?;
+            let count = packed.read(out)?;
             self.checksum.update(out.split_at(count).0);
-            self.left = self.left.saturating_sub(count as u64);
+            self.left -= count as u64;
             return Ok(count);
         }
         read_buffered(self, out)
@@ -516,34 +366,16 @@ impl Drop for WindowTurn {
 }
 
 /// The content of a member that owns what it reads from.
-pub(crate) struct MemberReader(Box<dyn BufRead + Send>);
+pub(crate) type MemberReader = Box<dyn BufRead + Send>;
 
-impl MemberReader {
-    pub(super) fn new(reader: impl BufRead + Send + 'static) -> Self {
-        Self(Box::new(reader))
-    }
-}
-
-impl std::fmt::Debug for MemberReader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("MemberReader")
-    }
-}
-
-impl Read for MemberReader {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out)
-    }
-}
-
-impl BufRead for MemberReader {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.0.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.0.consume(amount);
-    }
+/// The content of a member of a zip or a plain tar, whose packed bytes these are.
+pub(super) fn open(member: &Member, packed: Stretch) -> Result<MemberReader> {
+    Ok(match member.location {
+        Location::Packed { crc, .. } => {
+            Box::new(ZipData::new(packed, None, member.method, member.size, crc)?)
+        }
+        _ => Box::new(packed),
+    })
 }
 
 /// Members up to this size, with their headers, are read at once when they are read by name.
@@ -559,8 +391,7 @@ pub(super) struct Window {
     bytes: Vec<u8>,
     /// Nothing from here on is read ahead.
     pub(super) limit: u64,
-    /// What decodes small members, one after the other.
-    pub(super) inflater: Option<Inflater<'static>>,
+    inflater: Option<Inflater>,
 }
 
 impl Window {
@@ -585,10 +416,10 @@ impl Window {
 
     /// Prepares for the content of a member whose header was read. Where another was looked at since, nothing is
     /// read but the content.
-    pub(super) fn aim_back(&mut self, offset: u64, length: usize) {
+    pub(super) fn aim_back(&mut self, member: &Member) {
         let end = self.start.saturating_add(self.bytes.len() as u64);
-        if !(self.start..=end).contains(&offset) {
-            self.limit = offset.saturating_add(length as u64);
+        if !(self.start..=end).contains(&member.start()) {
+            self.limit = 0;
         }
     }
 
@@ -611,13 +442,63 @@ impl Window {
         }
         Ok(inside(self).and_then(|range| self.bytes.get(range)))
     }
+
+    /// The packed bytes of a member: when they are no more than `most`, read at once, with what is read ahead.
+    pub(super) fn packed(&mut self, member: &Member, most: u64) -> Result<Stretch> {
+        let start = member.start();
+        let whole = match usize::try_from(member.packed_size) {
+            Ok(length) if member.packed_size <= most => {
+                self.get(start, length)?.map(<[u8]>::to_vec)
+            }
+            _ => None,
+        };
+        let file = Arc::clone(&self.file);
+        Ok(match whole {
+            Some(bytes) => Stretch::of_bytes(file, bytes),
+            None => Stretch::new(file, start, member.packed_size),
+        })
+    }
+
+    /// Shows the content of a member.
+    pub(super) fn show<T>(
+        &mut self,
+        member: &Member,
+        visit: impl FnOnce(&mut dyn BufRead) -> T,
+    ) -> Result<T> {
+        let _turn = WindowTurn::of(member);
+        let mut packed = self.packed(member, LARGE)?;
+        let Location::Packed { crc, .. } = member.location else { return Ok(visit(&mut packed)) };
+        let inflater = self.inflater.take();
+        let mut content = ZipData::new(packed, inflater, member.method, member.size, crc)?;
+        let result = visit(&mut content);
+        self.inflater = content.into_inflater();
+        Ok(result)
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::archive::stream::{StreamCompression, StreamDecoder};
+    use crate::archive::tar::Streaming;
+    use crate::fs::scratch_file;
+
+    /// A file of these bytes.
+    pub(in crate::archive) fn in_file(bytes: &[u8]) -> Stretch {
+        thread_local! {
+            static FILE: Arc<File> = Arc::new(scratch_file(&std::env::temp_dir().join("x")).unwrap());
+        }
+        let file = FILE.with(Arc::clone);
+        file.write_all_at(bytes, 0).unwrap();
+        Stretch::new(file, 0, bytes.len() as u64)
+    }
+
+    /// These bytes as a stream.
+    pub(in crate::archive) fn streaming(bytes: impl Read) -> impl Skip {
+        Streaming::new(StreamDecoder::new(bytes, StreamCompression::None).blocks())
+    }
 
     fn deflate(content: &[u8]) -> Vec<u8> {
         let mut encoder =
@@ -627,7 +508,8 @@ mod tests {
     }
 
     fn read(packed: &[u8], method: Method, size: u64, crc: u32) -> Result<Vec<u8>, DataFault> {
-        let mut data = ZipData::new(Packed::Slice(packed), method, size, crc).unwrap().unwrap();
+        let packed = in_file(packed);
+        let mut data = ZipData::new(packed, None, method, size, crc).unwrap();
         let mut content = Vec::new();
         match data.read_to_end(&mut content) {
             Ok(_) => Ok(content),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::data::{Blocks, MemberReader, Stretch};
+use super::data::{MemberReader, Stretch};
 use super::revisit::{Revisit, Shown, look_at_each};
 use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
@@ -25,7 +25,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(super) fn open(root: &Path, progress: &Progress) -> Self {
+    pub(super) fn new(root: &Path, progress: &Progress) -> Self {
         Self { root: root.to_owned(), watch: progress.clone() }
     }
 
@@ -39,6 +39,13 @@ impl Directory {
 
     pub(super) fn open_file(&self, name: &str) -> Result<File> {
         Ok(File::open(self.root.join(name))?.watched(&self.watch))
+    }
+
+    /// The length of a file, and its content.
+    fn open(&self, name: &str) -> Result<(u64, Stretch)> {
+        let file = self.open_file(name)?;
+        let len = file.len()?;
+        Ok((len, Stretch::new(Arc::new(file), 0, len)))
     }
 
     /// Every member; sizes are found when a file is opened.
@@ -97,28 +104,26 @@ impl Directory {
     ) -> Result<Scan<K>> {
         let members = self.walk()?;
         self.watch.expect_files(members.len());
-        look_at_each(jobs, members, STEP, Vec::new, |buffer: &mut Vec<u8>, member, findings| {
-            let (member, result) = self.show(member, buffer, visit, findings)?;
+        let look = |(): &mut (), member, findings: &mut Vec<Finding>| {
+            let (member, result) = self.show(member, visit, findings)?;
             Ok(keep(member, result))
-        })
+        };
+        look_at_each(jobs, members, STEP, || (), look)
     }
 
     fn show<T>(
         &self,
         mut member: Member,
-        buffer: &mut Vec<u8>,
         visit: &Visit<'_, T>,
         findings: &mut Vec<Finding>,
     ) -> Result<(Member, Option<T>)> {
         if member.kind != MemberKind::File || MemberPath::new(&*member.name).is_err() {
             return Ok((member, None));
         }
-        let opened = self.open_file(&member.name).and_then(|file| Ok((file.len()?, file)));
-        match opened {
-            Ok((len, file)) => {
+        match self.open(&member.name) {
+            Ok((len, mut content)) => {
                 member.size = len;
                 member.packed_size = len;
-                let mut content = Blocks::new(file, buffer);
                 let result = visit(&member, &mut content);
                 Ok((member, Some(result)))
             }
@@ -146,13 +151,13 @@ impl Directory {
         let chunks = pipeline::share(
             jobs,
             pipeline::ranges(wanted.len(), STEP),
-            || (Vec::new(), visit.state()),
-            |(buffer, state), range| {
+            || visit.state(),
+            |state, range| {
                 let mut results = Vec::with_capacity(range.len());
                 for position in range {
-                    let member = wanted.get(position).and_then(|index| members.get(*index));
-                    let Some(member) = member else { continue };
-                    let content = &mut Blocks::new(self.open_file(&member.name)?, buffer);
+                    let number = wanted.get(position).expect("a position among the wanted");
+                    let member = members.get(*number).expect("the number of a member");
+                    let (_, content) = &mut self.open(&member.name)?;
                     let hashing = Hashing::Here;
                     results.push(visit.one(state, Shown { position, content, hashing }));
                 }
@@ -181,8 +186,6 @@ impl Directory {
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        let file = self.open_file(&member.name)?;
-        let len = file.len()?;
-        Ok(MemberReader::new(Stretch::new(Arc::new(file), 0, len)))
+        Ok(Box::new(self.open(&member.name)?.1))
     }
 }

@@ -4,7 +4,6 @@ mod copy;
 mod data;
 mod directory;
 mod names;
-mod read_ahead;
 mod revisit;
 mod stream;
 mod stream_contents;
@@ -47,6 +46,7 @@ use crate::progress::Progress;
 
 /// The kinds of containers that a pack may lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
     /// A plain directory.
@@ -104,6 +104,7 @@ impl fmt::Display for Container {
 
 /// What a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberKind {
     /// A file.
@@ -118,21 +119,23 @@ pub enum MemberKind {
 
 /// How a member's bytes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 pub enum Method {
     /// As they are.
     Stored,
-    /// Deflate, by itself.
+    /// Compressed by itself with deflate.
     Deflate,
-    /// Zstandard, by itself.
+    /// Compressed by itself with Zstandard.
     Zstd,
-    /// As a part of a stream that is compressed as a whole.
+    /// Compressed together with its neighbours, as in a compressed tar.
     Solid,
-    /// A method of the zip format that is not supported.
+    /// A method of the zip format that is not supported, by its number.
+    #[cfg_attr(test, schemars(untagged, with = "String", extend("pattern" = "^method [0-9]+$")))]
     Other(u16),
 }
 
 impl Method {
-    /// What it is called.
+    /// The word for it.
     pub(crate) fn word(self) -> Cow<'static, str> {
         match self {
             Self::Stored => "stored".into(),
@@ -169,6 +172,17 @@ impl Member {
     /// Its name and kind.
     fn named(&self) -> (&str, MemberKind) {
         (&self.name, self.kind)
+    }
+
+    /// Where its bytes begin, by which members are in the order of the archive; the end of all of those without a
+    /// place of their own.
+    fn start(&self) -> u64 {
+        match self.location {
+            Location::At { data } | Location::Packed { data, .. } | Location::Stream { data } => {
+                data
+            }
+            Location::Named | Location::Listed => u64::MAX,
+        }
     }
 
     /// Where the content begins in the archive file, when it is stored there.
@@ -230,7 +244,7 @@ impl Archive {
     /// Opens a container by what it is, whatever it is called, and has the bytes counted that are read of it.
     pub(crate) fn open_watched(path: &Path, progress: &Progress) -> Result<Self> {
         if fs::is_directory(path)? {
-            return Ok(Self::Directory(Directory::open(path, progress)));
+            return Ok(Self::Directory(Directory::new(path, progress)));
         }
         let file = File::open(path)?.watched(progress);
         let start = file.start()?;
@@ -371,23 +385,48 @@ impl Archive {
         Ok(scan)
     }
 
-    /// What shows contents that a scan has found, where they lie at their places in a file: those of a zip and of
-    /// a plain tar.
-    pub(crate) fn contents_in_file(&self) -> Option<Contents> {
-        let file = self.file().filter(|_| !self.is_stream())?;
-        Some(Contents(Places::File(Arc::clone(file))))
+    /// Forgets what it knows of its members: they are known to whoever scanned it.
+    pub(crate) fn forget_members(&mut self) {
+        match self {
+            Self::Directory(_) => {}
+            Self::Zip(zip) => zip.forget_members(),
+            Self::Tar(tarball) => tarball.forget_members(),
+        }
     }
 
-    /// What shows contents that a scan has found, and keeps no more than it needs for that.
-    pub(crate) fn into_contents(self) -> Contents {
-        Contents(match self {
-            Self::Directory(directory) => Places::Directory(directory),
-            Self::Zip(zip) => Places::File(Arc::clone(zip.file())),
-            Self::Tar(tarball) => match tarball.container() {
-                Container::Tar => Places::File(Arc::clone(tarball.file())),
-                _ => Places::Stream(tarball),
-            },
-        })
+    /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
+    /// threads where the container allows it. `wanted` are the numbers of readable files among the members, in
+    /// rising order; the results are in the same.
+    ///
+    /// The container is not checked again: where a member lies is known. A content is checked as in a
+    /// scan, when it is read to its end.
+    pub(crate) fn revisit_by<R: Revisit>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        visit: &R,
+    ) -> Result<Vec<R::Seen>> {
+        match self {
+            Self::Directory(directory) => directory.revisit(members, wanted, jobs, visit),
+            Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),
+            Self::Zip(_) | Self::Tar(_) => {
+                let file = self.file().expect("only a directory is no file");
+                revisit::revisit(file, members, wanted, jobs, visit)
+            }
+        }
+    }
+
+    /// The same, one content at a time; each thread has a `state` of its own.
+    pub(crate) fn revisit<S, T: Send>(
+        &self,
+        members: &[Member],
+        wanted: &[usize],
+        jobs: usize,
+        state: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }
 
     /// Finds one member by its name.
@@ -509,68 +548,5 @@ impl Archive {
         }
         let offset = member.data_offset();
         Ok(self.file().map(Arc::clone).zip(offset))
-    }
-}
-
-/// The contents of an archive that was scanned.
-#[derive(Debug)]
-pub(crate) struct Contents(Places);
-
-/// Where contents lie.
-#[derive(Debug)]
-enum Places {
-    Directory(Directory),
-    /// At their places in a file.
-    File(Arc<File>),
-    /// One after the other in a stream.
-    Stream(Tarball),
-}
-
-impl Contents {
-    /// Whether a content can only be reached by reading all that stand before it, so that one job shows
-    /// them all.
-    pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.0, Places::Stream(_))
-    }
-
-    /// The file that holds the bytes of a stored member, and where they begin in it.
-    pub(crate) fn stored(&self, member: &Member) -> Result<Option<(Arc<File>, u64)>> {
-        Ok(match &self.0 {
-            Places::Directory(directory) => Some((Arc::new(directory.open_file(&member.name)?), 0)),
-            Places::File(file) => Some(Arc::clone(file)).zip(member.data_offset()),
-            Places::Stream(_) => None,
-        })
-    }
-
-    /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
-    /// threads where the container allows it. `wanted` are the numbers of readable files among the members, in
-    /// rising order; the results are in the same.
-    ///
-    /// The container is not checked again: where a member lies is known. A content is checked as in a
-    /// scan, when it is read to its end.
-    pub(crate) fn revisit_by<R: Revisit>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        visit: &R,
-    ) -> Result<Vec<R::Seen>> {
-        match &self.0 {
-            Places::Directory(directory) => directory.revisit(members, wanted, jobs, visit),
-            Places::File(file) => revisit::revisit(file, members, wanted, jobs, visit),
-            Places::Stream(tarball) => tarball.revisit(members, wanted, jobs, visit),
-        }
-    }
-
-    /// The same, one content at a time; each thread has a `state` of its own.
-    pub(crate) fn revisit<S, T: Send>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        state: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }
 }

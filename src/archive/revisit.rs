@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 use std::io::BufRead;
+use std::iter;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::data::{Packed, Stretch, Window, WindowTurn, ZipData};
-use super::{Location, Member, Method, Scan};
+use super::data::{MemberReader, SMALL_BLOCK, Stretch, Window, open};
+use super::{Member, Method, Scan};
 use crate::digest::{Hashing, width};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -34,7 +34,7 @@ pub(crate) struct Shown<'c> {
 }
 
 /// Contents that are shown once more, each with its number among the wanted ones, and each opened when it is asked for.
-pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, Box<dyn BufRead>)>> + 'c;
+pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, MemberReader)>> + 'c;
 
 /// Looks at contents that are shown once more.
 pub(crate) trait Revisit: Sync {
@@ -60,7 +60,7 @@ pub(crate) trait Revisit: Sync {
         _width: usize,
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, Self::Seen)>> {
-        let one = |opened: Result<(usize, Box<dyn BufRead>)>| {
+        let one = |opened: Result<(usize, MemberReader)>| {
             let (position, mut content) = opened?;
             let shown = Shown { position, content: &mut content, hashing: Hashing::Here };
             Ok((position, self.one(state, shown)))
@@ -99,21 +99,22 @@ pub(super) fn revisit<R: Revisit>(
     jobs: usize,
     visit: &R,
 ) -> Result<Vec<R::Seen>> {
-    let member = |position: usize| members.get(*wanted.get(position)?);
-    let begins = |position: &usize| member(*position).map_or(u64::MAX, begin);
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    if !order.is_sorted_by_key(begins) {
-        order.sort_by_key(begins);
-    }
-    let sizes: Vec<u64> =
-        order.iter().map(|position| member(*position).map_or(0, |m| m.packed_size)).collect();
-    let at = |place: usize| {
-        let position = *order.get(place)?;
-        Some((position, member(position)?))
+    let member = |position: usize| {
+        let number = wanted.get(position).expect("a position among the wanted");
+        members.get(*number).expect("the number of a member")
     };
-    let is_stored = |place| at(place).is_some_and(|(_, member)| member.method == Method::Stored);
-    let Portions { packed, stored, all: portions } =
-        portions(&sizes, jobs, visit.at_once(), is_stored);
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|position| member(*position).start());
+    let at = |place: usize| {
+        let position = *order.get(place).expect("a place in the order");
+        (position, member(position))
+    };
+    let sizes: Vec<u64> = (0..order.len()).map(|place| at(place).1.packed_size).collect();
+    let is_stored = |place| at(place).1.method == Method::Stored;
+    // Those that are read side by side, each taken by the first job that has room for another.
+    let (beside, portions) = portions(&sizes, jobs, visit.at_once(), is_stored);
+    let beside = Mutex::new(beside.into_iter());
+    let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
     let chunks = pipeline::share(
         jobs,
         &portions,
@@ -121,38 +122,31 @@ pub(super) fn revisit<R: Revisit>(
         |(window, state), portion| {
             let mut visited = Vec::new();
             match portion {
-                Portion::Run(run) => {
-                    let last = at(run.end.saturating_sub(1));
-                    window.limit = last.map_or(0, |(_, m)| begin(m).saturating_add(m.packed_size));
+                Portion::Run(run, hashing) => {
+                    let (_, last) = at(run.end - 1);
+                    window.limit = last.start().saturating_add(last.packed_size);
                     visited.reserve(run.len());
-                    for (position, member) in run.clone().filter_map(at) {
-                        let _turn = WindowTurn::of(member);
-                        let result = show(member, window, &mut |content| {
-                            let hashing = Hashing::Here;
+                    for (position, member) in run.clone().map(at) {
+                        let hashing = *hashing;
+                        let result = window.show(member, |content| {
                             visit.one(state, Shown { position, content, hashing })
                         })?;
                         visited.push((position, result));
                     }
                 }
-                Portion::Large { place, hashing } => {
-                    if let Some((position, member)) = at(*place) {
-                        let _turn = WindowTurn::of(member);
-                        let content = &mut *open(member, stretch(member, file))?;
-                        let shown = Shown { position, content, hashing: *hashing };
-                        visited.push((position, visit.one(state, shown)));
-                    }
-                }
-                Portion::Several { width, are_stored } => {
-                    let open = |(position, member)| {
-                        let stretch = stretch(member, file);
-                        let stretch = if *width > 2 { stretch.in_small_blocks() } else { stretch };
-                        Ok((position, open(member, stretch)?))
+                Portion::SideBySide(width) => {
+                    let open = |place| {
+                        let (position, member) = at(place);
+                        let packed =
+                            Stretch::new(Arc::clone(file), member.start(), member.packed_size);
+                        let packed =
+                            if *width > 2 { packed.in_blocks_of(SMALL_BLOCK) } else { packed };
+                        Ok((position, open(member, packed)?))
                     };
-                    let queue = if *are_stored { &stored } else { &packed };
-                    let contents = &mut queue.places().filter_map(at).map(open);
-                    let several = visit.several(state, *width, contents);
+                    let several = visit.several(state, *width, &mut iter::from_fn(next).map(open));
                     if several.is_err() {
-                        queue.stop();
+                        // The other jobs begin nothing more.
+                        iter::from_fn(next).for_each(drop);
                     }
                     visited.extend(several?);
                 }
@@ -165,158 +159,65 @@ pub(super) fn revisit<R: Revisit>(
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Where the packed bytes begin.
-fn begin(member: &Member) -> u64 {
-    match member.location {
-        Location::At { data } | Location::Packed { data, .. } => data,
-        Location::Named | Location::Listed | Location::Stream { .. } => u64::MAX,
-    }
-}
-
-fn show<T>(
-    member: &Member,
-    window: &mut Window,
-    visit: &mut dyn FnMut(&mut dyn BufRead) -> T,
-) -> Result<T> {
-    let whole = match usize::try_from(member.packed_size) {
-        Ok(length) if member.packed_size <= LARGE => window.get(begin(member), length)?,
-        _ => None,
-    };
-    let Some(bytes) = whole else {
-        return Ok(visit(&mut *open(member, stretch(member, &window.file))?));
-    };
-    let mut packed = Packed::Slice(bytes);
-    match member.location {
-        Location::Packed { crc, .. } => Ok(visit(&mut zip_data(member, crc, packed)?)),
-        _ => Ok(visit(&mut packed)),
-    }
-}
-
-/// Where the packed content of a member lies.
-fn stretch(member: &Member, file: &Arc<File>) -> Stretch {
-    Stretch::new(Arc::clone(file), begin(member), member.packed_size)
-}
-
-/// The content of a member, read from its stretch of the file as it is wanted.
-fn open(member: &Member, stretch: Stretch) -> Result<Box<dyn BufRead>> {
-    let packed = Packed::Stretch(stretch);
-    match member.location {
-        Location::Packed { crc, .. } => Ok(Box::new(zip_data(member, crc, packed)?)),
-        _ => Ok(Box::new(packed)),
-    }
-}
-
-fn zip_data<'p>(member: &Member, crc: u32, packed: Packed<'p>) -> Result<ZipData<'p>> {
-    match ZipData::new(packed, member.method, member.size, crc) {
-        Ok(Some(content)) => Ok(content),
-        Ok(None) => Err(Error::Unsupported(format!("{} is not supported", member.method))),
-        Err(error) => Err(Error::Unsupported(error.to_string())),
-    }
-}
-
 /// What one job takes at a time, by places in the order of the file.
 #[derive(Debug)]
 enum Portion {
-    /// Neighbours.
-    Run(Range<usize>),
-    Large {
-        place: usize,
-        hashing: Hashing,
-    },
-    /// So many large ones, read side by side; as soon as one of them is done, the next of the queue takes its place.
-    Several {
-        width: usize,
-        are_stored: bool,
-    },
+    /// Neighbours, or a large one.
+    Run(Range<usize>, Hashing),
+    /// So many large ones at a time; as soon as one of them is done, another takes its place.
+    SideBySide(usize),
 }
 
-/// All of them.
-struct Portions {
-    packed: Queue,
-    stored: Queue,
-    all: Vec<Portion>,
-}
-
-/// Places of large members, for all jobs.
-#[derive(Debug)]
-struct Queue {
-    places: Vec<usize>,
-    next: AtomicUsize,
-}
-
-impl Queue {
-    fn new(places: Vec<usize>) -> Self {
-        Self { places, next: AtomicUsize::new(0) }
-    }
-
-    /// Places that no job has yet, each taken when it is asked for.
-    fn places(&self) -> impl Iterator<Item = usize> {
-        let next = || self.places.get(self.next.fetch_add(1, Ordering::Relaxed)).copied();
-        std::iter::from_fn(next).fuse()
-    }
-
-    /// Leaves nothing to the other jobs.
-    fn stop(&self) {
-        self.next.store(self.places.len(), Ordering::Relaxed);
-    }
-}
-
-/// Cuts members of these sizes into portions. Large members come first, and the largest of them before the others, so
-/// that no job is left alone with one at the end; the others stay in their order.
+/// Cuts members of these sizes into portions, and gives the places of those that are read side by side. Large members
+/// come first, and the largest of them before the others, so that no job is left alone with one at the end; the others
+/// stay in their order.
 fn portions(
     sizes: &[u64],
     jobs: usize,
     at_once: &[usize],
     is_stored: impl Fn(usize) -> bool,
-) -> Portions {
+) -> (Vec<usize>, Vec<Portion>) {
     // Of few members, too, every job gets some.
-    let most = sizes.len().div_ceil(jobs.saturating_mul(8).max(1)).clamp(1, MEMBERS);
+    let most = sizes.len().div_ceil(jobs.max(1) * 8).clamp(1, MEMBERS);
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
     let mut large: Vec<(usize, u64)> = Vec::new();
-    let mut rest = 0_u64;
+    let mut total = 0_u64;
     for (place, size) in sizes.iter().copied().enumerate() {
+        total = total.saturating_add(size);
         if size > LARGE {
             large.push((place, size));
             continue;
         }
-        rest = rest.saturating_add(size);
         match runs.last_mut() {
             Some((run, bytes))
-                if run.end == place && run.len() < most && bytes.saturating_add(size) <= BYTES =>
+                if run.end == place && run.len() < most && *bytes + size <= BYTES =>
             {
-                run.end = place.saturating_add(1);
-                *bytes = bytes.saturating_add(size);
+                run.end += 1;
+                *bytes += size;
             }
-            _ => runs.push((place..place.saturating_add(1), size)),
+            _ => runs.push((place..place + 1, size)),
         }
     }
     // What is to be unpacked takes longest; those that are not so large stay in their order.
-    let first = |(place, size): &(usize, u64)| (is_stored(*place), Reverse((*size).max(BYTES)));
-    large.sort_by_key(first);
-    let total = large.iter().fold(rest, |sum, (_, size)| sum.saturating_add(*size));
-    let stored = large.split_off(large.partition_point(|(place, _)| !is_stored(*place)));
-    // What unpacks a content may need memory of its own: two at once at most.
-    let two: Vec<usize> = at_once.iter().copied().filter(|count| *count == 2).collect();
-    let mut portions = Vec::new();
-    let mut beside = 0..if jobs > 1 { MOST_BESIDE } else { 0 };
-    for (are_stored, large, at_once) in [(false, &large, &*two), (true, &stored, at_once)] {
-        let width = width(at_once, large.len(), jobs);
-        if width > 1 {
-            portions.extend((0..jobs.max(1)).map(|_| Portion::Several { width, are_stored }));
-            continue;
-        }
-        portions.extend(large.iter().map(|(place, size)| {
-            // Longer than the other jobs have work.
-            let is_longest = *size > BYTES && size.saturating_mul(jobs as u64) > total;
-            let is_beside = is_longest && beside.next().is_some();
-            let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
-            Portion::Large { place: *place, hashing }
-        }));
+    large.sort_by_key(|(place, size)| (is_stored(*place), Reverse((*size).max(BYTES))));
+    let stored = large.partition_point(|(place, _)| !is_stored(*place));
+    // To unpack a content takes longer than to hash it, and memory.
+    let width = width(at_once, large.len() - stored, jobs);
+    let beside = large.split_off(if width > 1 { stored } else { large.len() });
+    let mut hashed_beside = 0..if jobs > 1 { MOST_BESIDE } else { 0 };
+    let large = large.into_iter().map(|(place, size)| {
+        // Longer than the other jobs have work.
+        let is_longest = size > BYTES && size.saturating_mul(jobs as u64) > total;
+        let is_beside = is_longest && hashed_beside.next().is_some();
+        let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
+        Portion::Run(place..place + 1, hashing)
+    });
+    let mut portions: Vec<_> = large.collect();
+    if !beside.is_empty() {
+        portions.extend((0..jobs.max(1)).map(|_| Portion::SideBySide(width)));
     }
-    portions.extend(runs.into_iter().map(|(run, _)| Portion::Run(run)));
-    let queue =
-        |large: Vec<(usize, u64)>| Queue::new(large.into_iter().map(|(place, _)| place).collect());
-    Portions { packed: queue(large), stored: queue(stored), all: portions }
+    portions.extend(runs.into_iter().map(|(run, _)| Portion::Run(run, Hashing::Here)));
+    (beside.into_iter().map(|(place, _)| place).collect(), portions)
 }
 
 /// A member before it was looked at, and what is kept of it then.
@@ -402,7 +303,7 @@ mod tests {
             let placed = writer.write(&member, NewContent::Bytes(content)).unwrap();
             writer.list(&member, &placed);
         }
-        let none = AllRecords { count: 0, of: &|_| Box::new(std::iter::empty()) };
+        let none = AllRecords { count: 0, of: &|_| Box::new(iter::empty()) };
         writer.finish(none, &[]).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
@@ -423,7 +324,7 @@ mod tests {
     }
 
     /// What a second look sees of every member whose bit in `mask` is set is what the first one saw.
-    fn assert_same(archive: Archive, mask: u64, jobs: usize) {
+    fn assert_same(archive: &Archive, mask: u64, jobs: usize) {
         let scan = archive.scan(jobs, &|_, content| read(content)).unwrap();
         let (members, seen): (Vec<_>, Vec<_>) = scan.members.into_iter().unzip();
         let is_wanted =
@@ -431,7 +332,7 @@ mod tests {
         let wanted: Vec<usize> = (0..members.len()).filter(is_wanted).collect();
         let look =
             |(): &mut (), position: usize, content: &mut dyn BufRead| (position, read(content));
-        let again = archive.into_contents().revisit(&members, &wanted, jobs, || (), look).unwrap();
+        let again = archive.revisit(&members, &wanted, jobs, || (), look).unwrap();
         let expected = wanted.iter().map(|number| seen[*number].clone().unwrap());
         assert!(again == expected.enumerate().collect::<Vec<_>>());
     }
@@ -448,10 +349,10 @@ mod tests {
             contents.insert(contents.len() / 2, (0..=u8::MAX).cycle().take(large).collect());
             let scratch = tempfile::tempdir().unwrap();
             for way in WAYS {
-                assert_same(archive(&scratch.path().join("x"), way, &contents), mask, jobs);
+                assert_same(&archive(&scratch.path().join("x"), way, &contents), mask, jobs);
             }
             let files = tempfile::tempdir().unwrap();
-            assert_same(directory(files.path(), &contents), mask, jobs);
+            assert_same(&directory(files.path(), &contents), mask, jobs);
         }
     }
 
@@ -467,33 +368,32 @@ mod tests {
             stored_from in prop_oneof![Just(0), 0..2000_usize, Just(2000)],
         ) {
             let is_stored = |place: usize| place >= stored_from;
-            let Portions { packed, stored, all: portions } = portions(&sizes, jobs, &[16, 2], is_stored);
-            prop_assert!(!packed.places.iter().any(|place| is_stored(*place)));
-            prop_assert!(stored.places.iter().all(|place| is_stored(*place)));
-            for alike in [&packed.places, &stored.places] {
+            let (beside, portions) = portions(&sizes, jobs, &[16, 2], is_stored);
+            prop_assert!(beside.iter().all(|place| is_stored(*place)));
+            let is_large = |portion: &Portion| match portion {
+                Portion::Run(run, _) => sizes[run.start] > LARGE,
+                Portion::SideBySide(_) => true,
+            };
+            let (of_large, runs) = portions.split_at(portions.partition_point(is_large));
+            let mut packed = Vec::new();
+            for portion in of_large {
+                match portion {
+                    Portion::Run(run, _) => packed.extend(run.clone()),
+                    Portion::SideBySide(width) => prop_assert!(*width <= 16),
+                }
+            }
+            let (packed, stored) = packed.split_at(packed.partition_point(|place| !is_stored(*place)));
+            for alike in [packed, stored, &beside] {
                 let largest = alike.partition_point(|place| sizes[*place] > BYTES);
                 let (largest, others) = alike.split_at(largest);
                 prop_assert!(largest.is_sorted_by(|one, next| sizes[*one] >= sizes[*next]));
                 prop_assert!(others.is_sorted());
             }
-            let first_run = portions.iter().position(|portion| matches!(portion, Portion::Run(_)));
-            let (of_large, runs) = portions.split_at(first_run.unwrap_or(portions.len()));
-            let mut large = Vec::new();
-            for portion in of_large {
-                match portion {
-                    Portion::Large { place, .. } => large.push(*place),
-                    Portion::Several { width, are_stored } => {
-                        let (queue, most) = if *are_stored { (&stored, 16) } else { (&packed, 2) };
-                        prop_assert!(*width <= most);
-                        large.extend(queue.places());
-                    }
-                    Portion::Run(_) => unreachable!(),
-                }
-            }
+            let large = [packed, stored, &beside].concat();
             prop_assert!(large.iter().all(|place| sizes[*place] > LARGE));
             let mut small = Vec::new();
             for portion in runs {
-                let Portion::Run(run) = portion else { unreachable!() };
+                let Portion::Run(run, _) = portion else { unreachable!() };
                 prop_assert!(sizes[run.clone()].iter().sum::<u64>() <= BYTES);
                 small.extend(run.clone());
             }

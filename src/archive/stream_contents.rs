@@ -1,76 +1,65 @@
 //! The contents of a compressed tar, which pass by in its order, for someone who asks for them in another.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::data::{MemberReader, Positioned};
-use super::read_ahead::ReadAhead;
-use super::stream::{Decoder, StreamCompression};
-use super::tar::{Streaming, TarReader};
-use crate::fs::File;
+use super::data::MemberReader;
+use super::tarball::TarEntries;
 
 /// Bytes that are kept of one content from its beginning: all of most descriptions and of many arrays.
 const START: u64 = 64 << 10;
 
-/// Bytes that are kept of all contents together: those that passed or were asked for last.
+/// Bytes that are kept of all contents together.
 const KEPT: usize = 16 << 20;
 
 /// Memory for a kept content besides its bytes.
 const ENTRY: usize = 128;
 
-/// Reads a compressed tar.
-pub(super) type Entries = TarReader<Streaming<ReadAhead>>;
-
-/// Begins to read what a decoder gives.
-pub(super) fn entries(decoder: Decoder<Positioned>) -> Entries {
-    TarReader::new(Streaming::new(ReadAhead::new(decoder)), None)
-}
-
 /// Where a compressed tar was read last, and what passed by. Whoever asks in about the order of the tar has it
 /// decoded once.
-#[derive(Debug)]
 pub(super) struct StreamContents(Arc<Mutex<Passed>>);
 
-#[derive(Debug)]
+impl fmt::Debug for StreamContents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StreamContents")
+    }
+}
+
 struct Passed {
-    file: Arc<File>,
-    len: u64,
-    compression: StreamCompression,
-    reader: Option<Entries>,
-    /// The starts of contents by where these begin in the tar. When there are too many, those that were not asked
-    /// for again since the last time are forgotten.
-    lately: HashMap<u64, Arc<[u8]>>,
-    before: HashMap<u64, Arc<[u8]>>,
-    /// Bytes that `lately` takes.
+    reader: Option<TarEntries>,
+    /// The starts of contents by where these begin in the tar. When there are too many, all are forgotten.
+    starts: HashMap<u64, Arc<[u8]>>,
+    /// Bytes that these take.
     kept: usize,
     decoded: u64,
+    /// Begins to read the tar.
+    begin: Box<dyn Fn() -> TarEntries + Send>,
 }
 
 impl StreamContents {
-    /// Of the tar in `file`, of `len` bytes; nothing is read yet.
-    pub(super) fn new(file: Arc<File>, len: u64, compression: StreamCompression) -> Self {
-        let (lately, before) = (HashMap::new(), HashMap::new());
-        let (reader, kept, decoded) = (None, 0, 0);
-        let passed = Passed { file, len, compression, reader, lately, before, kept, decoded };
-        Self(Arc::new(Mutex::new(passed)))
+    /// Those of a tar that is read by what `begin` gives; nothing is read yet.
+    pub(super) fn new(begin: impl Fn() -> TarEntries + Send + 'static) -> Self {
+        let (starts, begin) = (HashMap::new(), Box::new(begin));
+        Self(Arc::new(Mutex::new(Passed { reader: None, starts, kept: 0, decoded: 0, begin })))
     }
 
     /// The content of `size` bytes that begins at `data`; `None` when nothing begins there.
     pub(super) fn read(&self, data: u64, size: u64) -> io::Result<Option<MemberReader>> {
         let mut passed = lock(&self.0);
-        let start = match passed.start(data) {
-            Some(start) => Some(start),
+        let start = match passed.starts.get(&data) {
+            Some(start) => Some(Arc::clone(start)),
             None => passed.pass_to(data)?,
         };
         let Some(start) = start else { return Ok(None) };
         let length = start.len() as u64;
         if length == size {
-            return Ok(Some(MemberReader::new(Cursor::new(start))));
+            return Ok(Some(Box::new(Cursor::new(start))));
         }
         let from = data.saturating_add(length);
         let rest = Rest { passed: Arc::clone(&self.0), data, from, is_begun: false, reader: None };
-        Ok(Some(MemberReader::new(Cursor::new(start).chain(BufReader::new(rest)))))
+        Ok(Some(Box::new(Cursor::new(start).chain(BufReader::new(rest)))))
     }
 
     /// Bytes of the tar that were decoded to reach contents.
@@ -80,32 +69,19 @@ impl StreamContents {
 }
 
 impl Passed {
-    fn start(&mut self, data: u64) -> Option<Arc<[u8]>> {
-        if let Some(start) = self.lately.get(&data) {
-            return Some(Arc::clone(start));
-        }
-        let start = self.before.remove(&data)?;
-        self.keep(data, Arc::clone(&start));
-        Some(start)
-    }
-
     fn keep(&mut self, data: u64, start: Arc<[u8]>) {
-        let bytes = start.len().saturating_add(ENTRY);
-        if self.kept.saturating_add(bytes) > KEPT / 2 {
-            self.before = std::mem::take(&mut self.lately);
-            self.kept = 0;
+        self.kept += start.len() + ENTRY;
+        if self.kept > KEPT {
+            self.starts.clear();
+            self.kept = start.len() + ENTRY;
         }
-        self.kept = self.kept.saturating_add(bytes);
-        self.lately.insert(data, start);
+        self.starts.insert(data, start);
     }
 
     /// Reads on to the start of the content that begins at `data`, from the beginning if it has passed.
     fn pass_to(&mut self, data: u64) -> io::Result<Option<Arc<[u8]>>> {
         let reader = self.reader.take().filter(|reader| reader.position() < data);
-        let mut reader = reader.unwrap_or_else(|| {
-            let source = Positioned::new(Arc::clone(&self.file), self.len);
-            entries(Decoder::new(source, self.compression))
-        });
+        let mut reader = reader.unwrap_or_else(&self.begin);
         let from = reader.position();
         let found = loop {
             let Some(entry) = reader.next_entry()? else { break None };
@@ -122,7 +98,7 @@ impl Passed {
         Ok(found)
     }
 
-    fn note_decoded(&mut self, from: u64, reader: &Entries) {
+    fn note_decoded(&mut self, from: u64, reader: &TarEntries) {
         self.decoded = self.decoded.saturating_add(reader.position().saturating_sub(from));
     }
 }
@@ -135,7 +111,7 @@ struct Rest {
     from: u64,
     is_begun: bool,
     /// None before the beginning and after an error.
-    reader: Option<Entries>,
+    reader: Option<TarEntries>,
 }
 
 impl Read for Rest {

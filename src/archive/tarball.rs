@@ -4,12 +4,12 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::data::{Blocks, MemberReader, Positioned, Stretch};
+use super::data::{MemberReader, Stretch, Window, open};
 use super::names;
 use super::revisit::{self, Revisit, Shown, look_at_each};
-use super::stream::{Decoder, StreamCompression, StreamFault};
-use super::stream_contents::{Entries, StreamContents, entries};
-use super::tar::{Seeking, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
+use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
+use super::stream_contents::StreamContents;
+use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
@@ -18,6 +18,7 @@ use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
+use crate::pipeline;
 
 /// Takes memory for a member with such a name and so much content, and for what may be wrong with it. The name is kept
 /// twice, once in order, and what the header of an array says in some three forms. The end of a name that is longer
@@ -35,6 +36,36 @@ fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
 
 /// Members that one job takes at a time.
 const STEP: usize = 32;
+
+/// Bytes of a plain tar that are read at once where headers are looked for: those of small members lie close together.
+const HEADERS: usize = 16 << 10;
+
+/// Reads a tar, plain or compressed.
+pub(super) type TarEntries = TarReader<Box<dyn Skip + Send>>;
+
+/// Begins to read the tar in a file; gives where an oddity of the stream will be, once it has been read.
+fn entries(
+    file: &Arc<File>,
+    len: u64,
+    compression: StreamCompression,
+) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
+    let source = whole(file, len);
+    if compression == StreamCompression::None {
+        let source: Box<dyn Skip + Send> = Box::new(source.in_blocks_of(HEADERS));
+        return (TarReader::new(source, Some(len)), None);
+    }
+    let decoder = StreamDecoder::new(source, compression);
+    let oddity = decoder.oddity();
+    let source = Streaming::new(pipeline::ahead(AHEAD, decoder.blocks()));
+    (TarReader::new(Box::new(source), None), Some(oddity))
+}
+
+fn whole(file: &Arc<File>, len: u64) -> Stretch {
+    Stretch::new(Arc::clone(file), 0, len)
+}
+
+/// Blocks of a stream that are decoded ahead.
+const AHEAD: usize = 4;
 
 /// A tar that was opened.
 #[derive(Debug)]
@@ -54,20 +85,18 @@ impl Tarball {
     pub(super) fn open(file: File, compression: StreamCompression) -> Result<Self> {
         let len = file.len()?;
         let file = Arc::new(file);
-        let contents = StreamContents::new(Arc::clone(&file), len, compression);
+        let again = Arc::clone(&file);
+        let contents = StreamContents::new(move || entries(&again, len, compression).0);
         let (index, indexing) = (OnceLock::new(), Mutex::new(()));
         Ok(Self { file, len, compression, index, indexing, contents })
-    }
-
-    /// The memory that its members may take.
-    fn allowance(&self) -> Allowance {
-        Allowance::of_file(self.len)
     }
 
     /// Whether the first bytes, once they are decompressed, are those of a tar.
     pub(super) fn begins_as_tar(&self) -> Result<bool> {
         let mut start = [0; SNIFFED];
-        match self.decoder().read_exact(&mut start) {
+        match StreamDecoder::new(whole(&self.file, self.len), self.compression)
+            .read_exact(&mut start)
+        {
             Ok(()) => Ok(FileKind::of(&start) == FileKind::Tar),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             // What cannot be decompressed is no tar; what the system refuses says nothing about that.
@@ -102,19 +131,9 @@ impl Tarball {
         }
     }
 
-    fn plain(&self) -> Result<TarReader<Seeking<Positioned>>> {
-        let source = Seeking::new(Positioned::new(Arc::clone(&self.file), self.len))
-            .map_err(Error::io("read", self.path()))?;
-        Ok(TarReader::new(source, Some(self.len)))
-    }
-
-    fn stream(&self) -> Entries {
-        entries(self.decoder())
-    }
-
-    fn decoder(&self) -> Decoder<Positioned> {
-        let source = Positioned::new(Arc::clone(&self.file), self.len);
-        Decoder::new(source, self.compression)
+    /// Begins to read the tar; gives where an oddity of the stream will be, once it has been read.
+    fn entries(&self) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
+        entries(&self.file, self.len, self.compression)
     }
 
     pub(super) fn scan<T, K: Send>(
@@ -123,92 +142,73 @@ impl Tarball {
         visit: &Visit<'_, T>,
         keep: &Keep<'_, T, K>,
     ) -> Result<Scan<K>> {
-        match self.compression {
-            StreamCompression::None => self.scan_plain(jobs, visit, keep),
-            StreamCompression::Gzip | StreamCompression::Zstd => self.scan_stream(visit, keep),
-        }
-    }
-
-    /// One thread walks from header to header; the content is then read by all jobs.
-    fn scan_plain<T, K: Send>(
-        &self,
-        jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
-    ) -> Result<Scan<K>> {
-        let mut reader = self.plain()?;
         let mut members = Vec::new();
-        let mut findings = Vec::new();
-        // Each entry takes 512 bytes of the file, so that it bounds itself how many there are.
-        while let Some(entry) = reader.next_entry().map_err(Error::io("read", self.path()))? {
-            findings.extend(unreadable_name(&entry));
-            members.extend(self.member(&entry));
-        }
-        let faults = reader.finish().map_err(Error::io("read", self.path()))?;
-        findings.extend(faults.iter().map(finding));
-        self.file.progress().expect_files(members.len());
-        let looked = look_at_each(
-            jobs,
-            members,
-            STEP,
-            || (),
-            |(), member, _| {
-                let result =
-                    is_readable(&member).then(|| visit(&member, &mut self.stretch(&member)));
+        let (mut names, mut kept) = (Vec::new(), Vec::new());
+        let (entries, oddity) = self.entries();
+        let faults = self.walk(entries, |entries, entry| {
+            names.extend(unreadable_name(&entry));
+            let Some(member) = self.member(&entry) else { return Ok(()) };
+            if oddity.is_none() {
+                members.push(member);
+            } else {
+                let result = is_readable(&member).then(|| visit(&member, entries));
+                kept.push(keep(member, result));
+            }
+            Ok(())
+        })?;
+        let mut findings = names;
+        findings.extend(faults);
+        let Some(oddity) = oddity else {
+            // One thread walked from header to header; the contents are read by all jobs.
+            self.file.progress().expect_files(members.len());
+            let window = || Window::new(Arc::clone(&self.file));
+            let look = |window: &mut Window, member: Member, _: &mut _| {
+                let show = |member| window.show(member, |content| visit(member, content));
+                let result = Some(&member).filter(|member| is_readable(member)).map(show);
+                let result = result.transpose()?;
                 Ok(keep(member, result))
-            },
-        )?;
-        Ok(Scan { members: looked.members, findings })
-    }
-
-    fn stretch(&self, member: &Member) -> Stretch {
-        let start = match member.location {
-            Location::At { data } => data,
-            _ => self.len,
+            };
+            let Scan { members, .. } = look_at_each(jobs, members, STEP, window, look)?;
+            return Ok(Scan { members, findings });
         };
-        Stretch::new(Arc::clone(&self.file), start, member.size)
-    }
-
-    fn scan_stream<T, K>(&self, visit: &Visit<'_, T>, keep: &Keep<'_, T, K>) -> Result<Scan<K>> {
-        let decoder = self.decoder();
-        let oddity = decoder.oddity();
-        let mut reader = entries(decoder);
-        let mut scan = Scan { members: Vec::new(), findings: Vec::new() };
-        let mut buffer = Vec::new();
-        let allowance = self.allowance();
-        let failed = loop {
-            match reader.next_entry() {
-                Ok(Some(entry)) => {
-                    if !is_room(&allowance, &entry.name, entry.size) {
-                        return Err(self.too_many(&allowance));
-                    }
-                    scan.findings.extend(unreadable_name(&entry));
-                    let Some(member) = self.member(&entry) else { continue };
-                    let result = is_readable(&member)
-                        .then(|| visit(&member, &mut Blocks::new(&mut reader, &mut buffer)));
-                    scan.members.push(keep(member, result));
-                }
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-        };
-        let faults = match failed {
-            Some(error) => {
-                scan.findings.extend(reader.faults().iter().map(finding));
-                Err(error)
-            }
-            None => reader.finish(),
-        };
-        match faults {
-            Ok(faults) => scan.findings.extend(faults.iter().map(finding)),
-            Err(error) => scan.findings.push(self.stream_finding(error)?),
-        }
-        scan.findings.extend(oddity.get().map(|oddity| {
+        findings.extend(oddity.get().map(|oddity| {
             Finding::new(Code::OddContainer, oddity.what).at_byte(oddity.offset).hint(
                 "pack anew to be rid of it; no manifest covers it, and no content depends on it",
             )
         }));
-        Ok(scan)
+        Ok(Scan { members: kept, findings })
+    }
+
+    /// Walks over the whole tar, and gives what is wrong with it. Members that take more memory than is left are an
+    /// error.
+    fn walk(
+        &self,
+        mut entries: TarEntries,
+        mut visit: impl FnMut(&mut TarEntries, TarEntry) -> Result<()>,
+    ) -> Result<Vec<Finding>> {
+        let allowance = Allowance::of_file(self.len);
+        let failed = loop {
+            match entries.next_entry() {
+                Ok(Some(entry)) if is_room(&allowance, &entry.name, entry.size) => {
+                    visit(&mut entries, entry)?;
+                }
+                Ok(Some(_)) => return Err(self.too_many(&allowance)),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let (faults, failed) = match failed {
+            Some(error) => (entries.faults().to_vec(), Some(error)),
+            None => match entries.finish() {
+                Ok(faults) => (faults, None),
+                Err(error) => (Vec::new(), Some(error)),
+            },
+        };
+        let mut findings: Vec<_> = faults.iter().map(finding).collect();
+        if let Some(error) = failed {
+            findings.push(self.stream_finding(error)?);
+        }
+        Ok(findings)
     }
 
     /// A stream is decoded again from its beginning to its end, so that no read that the system refuses
@@ -225,36 +225,25 @@ impl Tarball {
             Error::io("read", self.path())(source)
         };
         let mut state = visit.state();
-        let mut reader = self.stream();
-        let mut buffer = Vec::new();
         let mut results = Vec::with_capacity(wanted.len());
-        let mut found = 0..;
-        let ended = loop {
-            let entry = match reader.next_entry() {
-                Ok(Some(entry)) => entry,
-                Ok(None) => break reader.finish().map(|_| ()),
-                Err(error) => break Err(error),
+        let mut found = 0_usize..;
+        let findings = self.walk(self.entries().0, |content, entry| {
+            let Some(member) = self.member(&entry) else { return Ok(()) };
+            let (number, position) = (found.next(), results.len());
+            let Some(index) = wanted.get(position).filter(|index| number == Some(**index)) else {
+                return Ok(());
             };
-            let Some(member) = self.member(&entry) else { continue };
-            let number: Option<usize> = found.next();
-            let Some(index) = wanted.get(results.len()).filter(|index| number == Some(**index))
-            else {
-                continue;
-            };
-            let before = members.get(*index);
-            if before.is_none_or(|before| !is_same(before, &member)) {
+            if !members.get(*index).is_some_and(|before| is_same(before, &member)) {
                 return Err(changed());
             }
-            let position = results.len();
-            let content = &mut Blocks::new(&mut reader, &mut buffer);
             // One job shows all contents, and none of the others ever has anything to do.
             let is_beside = jobs > 1 && member.size > revisit::BYTES;
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
             results.push(visit.one(&mut state, Shown { position, content, hashing }));
-        };
+            Ok(())
+        })?;
         // What is damaged behind the last member that is wanted, the scan has told.
-        let damage = ended.err().map(|error| self.stream_finding(error)).transpose()?;
-        match damage {
+        match findings.into_iter().find(Finding::is_error) {
             _ if results.len() == wanted.len() => Ok(results),
             Some(finding) => Err(Error::damaged(self.path(), finding)),
             None => Err(changed()),
@@ -320,7 +309,7 @@ impl Tarball {
     /// Every member in the order of the tar.
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         let mut members = self.index()?.to_vec();
-        members.sort_unstable_by_key(begin);
+        members.sort_unstable_by_key(Member::start);
         Ok(members)
     }
 
@@ -351,7 +340,7 @@ impl Tarball {
         let index = match self.index.get() {
             Some(index) => index,
             None => {
-                let index = match self.walk() {
+                let index = match self.make_index() {
                     Err(Error::Damaged { finding, .. }) => Err(finding),
                     walked => Ok(walked?),
                 };
@@ -365,40 +354,23 @@ impl Tarball {
     }
 
     /// Looks at every member once. A tar that cannot be walked to its end is an error.
-    fn walk(&self) -> Result<Vec<Member>> {
-        fn run<S: super::tar::Skip>(
-            mut reader: TarReader<S>,
-            mut visit: impl FnMut(TarEntry) -> Result<()>,
-        ) -> Result<io::Result<Vec<TarFault>>> {
-            loop {
-                match reader.next_entry() {
-                    Ok(Some(entry)) => visit(entry)?,
-                    Ok(None) => return Ok(reader.finish()),
-                    Err(error) => return Ok(Err(error)),
-                }
-            }
-        }
-        let allowance = self.allowance();
+    fn make_index(&self) -> Result<Vec<Member>> {
         let mut members = Vec::new();
-        let visit = |entry: TarEntry| {
+        let findings = self.walk(self.entries().0, |_, entry| {
             members.extend(self.member(&entry));
-            let is_room = is_room(&allowance, &entry.name, entry.size);
-            if is_room { Ok(()) } else { Err(self.too_many(&allowance)) }
-        };
-        let faults = match self.compression {
-            StreamCompression::None => run(self.plain()?, visit),
-            StreamCompression::Gzip | StreamCompression::Zstd => run(self.stream(), visit),
-        }?;
-        let worst = match faults {
-            Ok(faults) => faults.iter().find(|fault| !fault.is_warning()).map(finding),
-            Err(error) => Some(self.stream_finding(error)?),
-        };
-        if let Some(finding) = worst {
+            Ok(())
+        })?;
+        if let Some(finding) = findings.into_iter().find(Finding::is_error) {
             return Err(Error::damaged(self.path(), finding));
         }
         members.sort_by(|one, other| one.name.cmp(&other.name));
         members.shrink_to_fit();
         Ok(members)
+    }
+
+    /// Forgets the index.
+    pub(super) fn forget_members(&mut self) {
+        self.index = OnceLock::new();
     }
 
     /// Bytes of a compressed tar that were decoded to reach the contents that were asked for.
@@ -408,7 +380,7 @@ impl Tarball {
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
         let Location::Stream { data } = member.location else {
-            return Ok(MemberReader::new(self.stretch(member)));
+            return open(member, Stretch::new(Arc::clone(&self.file), member.start(), member.size));
         };
         match self.contents.read(data, member.size) {
             Ok(Some(reader)) => Ok(reader),
@@ -419,14 +391,6 @@ impl Tarball {
             }),
             Err(error) => Err(Error::damaged(self.path(), self.stream_finding(error)?)),
         }
-    }
-}
-
-/// Where the content of a member of a tar begins.
-fn begin(member: &Member) -> u64 {
-    match member.location {
-        Location::At { data } | Location::Stream { data } => data,
-        Location::Named | Location::Packed { .. } | Location::Listed => u64::MAX,
     }
 }
 

@@ -1,31 +1,21 @@
 //! The command line: the commands, and the options that several of them take.
 
-use std::ffi::OsString;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use clap::builder::Resettable;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-
-use super::convert::Convert;
-use super::create::Create;
-use super::describe::Describe;
-use super::describe::Reshape;
-use super::diff::Diff;
-use super::get::Extract;
-use super::get::Get;
-use super::info::Info;
-use super::list::List;
-use super::plot::Plot;
+use super::convert::ConvertArgs;
+use super::create::CreateArgs;
+use super::describe::{DescribeArgs, ReshapeArgs};
+use super::diff::DiffArgs;
+use super::get::{ExtractArgs, GetArgs};
+use super::info::InfoArgs;
+use super::list::ListArgs;
+use super::plot::PlotArgs;
 use super::progress;
-use super::reference::Completions;
-use super::reference::Explain;
-use super::reference::Man;
-use super::reference::Schema;
-use super::report::Report;
-use super::show::Show;
-use super::validate::Validate;
-use super::verify::Manifest;
-use super::verify::Verify;
+use super::reference::{CompletionsArgs, ExplainArgs, ManArgs, SchemaArgs};
+use super::report::ReportArgs;
+use super::show::ShowArgs;
+use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
 
 /// The help that every command shares, below its options.
 pub(super) const SHARED: &str = "\
@@ -61,61 +51,21 @@ pub(crate) struct Cli {
     pub(crate) shared: Shared,
 }
 
-impl Cli {
-    /// Reads what was typed.
-    ///
-    /// # Errors
-    ///
-    /// When it is no command, or a request for help or for the version.
-    pub(super) fn read() -> Result<Self, clap::Error> {
-        Self::of(std::env::args_os())
-    }
-
-    fn of(
-        typed: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-    ) -> Result<Self, clap::Error> {
-        let mut matches = Self::command().try_get_matches_from(typed)?;
-        let behind = matches.subcommand().map(|(_, matches)| matches.clone());
-        let mut cli = Self::from_arg_matches_mut(&mut matches)
-            .map_err(|error| error.format(&mut Self::command()))?;
-        if let Some(behind) = behind {
-            cli.shared.take_from(&behind)?;
-        }
-        Ok(cli)
-    }
-}
-
-/// The options that stand before the command or among its own. To have them there by clap's `global` would put
-/// them together for every command, typed or not.
+// The options that may be given before the command or among its own. A doc comment would be taken for that of each
+// command.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
     /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 
     /// Print nothing but findings and what was asked for.
-    #[arg(short, long)]
+    #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
     /// How to show on standard error how far it is.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: progress::When,
-}
-
-impl Shared {
-    /// Takes what was typed behind the command.
-    fn take_from(&mut self, behind: &ArgMatches) -> Result<(), clap::Error> {
-        let is_typed = |id| behind.value_source(id) == Some(ValueSource::CommandLine);
-        let Self { color, quiet, progress } = Self::from_arg_matches(behind)?;
-        if is_typed("color") {
-            self.color = color;
-        }
-        if is_typed("progress") {
-            self.progress = progress;
-        }
-        self.quiet |= quiet;
-        Ok(())
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -137,7 +87,7 @@ pub(crate) enum Command {
     /// is wrong or two contradict each other. The archive gets its name when it is complete; the directory is never changed.
     ///
     /// The same content gives the same bytes, whatever the number of jobs.
-    Create(Deferred<Create>),
+    Create(CreateArgs),
     /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
     /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
@@ -146,49 +96,49 @@ pub(crate) enum Command {
     /// The same index gives the same element before and after. What is stored with the last index fastest, as
     /// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
     /// order and says so in the description. What has no counterpart is refused; what is lost is told.
-    Convert(Deferred<Convert>),
+    Convert(ConvertArgs),
     /// Check container, manifests, digests, headers and descriptions, and report everything wrong.
-    Verify(Deferred<Verify>),
+    Verify(VerifyArgs),
     /// Print, write or check the manifest of a pack by itself, from what is read of every file.
     ///
     /// What is printed is what `sha256sum -c` reads in the unpacked directory: a line for each file, but for
     /// manifests and their signatures. Descriptions and headers of arrays are not looked at; verify does that.
-    Manifest(Deferred<Manifest>),
+    Manifest(ManifestArgs),
     /// Show members with type, shape, order, size and description.
     ///
     /// On a terminal the table has a heading and a line with the totals, and is as wide as the screen; in a pipe
     /// it is the rows alone, and nothing is cut.
-    List(Deferred<List>),
+    List(ListArgs),
     /// Show everything about one array or one pack.
     ///
     /// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
     /// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
     /// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
     /// where it contradicts itself as far as that can be known without reading contents.
-    Info(Deferred<Info>),
+    Info(InfoArgs),
     /// Show what an array is and its values, summarized as numpy does.
     ///
     /// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
     /// and holds them against the manifest. Values that the description calls missing are counted apart:
     /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
     /// `valid_min` and `valid_max`.
-    Show(Deferred<Show>),
+    Show(ShowArgs),
     /// Draw an array: of one dimension as a line, of two as an image.
     ///
     /// Axes, units and colours are named as the description names them, and what has no value by it is shown as
     /// such. Of an array with more dimensions, --slice chooses two. Without --output there is a preview in
     /// the terminal.
-    Plot(Deferred<Plot>),
+    Plot(PlotArgs),
     /// Get one array or file out, checked against the manifest.
-    Get(Deferred<Get>),
+    Get(GetArgs),
     /// Unpack safely, checking digests while writing.
-    Extract(Deferred<Extract>),
+    Extract(ExtractArgs),
     /// Print the description that headers imply, write the missing ones, or update those that are there.
     ///
     /// --update brings the shape and type that descriptions state, and `storage` where they state it, in
     /// line with the headers, and changes no other byte. A document in which that cannot be done safely is
     /// left as it is and reported.
-    Describe(Deferred<Describe>),
+    Describe(DescribeArgs),
     /// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
     ///
     /// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
@@ -200,13 +150,13 @@ pub(crate) enum Command {
     /// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
     ///
     /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
-    Diff(Deferred<Diff>),
+    Diff(DiffArgs),
     /// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
     ///
     /// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
     /// The same pack gives the same page. An array that cannot be read does not keep the page from being
     /// written; the exit status is then 1.
-    Report(Deferred<Report>),
+    Report(ReportArgs),
     /// Give an array other dims, in place, and its description with it.
     ///
     /// The elements stay as they are, and so does what stands behind them; the new extents must make as many
@@ -215,65 +165,22 @@ pub(crate) enum Command {
     ///
     /// Each file is replaced in one step, the array first. Nothing is changed when the description cannot be
     /// brought in line.
-    Reshape(Deferred<Reshape>),
+    Reshape(ReshapeArgs),
     /// Say what a code of a finding means, with a wrong and a right example.
-    Explain(Deferred<Explain>),
+    Explain(ExplainArgs),
     /// Print the JSON Schema of descriptions or of a command's --json, or list the names.
-    Schema(Deferred<Schema>),
+    Schema(SchemaArgs),
     /// Check descriptions by themselves, and against the arrays beside them; no data is read.
     ///
     /// A file that is named is taken for a description, with the array of its name beside it; an array
     /// with its description. Of a directory or archive, everything is checked that `verify` checks
     /// except digests. Coordinates that a single file names are looked for in its directory and in those
     /// above it, up to the working directory.
-    Validate(Deferred<Validate>),
+    Validate(ValidateArgs),
     /// Print what makes a shell complete commands and options.
-    Completions(Deferred<Completions>),
+    Completions(CompletionsArgs),
     /// Print a manual page, or write all of them.
-    Man(Deferred<Man>),
-}
-
-/// The arguments of a command, and the shared ones. Those of commands that were not typed are never put together:
-/// all of them are hundreds, and more than half of the time that the program takes to begin.
-#[derive(Debug)]
-pub(crate) struct Deferred<T>(pub(super) T);
-
-impl<T: Args> Args for Deferred<T> {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command.defer(|command| with_args(command, T::augment_args, Shared::augment_args))
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command.defer(|command| {
-            with_args(command, T::augment_args_for_update, Shared::augment_args_for_update)
-        })
-    }
-}
-
-/// The command with its own arguments and the shared ones. What it is about, its variant of [`Command`] says; clap
-/// would have it from the last group of arguments with a comment.
-fn with_args(
-    command: clap::Command,
-    own: fn(clap::Command) -> clap::Command,
-    shared: fn(clap::Command) -> clap::Command,
-) -> clap::Command {
-    let about = Resettable::from(command.get_about().cloned());
-    let long_about = Resettable::from(command.get_long_about().cloned());
-    shared(own(command)).about(about).long_about(long_about)
-}
-
-impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        T::from_arg_matches(matches).map(Self)
-    }
-
-    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
-        T::from_arg_matches_mut(matches).map(Self)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.0.update_from_arg_matches(matches)
-    }
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -285,6 +192,23 @@ pub(crate) struct Common {
     /// Print the result as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Choices for the values of an option, each with what `--help` says of it.
+pub(super) type Choices<T> = [(&'static str, T, &'static str)];
+
+/// Reads one of these words.
+pub(super) fn words<T: Copy + Send + Sync>(
+    words: &'static Choices<T>,
+) -> impl TypedValueParser<Value = T> {
+    let known = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(known).try_map(|typed| {
+        words
+            .iter()
+            .find(|(word, ..)| word.eq_ignore_ascii_case(&typed))
+            .map(|(_, value, _)| *value)
+            .ok_or("unknown")
+    })
 }
 
 /// More threads than this help nobody, and each takes memory.
@@ -344,6 +268,8 @@ pub(super) fn compression(text: &str) -> Result<ra_pack::Compression, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]
@@ -370,7 +296,7 @@ mod tests {
     #[test]
     fn shared_options_stand_before_the_command_or_behind_it() {
         let read = |typed: &[&str]| {
-            let shared = Cli::of([&["ra-pack"], typed].concat()).unwrap().shared;
+            let shared = Cli::try_parse_from([&["ra-pack"], typed].concat()).unwrap().shared;
             (shared.color, shared.quiet, shared.progress)
         };
         let (auto, never) = (progress::When::Auto, progress::When::Never);

@@ -1,13 +1,13 @@
-//! One array that was named: a member of a pack, or a file by itself.
+//! One array that was named: a member of a pack, or a file by itself; its label, and its numbers as dates.
 
 use std::path::Path;
 
 use ra_pack::ndl::Ndarray;
 use ra_pack::{Corners, Pack, Progress, Result};
 
-use super::dates::Dates;
 use super::shell;
 use super::show::values;
+use super::text::{count, floor};
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
 pub(super) fn open(
@@ -43,12 +43,9 @@ pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<Str
 
 /// `long_name [units]`, as far as a description has them.
 pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
-    let name = attribute(description, "long_name");
     let units = attribute(description, "units").map(|units| format!("[{units}]"));
-    match (name, units) {
-        (Some(name), Some(units)) => Some(format!("{name} {units}")),
-        (name, units) => name.or(units),
-    }
+    let parts = [attribute(description, "long_name"), units];
+    parts.into_iter().flatten().reduce(|name, units| format!("{name} {units}"))
 }
 
 /// The way from the numbers of an array to dates, when its units count from one.
@@ -62,4 +59,136 @@ pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
     let words = values::words(corners, 17);
     let number = |word: Option<&String>| word?.trim().parse().ok();
     Some((number(words.first())?, number(words.last())?))
+}
+
+/// The way from numbers that count from a date, such as `days since 1970-01-01`, to dates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Dates {
+    /// The first moment, in seconds since 1970.
+    epoch: f64,
+    /// Seconds of a unit.
+    unit: f64,
+}
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Seconds around 1970 that are shown as dates: those with years of four digits.
+const SHOWN: std::ops::Range<f64> = -62_167_219_200.0..253_402_300_800.0;
+
+impl Dates {
+    /// Reads the attribute `units`, and `calendar` where there is one; nothing for other calendars than ours.
+    pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
+        let ours = ["gregorian", "standard", "proleptic_gregorian"];
+        if calendar.is_some_and(|calendar| !ours.contains(&calendar)) {
+            return None;
+        }
+        let (unit, since) = units.split_once(" since ")?;
+        let unit = match unit.trim() {
+            "days" | "day" | "d" => DAY,
+            "hours" | "hour" | "hr" | "h" => 3600.0,
+            "minutes" | "minute" | "min" => 60.0,
+            "seconds" | "second" | "sec" | "s" => 1.0,
+            "milliseconds" | "ms" => 0.001,
+            _ => return None,
+        };
+        let epoch = moment(since.trim())?;
+        // Before 1582-10-15 the calendars of that name differ.
+        (epoch >= -12_219_292_800.0).then_some(Self { epoch, unit })
+    }
+
+    /// The number as seconds since 1970.
+    pub(super) fn seconds(self, number: f64) -> f64 {
+        self.epoch + number * self.unit
+    }
+
+    /// The number that has so many seconds since 1970.
+    pub(super) fn number(self, seconds: f64) -> f64 {
+        (seconds - self.epoch) / self.unit
+    }
+
+    /// The date, to the second; nothing when it is not a whole second, or not shown.
+    pub(super) fn exact(self, number: f64) -> Option<String> {
+        let seconds = self.seconds(number);
+        ((seconds - seconds.round()).abs() < 1e-6).then(|| date(seconds)).flatten()
+    }
+}
+
+/// Seconds since 1970 as `2024-06-03T00:00:00Z`.
+pub(super) fn date(seconds: f64) -> Option<String> {
+    let seconds = seconds.round();
+    if !SHOWN.contains(&seconds) {
+        return None;
+    }
+    let days = floor(seconds / DAY);
+    let rest = count(seconds - f64::from(days) * DAY);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+}
+
+/// A date with or without a time, in UTC, as seconds since 1970.
+fn moment(text: &str) -> Option<f64> {
+    let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
+    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
+    let numbers = |text: &str, between| {
+        text.split(between).map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()
+    };
+    let [year @ 1..=9999, month @ 1..=12, day @ 1..=31] = numbers(date, '-')?[..] else {
+        return None;
+    };
+    let time = time.strip_suffix(".0").unwrap_or(time).trim();
+    let time = if time.is_empty() { Vec::new() } else { numbers(time, ':')? };
+    let is_time = time.len() <= 3 && time.iter().all(|part| (0..60).contains(part));
+    let seconds: i32 = time.iter().zip([3600, 60, 1]).map(|(part, unit)| part * unit).sum();
+    is_time.then(|| f64::from(days(year, month, day)) * DAY + f64::from(seconds))
+}
+
+/// Days from 1970 to a date: years begin in March, so that the leap day is the last.
+pub(super) fn days(year: i32, month: i32, day: i32) -> i32 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The date so many days after 1970.
+pub(super) fn civil(days: i32) -> (i32, i32, i32) {
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i32::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_since_a_date_are_dates() {
+        let cases = [
+            ("days since 1970-01-01", 0.0, "1970-01-01T00:00:00Z"),
+            ("hours since 2024-06-03T00:00:00Z", 148.0, "2024-06-09T04:00:00Z"),
+            ("seconds since 2000-02-28 23:59:59", 86_401.0, "2000-03-01T00:00:00Z"),
+            ("days since 1900-01-01 00:00:00.0", -1.0, "1899-12-31T00:00:00Z"),
+        ];
+        for (units, number, expected) in cases {
+            let dates = Dates::new(units, None).unwrap();
+            assert_eq!(dates.exact(number).as_deref(), Some(expected), "{units}");
+        }
+        for units in
+            ["m", "days since yesterday", "months since 1970-01-01", "days since 1970-13-01"]
+        {
+            assert_eq!(Dates::new(units, None), None, "{units}");
+        }
+        assert_eq!(Dates::new("days since 1970-01-01", Some("360_day")), None);
+        for day in (-700_000..700_000).step_by(37) {
+            let (year, month, of_month) = civil(day);
+            assert_eq!(days(year, month, of_month), day);
+        }
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ra_pack::{ConvertOptions, ConvertReport, Converted, Reinterpret, escape, ndl};
 
-use super::args::{Common, compression};
-use super::numbers::{counted, human_bytes};
+use super::args::{Choices, Common, compression, words};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 /// Arrays that are told of one by one; of more, only those with something to tell.
@@ -23,7 +23,7 @@ Examples:
   ra-pack convert exp.zip exp.npz --compression deflate
   ra-pack convert exp.zip t.npy --member run1/temperature
   ra-pack convert lz4.ra plain.ra")]
-pub(crate) struct Convert {
+pub(crate) struct ConvertArgs {
     /// What to read.
     #[arg(value_name = "IN")]
     input: PathBuf,
@@ -34,11 +34,11 @@ pub(crate) struct Convert {
 
     /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
     #[arg(long, value_name = "FORM")]
-    from: Option<ra_pack::Form>,
+    from: Option<ra_pack::ArrayFormat>,
 
-    /// The form of OUT.
+    /// The form of OUT: as for IN, or raw, csv or json.
     #[arg(long, value_name = "FORM")]
-    to: Option<ra_pack::Form>,
+    to: Option<ra_pack::ArrayFormat>,
 
     /// The one array to convert, such as run1/temperature.
     #[arg(long, value_name = "NAME")]
@@ -46,8 +46,8 @@ pub(crate) struct Convert {
 
     /// How OUT holds its arrays. Formats of others become column in RawArray; otherwise everything stays as
     /// it is where OUT allows.
-    #[arg(long, value_name = "ORDER")]
-    order: Option<OrderArg>,
+    #[arg(long, value_name = "ORDER", value_parser = words(ORDERS))]
+    order: Option<ndl::Order>,
 
     /// Leave big-endian numbers as they are and say so, instead of swapping them.
     #[arg(long)]
@@ -63,8 +63,8 @@ pub(crate) struct Convert {
 
     /// What elements without a counterpart are: bfloat16 takes two bytes without a type in .npy for brain
     /// floats; void writes what numpy has no type for as bytes.
-    #[arg(long = "as", value_name = "TYPE")]
-    reinterpret: Option<AsArg>,
+    #[arg(long = "as", value_name = "TYPE", value_parser = words(TYPES))]
+    reinterpret: Option<Reinterpret>,
 
     /// Also give the masks of a .ds, as NAME.mask; to .ds, make masks of the elements that stand for none.
     #[arg(long)]
@@ -83,38 +83,26 @@ pub(crate) struct Convert {
     common: Common,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OrderArg {
-    /// The first index runs fastest, as RawArray has it.
-    Column,
-    /// The last index runs fastest, as most other formats have it.
-    Row,
-}
+const ORDERS: &Choices<ndl::Order> = &[
+    ("column", ndl::Order::Column, "The first index runs fastest, as RawArray has it"),
+    ("row", ndl::Order::Row, "The last index runs fastest, as most other formats have it"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AsArg {
-    /// Brain floats.
-    Bfloat16,
-    /// Bytes without a type.
-    Void,
-}
+const TYPES: &Choices<Reinterpret> = &[
+    ("bfloat16", Reinterpret::BFloat16, "Brain floats"),
+    ("void", Reinterpret::Void, "Bytes without a type"),
+];
 
-pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ConvertOptions {
         from: args.from,
         to: args.to,
         member: args.member.clone(),
-        order: args.order.map(|order| match order {
-            OrderArg::Column => ndl::Order::Column,
-            OrderArg::Row => ndl::Order::Row,
-        }),
+        order: args.order,
         keep_endian: args.keep_endian,
         drop_metadata: args.drop_metadata,
         keep_metadata: args.keep_metadata.clone(),
-        reinterpret: args.reinterpret.map(|what| match what {
-            AsArg::Bfloat16 => Reinterpret::BFloat16,
-            AsArg::Void => Reinterpret::Void,
-        }),
+        reinterpret: args.reinterpret,
         masks: args.masks,
         compression: args.compression,
         force: args.force,
@@ -122,7 +110,7 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
         progress: output.progress(),
     };
     let report = ra_pack::convert(&args.input, &args.output, &options)?;
-    diagnostics::show(&args.input, &[], &report.leftovers, output);
+    diagnostics::show(&args.input, &mut [], &report.leftovers, output);
     tell_losses(&report, output);
     if args.common.json {
         output.json(&report)?;
@@ -144,34 +132,30 @@ pub(super) fn run(args: &Convert, output: &Output) -> Result<Ending, Failure> {
 
 /// One converted array on a line.
 fn line(array: &Converted) -> String {
-    let shape: Vec<_> = array.shape.iter().map(ToString::to_string).collect();
-    let mut line = format!(
-        "{} -> {}: {} [{}], {}",
+    format!(
+        "{} -> {}: {} {:?}, {}{}{}",
         escape(&array.from),
         escape(&array.to),
         array.element,
-        shape.join(", "),
+        array.shape,
         array.order,
-    );
-    if array.reordered {
-        line.push_str(", reordered");
-    }
-    if array.renamed {
-        line.push_str(", renamed");
-    }
-    line
+        if array.reordered { ", reordered" } else { "" },
+        if array.renamed { ", renamed" } else { "" },
+    )
 }
 
 fn tell_losses(report: &ConvertReport, output: &Output) {
+    let warn = |text: &str| {
+        output.message(&format!("warning: {}", escape(&diagnostics::in_own_words(text))));
+    };
     for loss in &report.losses {
-        output.message(&format!("warning: {}", escape(loss)));
+        warn(loss);
     }
     let losing: Vec<_> = report.arrays.iter().filter(|array| !array.losses.is_empty()).collect();
     for array in losing.iter().take(MAX_TOLD) {
-        let losses = array.losses.join("; ");
-        output.message(&format!("warning: {}: {}", escape(&array.from), escape(&losses)));
+        warn(&format!("{}: {}", array.from, array.losses.join("; ")));
     }
-    if let Some(more) = losing.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
-        output.message(&format!("warning: {more} more lose something; --json lists it"));
+    if let Some(more @ 1..) = losing.len().checked_sub(MAX_TOLD) {
+        warn(&format!("{more} more lose something; --json lists it"));
     }
 }

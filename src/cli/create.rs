@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ra_pack::{CreateOptions, Layout, Patterns, escape_path};
 
-use super::args::{Common, compression};
-use super::numbers::{counted, human_bytes};
+use super::args::{Choices, Common, compression, words};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ Examples:
 
 Environment:
   SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
-pub(crate) struct Create {
+pub(crate) struct CreateArgs {
     /// The directory to pack.
     #[arg(value_name = "DIR")]
     source: PathBuf,
@@ -31,8 +31,8 @@ pub(crate) struct Create {
     output: PathBuf,
 
     /// How to lay out the pack.
-    #[arg(long, value_name = "LAYOUT", default_value = "plain")]
-    layout: LayoutArg,
+    #[arg(long, value_name = "LAYOUT", default_value = "plain", value_parser = words(LAYOUTS))]
+    layout: Layout,
 
     /// Say this in bag-info.txt of a bag, such as 'Contact-Name=A. Scientist'. Repeatable.
     #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
@@ -91,28 +91,20 @@ pub(crate) struct Create {
     common: Common,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LayoutArg {
-    /// The files as they lie, and the manifests beside them.
-    Plain,
-    /// A BagIt 1.0 bag (RFC 8493).
-    Bagit,
-}
+const LAYOUTS: &Choices<Layout> = &[
+    ("plain", Layout::Plain, "The files as they lie, and the manifests beside them"),
+    ("bagit", Layout::BagIt, "A BagIt 1.0 bag (RFC 8493)"),
+];
 
 fn bag_info(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((label, value)) => Ok((label.to_owned(), value.to_owned())),
-        None => Err("expected LABEL=VALUE".to_owned()),
-    }
+    let (label, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
+    Ok((label.to_owned(), value.to_owned()))
 }
 
-pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure> {
     let options = CreateOptions {
         container: None,
-        layout: match args.layout {
-            LayoutArg::Plain => Layout::Plain,
-            LayoutArg::Bagit => Layout::BagIt,
-        },
+        layout: args.layout,
         bag_info: args.bag_info.clone(),
         digests: args.digest.clone(),
         compression: args.compression,
@@ -130,8 +122,8 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
         timestamp: timestamp()?,
         progress: output.progress(),
     };
-    let report = ra_pack::create(&args.source, &args.output, &options)?;
-    diagnostics::show(&args.source, &report.findings, &report.leftovers, output);
+    let mut report = ra_pack::create(&args.source, &args.output, &options)?;
+    diagnostics::show(&args.source, &mut report.findings, &report.leftovers, output);
     if args.common.json {
         output.json(&report)?;
         return Ok(Ending::Clean);
@@ -143,7 +135,7 @@ pub(super) fn run(args: &Create, output: &Output) -> Result<Ending, Failure> {
     output.note(&format!(
         "packed {} and {} into {} ({}, {})",
         counted(report.arrays, "array"),
-        counted(report.members.saturating_sub(report.arrays), "other file"),
+        counted(report.members - report.arrays, "other file"),
         escape_path(&args.output),
         report.container,
         human_bytes(report.archive_bytes),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{DescribeOptions, escape, escape_path, ndl};
 
-use super::numbers::counted;
 use super::output::Output;
+use super::text::counted;
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ Examples:
   ra-pack describe --write --dimcoords exp
   ra-pack describe --update exp/run1/temperature.ra
   ra-pack describe exp.zip")]
-pub(crate) struct Describe {
+pub(crate) struct DescribeArgs {
     /// An array, a directory or an archive; the last two give one document.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Describe {
     json: bool,
 }
 
-pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
     let options =
         DescribeOptions { dimcoords: args.dimcoords, jobs: None, progress: output.progress() };
     if args.update {
@@ -56,8 +56,8 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
         }
         return Ok(Ending::Clean);
     }
-    let report = ra_pack::write_descriptions(&args.target, &options)?;
-    diagnostics::show(&args.target, &report.findings, &report.leftovers, output);
+    let mut report = ra_pack::write_descriptions(&args.target, &options)?;
+    diagnostics::show(&args.target, &mut report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
@@ -71,9 +71,13 @@ pub(super) fn run(args: &Describe, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::of(&report.findings))
 }
 
-fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
-    let report = ra_pack::update_descriptions(&args.target, options)?;
-    diagnostics::show(&args.target, &report.findings, &[], output);
+fn update(
+    args: &DescribeArgs,
+    options: &DescribeOptions,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    let mut report = ra_pack::update_descriptions(&args.target, options)?;
+    diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
@@ -101,37 +105,30 @@ fn update(args: &Describe, options: &DescribeOptions, output: &Output) -> Result
 Examples:
   ra-pack reshape run1/frames.ra 512 512 200
   ra-pack reshape run1/frames.ra 512 -1")]
-pub(crate) struct Reshape {
+pub(crate) struct ReshapeArgs {
     /// The array (.ra).
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     /// Its new extents; none for a single element.
     #[arg(value_name = "N", value_parser = extent, allow_negative_numbers = true)]
-    shape: Vec<Extent>,
+    shape: Vec<Option<u64>>,
 
     /// Print a report as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// An extent, or that it follows from the others.
-#[derive(Debug, Clone, Copy)]
-struct Extent(Option<u64>);
-
-fn extent(text: &str) -> Result<Extent, String> {
+/// An extent; nothing when it follows from the others.
+fn extent(text: &str) -> Result<Option<u64>, String> {
     match text {
-        "-1" => Ok(Extent(None)),
-        _ => text
-            .parse()
-            .map(|extent| Extent(Some(extent)))
-            .map_err(|_| "expected a number of elements, or -1".to_owned()),
+        "-1" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| "expected a number of elements, or -1".to_owned()),
     }
 }
 
-pub(super) fn reshape(args: &Reshape, output: &Output) -> Result<Ending, Failure> {
-    let shape: Vec<_> = args.shape.iter().map(|Extent(extent)| *extent).collect();
-    let report = ra_pack::reshape(&args.file, &shape)?;
+pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Failure> {
+    let report = ra_pack::reshape(&args.file, &args.shape)?;
     if args.json {
         output.json(&report)?;
         return Ok(Ending::Clean);

@@ -1,15 +1,16 @@
 //! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
 
 use std::error::Error as _;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{Error, Excerpt, Finding, Form, Place, Severity, escape};
+use ra_pack::{ArrayFormat, Error, Excerpt, Finding, Place, Severity, escape};
 
-use super::numbers::counted;
 use super::output::Output;
 use super::shell;
+use super::text::counted;
 
 /// Draws one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
@@ -28,27 +29,21 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
         }
         None => Group::with_title(title).element(Origin::path(path)),
     };
-    if let Some(expected) = &finding.expected {
-        group = group.element(Level::NOTE.with_name("expected").message(clean(expected)));
+    // The array that it concerns, when neither its member nor its message names it.
+    let array = finding.array.as_ref().filter(|array| {
+        finding.member.as_ref() != Some(array) && !finding.message.contains(array.as_str())
+    });
+    let notes = [
+        ("expected", finding.expected.as_ref()),
+        ("found", finding.found.as_ref()),
+        ("array", array),
+    ];
+    for (name, text) in notes {
+        group = group.elements(text.map(|text| Level::NOTE.with_name(name).message(clean(text))));
     }
-    if let Some(found) = &finding.found {
-        group = group.element(Level::NOTE.with_name("found").message(clean(found)));
-    }
-    if let Some(array) = unsaid_array(finding) {
-        group = group.element(Level::NOTE.with_name("array").message(clean(array)));
-    }
-    if let Some(hint) = &finding.hint {
-        group = group.element(Level::HELP.message(clean(hint)));
-    }
+    group = group.elements(finding.hint.as_ref().map(|hint| Level::HELP.message(clean(hint))));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
-}
-
-/// The array that a finding concerns, when neither its member nor its message names it.
-fn unsaid_array(finding: &Finding) -> Option<&str> {
-    let array = finding.array.as_deref()?;
-    let said = finding.member.as_deref() == Some(array) || finding.message.contains(array);
-    (!said).then_some(array)
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
@@ -85,6 +80,28 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
+/// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
+/// command says "--keep-metadata FILE"; and "`ra-pack create --layout bagit`" for "`create` with the option
+/// `layout: bagit`".
+pub(crate) fn in_own_words(text: &str) -> String {
+    let mut parts = text.split("the option `");
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (option, rest) = part.split_once('`').unwrap_or((part, ""));
+        let (name, value) = option.split_once(": ").unwrap_or((option, ""));
+        let name = if name == "reinterpret" { "as" } else { name };
+        let option = format!("--{} {value}", name.replace('_', "-"));
+        match told.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
+            Some((before, command)) => {
+                told = format!("{before}`ra-pack {command} {}`", option.trim_end());
+            }
+            None => told.push_str(option.trim_end()),
+        }
+        told.push_str(rest);
+    }
+    told
+}
+
 /// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
 fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     let Range { start, end } = excerpt.span;
@@ -93,18 +110,44 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
         part.split('\t').map(clean).collect::<Vec<_>>().join("\t")
     };
     let (before, pointed) = (part(0..start), part(start..end));
-    let span = before.len()..before.len().saturating_add(pointed.len());
+    let span = before.len()..before.len() + pointed.len();
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
 /// Shows findings of a target, and temporary files that nobody will complete.
-pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
+pub(crate) fn show(
+    target: &Path,
+    findings: &mut [Finding],
+    leftovers: &[PathBuf],
+    output: &Output,
+) {
+    say(findings);
     for one in findings {
-        output.message(&finding(target, one, output.color_err()));
+        output.message(&finding(target, one, output.color_err));
     }
     for path in leftovers {
         let path = ra_pack::escape_path(path).to_string();
         output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
+    }
+}
+
+/// Prints findings as a result, each with its target, unless they are a part of a result in JSON.
+pub(crate) fn print<T: AsRef<Path>>(
+    target: impl Fn(&Finding) -> T,
+    findings: &mut [Finding],
+    json: bool,
+    output: &Output,
+) -> io::Result<()> {
+    say(findings);
+    let mut shown = findings.iter().filter(|_| !json);
+    shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
+}
+
+/// Puts findings in the words of the command.
+pub(crate) fn say(findings: &mut [Finding]) {
+    for finding in findings {
+        finding.message = in_own_words(&finding.message);
+        finding.hint = finding.hint.as_deref().map(in_own_words);
     }
 }
 
@@ -119,14 +162,10 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
 /// The verdict on a target, which is `sound` when there is no error.
 pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
     let (errors, warnings) = counts(findings);
-    let verdict = match errors {
-        0 => sound.to_owned(),
-        errors => format!("NOT VALID, {}", counted(errors, "error")),
-    };
-    match warnings {
-        0 => verdict,
-        count => format!("{verdict}, {}", counted(count, "warning")),
-    }
+    let sound = if errors == 0 { sound.to_owned() } else { "NOT VALID".to_owned() };
+    let counts = [(errors, "error"), (warnings, "warning")].into_iter();
+    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    std::iter::once(sound).chain(counts).collect::<Vec<_>>().join(", ")
 }
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
@@ -146,7 +185,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
     let lines = |error: &dyn std::error::Error| {
-        error.to_string().lines().map(clean).collect::<Vec<_>>().join("\n")
+        in_own_words(&error.to_string()).lines().map(clean).collect::<Vec<_>>().join("\n")
     };
     let mut text = format!("ra-pack: {}\n", lines(error));
     let mut source = error.source();
@@ -186,10 +225,28 @@ fn next_step(error: &Error) -> Option<String> {
         let to = shell::path(&path.with_extension(extension));
         format!("`ra-pack convert {file} {to}` makes RawArray of it")
     };
-    match Form::from_extension(path).filter(|_| path.is_file())? {
-        Form::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
-        Form::Npy | Form::Png => Some(into("ra")),
-        Form::Npz | Form::Ds => Some(into("zip")),
-        Form::Pack(_) => None,
+    match ArrayFormat::from_extension(path).filter(|_| path.is_file())? {
+        ArrayFormat::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
+        ArrayFormat::Npy | ArrayFormat::Png => Some(into("ra")),
+        ArrayFormat::Npz | ArrayFormat::Ds => Some(into("zip")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_the_library_are_those_of_the_command() {
+        for (text, expected) in [
+            ("choose a part by the option `slice`", "choose a part by --slice"),
+            ("the option `reinterpret: void` is for .npy", "--as void is for .npy"),
+            ("give the option `member: NAME`; `a` or `b`", "give --member NAME; `a` or `b`"),
+            ("`a`: `create` with the option `bag_info`", "`a`: `ra-pack create --bag-info`"),
+            ("no option `at all", "no option `at all"),
+        ] {
+            assert_eq!(in_own_words(text), expected);
+        }
     }
 }

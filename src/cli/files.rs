@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +11,7 @@ use ra_pack::Error;
 /// Longest name in a list. No system has longer ones, so that what is longer is no list.
 const MAX_NAME: u64 = 1 << 16;
 
-/// A list of names in a file, for the commands that take many.
+// A list of names in a file, for the commands that take many. A doc comment would be taken for that of the command.
 #[derive(Debug, Args)]
 pub(crate) struct FilesFrom {
     /// Also take the names in this file, one on each line; `-` is standard input.
@@ -31,59 +32,45 @@ impl FilesFrom {
     /// Gives the names one after the other, as they come in: who writes them may still be at work.
     pub(crate) fn names(&self) -> ra_pack::Result<impl Iterator<Item = ra_pack::Result<PathBuf>>> {
         let end = if self.null { 0 } else { b'\n' };
-        let path = self.files_from.as_deref();
-        let reader: Option<Box<dyn BufRead>> = match path {
-            None => None,
-            Some(path) if path == Path::new("-") => Some(Box::new(io::stdin().lock())),
-            Some(path) => {
-                let file = fs::File::open(path).map_err(refused("open", path))?;
-                Some(Box::new(BufReader::new(file)))
-            }
+        let mut path = self.files_from.clone().unwrap_or_default();
+        let mut reader: Option<Box<dyn BufRead>> = if !self.is_given() {
+            None
+        } else if path == Path::new("-") {
+            path = "<stdin>".into();
+            Some(Box::new(io::stdin().lock()))
+        } else {
+            let file = fs::File::open(&path).map_err(refused("open", &path))?;
+            Some(Box::new(BufReader::new(file)))
         };
-        let shown = path.map_or_else(PathBuf::new, |path| {
-            if path == Path::new("-") { "<stdin>".into() } else { path.to_owned() }
-        });
-        Ok(Names { reader, end, shown })
+        Ok(iter::from_fn(move || {
+            let name = next_name(reader.as_mut()?, end, &path).transpose()?;
+            if name.is_err() {
+                reader = None;
+            }
+            Some(name.and_then(path_of))
+        }))
     }
 }
 
-struct Names {
-    reader: Option<Box<dyn BufRead>>,
-    end: u8,
-    shown: PathBuf,
-}
-
-impl Iterator for Names {
-    type Item = ra_pack::Result<PathBuf>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let reader = self.reader.as_mut()?;
-            let mut name = Vec::new();
-            match reader.take(MAX_NAME).read_until(self.end, &mut name) {
-                Ok(0) => return None,
-                Ok(_) => {}
-                Err(error) => {
-                    self.reader = None;
-                    return Some(Err(refused("read", &self.shown)(error)));
-                }
-            }
-            let ends = name.pop_if(|last| *last == self.end).is_some();
-            if !ends && u64::try_from(name.len()).is_ok_and(|len| len == MAX_NAME) {
-                self.reader = None;
-                let shown = ra_pack::escape_path(&self.shown).to_string();
-                let why = format!("a name in `{shown}` has more than {MAX_NAME} bytes");
-                return Some(Err(Error::Unsupported(why)));
-            }
-            if self.end == b'\n' {
-                name.pop_if(|last| *last == b'\r');
-            }
-            // An empty line names nothing.
-            if !name.is_empty() {
-                return Some(path_of(name));
-            }
+/// The next name of a list at `path`. An empty line names nothing.
+fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<Option<Vec<u8>>> {
+    let mut name = Vec::new();
+    while name.is_empty() {
+        let read = (&mut *reader).take(MAX_NAME).read_until(end, &mut name);
+        if read.map_err(refused("read", path))? == 0 {
+            return Ok(None);
+        }
+        let ends = name.pop_if(|last| *last == end).is_some();
+        if !ends && name.len() as u64 == MAX_NAME {
+            let shown = ra_pack::escape_path(path);
+            let why = format!("a name in `{shown}` has more than {MAX_NAME} bytes");
+            return Err(Error::Unsupported(why));
+        }
+        if end == b'\n' {
+            name.pop_if(|last| *last == b'\r');
         }
     }
+    Ok(Some(name))
 }
 
 #[cfg(unix)]
@@ -104,6 +91,11 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result<()> {
     fs::create_dir_all(directory).map_err(refused("make", directory))?;
     ra_pack::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
+}
+
+/// Bytes of a file.
+pub(crate) fn size(path: &Path) -> ra_pack::Result<u64> {
+    Ok(fs::metadata(path).map_err(refused("read", path))?.len())
 }
 
 fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {

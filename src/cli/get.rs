@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
 
-use super::args::{Common, size};
+use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
-use super::numbers::{counted, human_bytes};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ Examples:
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -39,8 +39,8 @@ pub(crate) struct Get {
     /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
     /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
     /// output ends in says it: .ra, .npy, .png, .csv, .json; a name without an ending is ra.
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    format: Option<ArrayFormat>,
 
     /// Do not check the content against the manifest; of a slice, read only its own bytes.
     #[arg(long)]
@@ -59,65 +59,52 @@ pub(crate) struct Get {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
-    /// A RawArray file.
-    Ra,
-    /// The elements alone.
-    Raw,
-    /// An array of numpy.
-    Npy,
-    /// A picture.
-    Png,
-    /// Numbers, a line for each first index.
-    Csv,
-    /// Numbers in nested lists.
-    Json,
-}
+const FORMATS: &Choices<ArrayFormat> = &[
+    ("ra", ArrayFormat::Ra, "A RawArray file"),
+    ("raw", ArrayFormat::Raw, "The elements alone"),
+    ("npy", ArrayFormat::Npy, "An array of numpy"),
+    ("png", ArrayFormat::Png, "A picture"),
+    ("csv", ArrayFormat::Csv, "Numbers, a line for each first index"),
+    ("json", ArrayFormat::Json, "Numbers in nested lists"),
+];
 
-impl Get {
+impl GetArgs {
     /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
     /// extension a name says nothing.
-    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<FormatArg>> {
-        let extension = |path: &Path| Some(path.extension()?.to_string_lossy().to_lowercase());
-        let is_array =
-            self.slice.is_some() || extension(self.member.as_ref()).is_some_and(|end| end == "ra");
-        let Some(end) = extension(output).filter(|_| is_array) else { return Ok(None) };
-        Ok(Some(match &*end {
-            "ra" => return Ok(None),
-            "npy" => FormatArg::Npy,
-            "png" => FormatArg::Png,
-            "csv" => FormatArg::Csv,
-            "json" => FormatArg::Json,
-            _ => {
-                return Err(ra_pack::Error::Unsupported(format!(
-                    "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
-                     .json, or give --format",
-                    escape_path(output)
-                )));
-            }
-        }))
+    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
+        let is_array = self.slice.is_some()
+            || Path::new(&self.member)
+                .extension()
+                .is_some_and(|end| end.eq_ignore_ascii_case("ra"));
+        if output.extension().is_none() || !is_array {
+            return Ok(None);
+        }
+        match ArrayFormat::from_extension(output) {
+            Some(ArrayFormat::Ra) => Ok(None),
+            Some(
+                one @ (ArrayFormat::Npy | ArrayFormat::Png | ArrayFormat::Csv | ArrayFormat::Json),
+            ) => Ok(Some(one)),
+            _ => Err(ra_pack::Error::Unsupported(format!(
+                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
+                 .json, or give --format",
+                escape_path(output)
+            ))),
+        }
     }
 }
 
-pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
-        (None, Some(path)) => args
-            .format_by_name(path)
-            .or_else(|error| ra_pack::check_apart(&args.archive, path).and(Err(error)))?,
+        (None, Some(path)) => {
+            ra_pack::check_apart(&args.archive, path)?;
+            args.format_by_name(path)?
+        }
         (given, _) => given,
     };
     let options = GetOptions {
         slice: args.slice.clone(),
-        format: format.map(|format| match format {
-            FormatArg::Ra => ArrayFormat::Ra,
-            FormatArg::Raw => ArrayFormat::Raw,
-            FormatArg::Npy => ArrayFormat::Npy,
-            FormatArg::Png => ArrayFormat::Png,
-            FormatArg::Csv => ArrayFormat::Csv,
-            FormatArg::Json => ArrayFormat::Json,
-        }),
+        format,
         unverified: args.no_check,
         force: args.force,
         max_size: args.max_size,
@@ -126,21 +113,19 @@ pub(super) fn run(args: &Get, output: &Output) -> Result<Ending, Failure> {
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
-            let is_text = matches!(args.format, Some(FormatArg::Csv | FormatArg::Json));
+            let is_text = matches!(args.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
             let is_array = args.slice.is_some()
                 || args.format.is_some()
                 || Path::new(&args.member).extension().is_some_and(|extension| extension == "ra");
             if is_array && !is_text && output.is_terminal() {
-                return Err(ra_pack::Error::Unsupported(
-                    "an array is not shown on a terminal; give --output FILE, or pipe it on"
-                        .to_owned(),
-                )
-                .into());
+                return Err(Failure::unsupported(
+                    "an array is not shown on a terminal; give --output FILE, or pipe it on",
+                ));
             }
             ra_pack::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
         }
     };
-    diagnostics::show(&args.archive, &[], &report.leftovers, output);
+    diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     for loss in &report.losses {
         output.message(&format!("warning: {}", ra_pack::escape(loss)));
     }
@@ -166,7 +151,7 @@ Examples:
   ra-pack extract exp.zip 'run1/*' -C part
   ra-pack list --json exp.zip | jq -r '.members[].name | select(test(\"time\"))' |
     ra-pack extract exp.zip --files-from - -C times")]
-pub(crate) struct Extract {
+pub(crate) struct ExtractArgs {
     /// The archive.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -194,7 +179,7 @@ pub(crate) struct Extract {
     common: Common,
 }
 
-pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ExtractOptions {
         patterns: patterns(args)?,
         force: args.force,
@@ -202,8 +187,8 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
         max_size: args.max_size,
         progress: output.progress(),
     };
-    let report = ra_pack::extract(&args.archive, &args.directory, &options)?;
-    diagnostics::show(&args.archive, &report.findings, &report.leftovers, output);
+    let mut report = ra_pack::extract(&args.archive, &args.directory, &options)?;
+    diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
         output.json(&report)?;
@@ -224,7 +209,7 @@ pub(super) fn extract(args: &Extract, output: &Output) -> Result<Ending, Failure
 }
 
 /// The members that match a pattern, and those that the list names.
-fn patterns(args: &Extract) -> Result<Patterns, Failure> {
+fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let patterns = Patterns::new(&args.patterns)?;
     if !args.more.is_given() {
         return Ok(patterns);

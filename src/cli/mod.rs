@@ -4,7 +4,6 @@ mod args;
 mod array;
 mod convert;
 mod create;
-mod dates;
 mod describe;
 mod diagnostics;
 mod diff;
@@ -12,7 +11,6 @@ mod files;
 mod get;
 mod info;
 mod list;
-mod numbers;
 mod output;
 mod plot;
 mod progress;
@@ -20,19 +18,17 @@ mod reference;
 mod report;
 mod shell;
 mod show;
-mod signals;
-mod validate;
+mod text;
 mod verify;
-mod width;
 
 use std::io;
 
+use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use self::args::{Cli, Command};
 use self::output::Output;
 pub(crate) use self::progress::erase as erase_progress;
-pub(crate) use self::signals::begin as stop_on_signals;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +88,7 @@ impl From<ra_pack::InvalidPattern> for Failure {
 ///
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
-    Cli::read().map_err(|error| {
+    Cli::try_parse().map_err(|error| {
         if std::env::args_os().any(|typed| typed.to_string_lossy().contains(ra_pack::is_unsafe)) {
             let text = error.render().to_string();
             let lines: Vec<_> =
@@ -113,29 +109,29 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
 pub(crate) fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let result = match &cli.command {
-        Command::Create(args) => create::run(&args.0, &output),
-        Command::Verify(args) => verify::run(&args.0, &output),
-        Command::List(args) => list::run(&args.0, &output),
-        Command::Info(args) => info::run(&args.0, &output),
-        Command::Convert(args) => convert::run(&args.0, &output),
-        Command::Get(args) => get::run(&args.0, &output),
-        Command::Extract(args) => get::extract(&args.0, &output),
-        Command::Describe(args) => describe::run(&args.0, &output),
-        Command::Diff(args) => diff::run(&args.0, &output),
-        Command::Report(args) => report::run(&args.0, &output),
-        Command::Reshape(args) => describe::reshape(&args.0, &output),
-        Command::Explain(args) => reference::explain(&args.0, &output),
-        Command::Plot(args) => plot::run(&args.0, &output),
-        Command::Show(args) => show::run(&args.0, &output),
-        Command::Manifest(args) => verify::manifest(&args.0, &output),
-        Command::Schema(args) => reference::schema(&args.0, &output),
-        Command::Validate(args) => validate::run(&args.0, &output),
-        Command::Completions(args) => reference::completions(&args.0, &output),
-        Command::Man(args) => reference::man(&args.0, &output),
+        Command::Create(args) => create::run(args, &output),
+        Command::Verify(args) => verify::run(args, &output),
+        Command::List(args) => list::run(args, &output),
+        Command::Info(args) => info::run(args, &output),
+        Command::Convert(args) => convert::run(args, &output),
+        Command::Get(args) => get::run(args, &output),
+        Command::Extract(args) => get::extract(args, &output),
+        Command::Describe(args) => describe::run(args, &output),
+        Command::Diff(args) => diff::run(args, &output),
+        Command::Report(args) => report::run(args, &output),
+        Command::Reshape(args) => describe::reshape(args, &output),
+        Command::Explain(args) => reference::explain(args, &output),
+        Command::Plot(args) => plot::run(args, &output),
+        Command::Show(args) => show::run(args, &output),
+        Command::Manifest(args) => verify::manifest(args, &output),
+        Command::Schema(args) => reference::schema(args, &output),
+        Command::Validate(args) => verify::validate(args, &output),
+        Command::Completions(args) => reference::completions(args, &output),
+        Command::Man(args) => reference::man(args, &output),
     };
     let ending = match result {
         Ok(ending) => ending,
-        Err(failure) => match (&cli.command, complain(&failure, &output)) {
+        Err(failure) => match (&cli.command, complain(failure, &output)) {
             // Otherwise an array that cannot be read would look like one that differs.
             (Command::Diff(_), Ending::Findings) => Ending::Failed,
             (_, ending) => ending,
@@ -145,34 +141,31 @@ pub(crate) fn run(cli: &Cli) -> Ending {
     ending
 }
 
-fn complain(failure: &Failure, output: &Output) -> Ending {
-    match failure {
-        Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
+fn complain(failure: Failure, output: &Output) -> Ending {
+    use ra_pack::Error;
+    let mut error = match failure {
+        Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            return Ending::Clean;
+        }
         Failure::Output(error) => {
             output.message(&format!("ra-pack: cannot write to standard output: {error}"));
-            Ending::Failed
+            return Ending::Failed;
         }
-        Failure::Operation(error) => complain_of(error, output),
-    }
-}
-
-fn complain_of(error: &ra_pack::Error, output: &Output) -> Ending {
-    use ra_pack::Error;
-    match error {
-        Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
+        Failure::Operation(error) => error,
+    };
+    match &mut *error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+            return Ending::Clean;
+        }
         Error::Refused { path, findings } => {
             diagnostics::show(path, findings, &[], output);
-            output.message(&diagnostics::error(error));
-            Ending::Findings
+            output.message(&diagnostics::error(&error));
         }
         Error::Damaged { archive, finding } => {
-            output.message(&diagnostics::finding(archive, finding, output.color_err()));
+            diagnostics::show(archive, std::slice::from_mut(&mut **finding), &[], output);
             output.message(&format!("ra-pack: `{}` is damaged", ra_pack::escape_path(archive)));
-            Ending::Findings
         }
-        _ => {
-            output.message(&diagnostics::error(error));
-            if error.is_finding() { Ending::Findings } else { Ending::Failed }
-        }
+        _ => output.message(&diagnostics::error(&error)),
     }
+    if error.is_finding() { Ending::Findings } else { Ending::Failed }
 }

@@ -17,9 +17,10 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Output {
     out: io::Stdout,
-    quiet: bool,
-    color_out: bool,
-    color_err: bool,
+    /// Whether nobody wants to read anything.
+    pub(crate) quiet: bool,
+    pub(crate) color_out: bool,
+    pub(crate) color_err: bool,
     meter: Option<Arc<Meter>>,
     /// Nobody reads results any more.
     closed: Cell<bool>,
@@ -27,24 +28,23 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(color: Color, quiet: bool, progress: When) -> Self {
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let forced = std::env::var_os("CLICOLOR_FORCE")
-            .is_some_and(|value| !value.is_empty() && value != "0");
+        let is_set = |name: &str, unlike: &str| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != unlike)
+        };
         let wanted = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => !no_color && (is_terminal || forced),
+            Color::Auto => {
+                !is_set("NO_COLOR", "") && (is_terminal || is_set("CLICOLOR_FORCE", "0"))
+            }
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
-        let is_drawn = || {
-            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-            !quiet && !is_dumb && err.is_terminal()
-        };
+        let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let meter = match progress {
             When::Json => Some(Meter::new(true)),
-            When::Auto => is_drawn().then(|| Meter::new(false)),
-            When::Never => None,
+            When::Auto if !quiet && err.is_terminal() && !is_dumb() => Some(Meter::new(false)),
+            When::Auto | When::Never => None,
         };
         Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false) }
     }
@@ -66,26 +66,28 @@ impl Output {
         self.meter.as_ref().map(|meter| meter.hold())
     }
 
-    /// Whether nobody wants to read anything.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    pub(crate) fn color_out(&self) -> bool {
-        self.color_out
-    }
-
-    pub(crate) fn color_err(&self) -> bool {
-        self.color_err
-    }
-
     /// Whether nobody reads results any more, as behind `head`.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
-    /// Takes note of a reader that is gone. What was found out still decides how the run ends.
-    fn unless_closed(&self, printed: io::Result<()>) -> io::Result<()> {
+    /// Prints a part of the result.
+    pub(crate) fn result(&self, text: &str) -> io::Result<()> {
+        let line_end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+        self.pieces(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end)))
+    }
+
+    /// Prints a result that is too long to be held whole. When its reader is gone, that is noted: what was found out
+    /// still decides how the run ends.
+    pub(crate) fn pieces(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let _held = self.hold();
+        let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
+        let printed = write(&mut out).and_then(|()| out.flush());
+        // The rest is not worth printing.
+        drop(out.into_parts());
         match printed {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed.set(true);
@@ -93,31 +95,6 @@ impl Output {
             }
             printed => printed,
         }
-    }
-
-    /// Prints a part of the result.
-    pub(crate) fn result(&self, text: &str) -> io::Result<()> {
-        let _held = self.hold();
-        let mut out = self.out.lock();
-        let line_end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
-        let printed = out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end));
-        self.unless_closed(printed.and_then(|()| out.flush()))
-    }
-
-    /// Prints a result that is too long to be held whole.
-    pub(crate) fn pieces(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let _held = self.hold();
-        let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
-        let printed = match write(&mut out) {
-            Ok(()) => out.flush(),
-            Err(error) => Err(error),
-        };
-        // The rest is not worth printing.
-        drop(out.into_parts());
-        self.unless_closed(printed)
     }
 
     /// Prints a file that others read: to a terminal with [`escape`], elsewhere as it is.
@@ -231,19 +208,14 @@ impl serde_json::ser::Formatter for SafeJson {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some((before, character)) = rest
-            .find(is_unsafe)
-            .and_then(|at| Some((rest.get(..at)?, rest.get(at..)?.chars().next()?)))
-        {
-            out.write_all(before.as_bytes())?;
-            for unit in character.encode_utf16(&mut [0; 2]) {
+        for part in fragment.split_inclusive(is_unsafe) {
+            let plain = part.trim_end_matches(is_unsafe);
+            out.write_all(plain.as_bytes())?;
+            for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
                 write!(out, "\\u{unit:04x}")?;
             }
-            let passed = before.len().saturating_add(character.len_utf8());
-            rest = rest.get(passed..).unwrap_or_default();
         }
-        out.write_all(rest.as_bytes())
+        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 //! JSON for a program in front of this one.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -11,10 +10,8 @@ use clap::ValueEnum;
 use ra_pack::{Progress, Snapshot, escape};
 use serde::Serialize;
 
-use super::numbers::human_bytes;
 use super::output::{columns, json_text, to_stderr};
-use super::signals;
-use super::width::{cut_start, fit};
+use super::text::{count, fit, fit_end, float, human_bytes};
 
 /// How `--progress` is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,8 +67,6 @@ impl Meter {
 
     /// The progress of an operation; from here on it is shown.
     pub(crate) fn watch(self: &Arc<Self>) -> Progress {
-        // A line that is drawn has to be cleared.
-        signals::prepare();
         let mut thread = locked(&self.thread);
         if thread.is_none() {
             let meter = Arc::clone(self);
@@ -128,7 +123,7 @@ impl Meter {
     }
 
     fn json(&self, now: &Snapshot, pace: &Pace, done: bool) -> String {
-        let line = Line {
+        let line = ProgressLine {
             stage: now.stage,
             bytes: now.bytes,
             bytes_total: now.bytes_total,
@@ -159,24 +154,43 @@ pub(crate) fn erase() {
     std::mem::forget(is_drawn);
 }
 
-/// A line of `--progress json`.
+/// The progress of a command. A line is printed on standard error each half second, and a last one when the command ends,
+/// among messages that are no JSON.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ProgressLine<'a> {
+    /// The stage, such as `packing`; empty before the first. Each stage counts from 0, and later versions may have
+    /// others.
     stage: &'a str,
+    /// Bytes that were read in this stage.
     bytes: u64,
+    /// Bytes that there are to read; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_total: Option<u64>,
+    /// Files that were done in this stage.
     files: u64,
+    /// Files that there are; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     files_total: Option<u64>,
+    /// A file that is being read, by its name in the pack.
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<&'a str>,
+    /// Bytes in a second, over the last five seconds of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_second: Option<u64>,
+    /// Seconds since the command began.
     seconds: f64,
+    /// Seconds that the stage will go on, if it goes on as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_left: Option<f64>,
+    /// Whether this is the last line; the exit status tells how the command ended.
     done: bool,
+}
+
+/// What was done and what there is to do: bytes where their number is known, otherwise files.
+fn part_done(now: &Snapshot) -> Option<(u64, u64)> {
+    let bytes = now.bytes_total.map(|total| (now.bytes, total));
+    bytes.or(now.files_total.map(|total| (now.files, total)))
 }
 
 /// How fast it goes of late.
@@ -209,69 +223,56 @@ impl Pace {
 
     fn bytes_per_second(&self) -> Option<u64> {
         let (time, bytes, _) = self.span().filter(|(_, bytes, _)| *bytes > 0)?;
-        let rate = u128::from(bytes).saturating_mul(1000).checked_div(time.as_millis())?;
-        u64::try_from(rate).ok()
+        u64::try_from(u128::from(bytes) * 1000 / time.as_millis()).ok()
     }
 
-    /// How long it takes yet, by bytes where their number is known, otherwise by files.
+    /// How long it takes yet.
     fn left(&self, now: &Snapshot) -> Option<Duration> {
         let (time, bytes, files) = self.span()?;
-        let (total, done, lately) = match (now.bytes_total, now.files_total) {
-            (Some(total), _) => (total, now.bytes, bytes),
-            (None, Some(total)) => (total, now.files, files),
-            (None, None) => return None,
-        };
-        let left = u128::from(total.saturating_sub(done)).saturating_mul(time.as_millis());
+        let lately = if now.bytes_total.is_some() { bytes } else { files };
+        let (done, total) = part_done(now)?;
+        let left = u128::from(total.saturating_sub(done)) * time.as_millis();
         let left = u64::try_from(left.checked_div(lately.into())?).ok()?;
         Some(Duration::from_millis(left))
     }
 }
 
 /// Columns of the bar itself.
-const BAR: u64 = 10;
+const BAR: usize = 10;
 
 /// The line on a terminal, shorter than `width`.
 fn line(now: &Snapshot, pace: &Pace, width: usize) -> String {
-    let mut line = if now.stage.is_empty() { "starting".to_owned() } else { now.stage.to_owned() };
-    let of = match (now.bytes_total, now.files_total) {
-        (Some(total), _) => Some((now.bytes, total)),
-        (None, Some(total)) => Some((now.files, total)),
-        (None, None) => None,
-    };
-    if let Some((done, total)) = of {
-        let part = |of: u64| {
-            let part = u128::from(done).saturating_mul(of.into()).checked_div(total.into());
-            part.and_then(|part| usize::try_from(part).ok()).unwrap_or(0)
-        };
-        let bar = usize::try_from(BAR).unwrap_or(0);
-        let (full, empty) = (part(BAR).min(bar), bar.saturating_sub(part(BAR)));
-        let _ = write!(line, " [{}{}] {}%", "#".repeat(full), ".".repeat(empty), part(100));
-    }
-    if now.bytes > 0 || now.bytes_total.is_some() {
-        let _ = write!(line, "  {}", human_bytes(now.bytes));
-        if let Some(total) = now.bytes_total {
-            let _ = write!(line, "/{}", human_bytes(total));
+    let stage = if now.stage.is_empty() { "starting" } else { now.stage };
+    let mut said = vec![match part_done(now) {
+        None => stage.to_owned(),
+        Some((done, total)) => {
+            let part = |of: usize| count(float(done) * float(of) / float(total.max(1))).min(of);
+            let (full, empty) = ("#".repeat(part(BAR)), ".".repeat(BAR - part(BAR)));
+            format!("{stage} [{full}{empty}] {}%", part(100))
         }
+    }];
+    match now.bytes_total {
+        Some(total) => said.push(format!("{}/{}", human_bytes(now.bytes), human_bytes(total))),
+        None if now.bytes > 0 => said.push(human_bytes(now.bytes)),
+        None => {}
     }
-    if let Some(rate) = pace.bytes_per_second() {
-        let _ = write!(line, "  {}/s", human_bytes(rate));
-    }
+    said.extend(pace.bytes_per_second().map(|rate| format!("{}/s", human_bytes(rate))));
     if let Some(left) = pace.left(now) {
         let seconds = left.as_millis().div_ceil(1000);
         let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        let _ = match hours {
-            0 => write!(line, "  {minutes}:{seconds:02} left"),
-            _ => write!(line, "  {hours}:{minutes:02}:{seconds:02} left"),
-        };
+        said.push(match hours {
+            0 => format!("{minutes}:{seconds:02} left"),
+            _ => format!("{hours}:{minutes:02}:{seconds:02} left"),
+        });
     }
-    if now.files_total.is_some_and(|total| total > 1) {
-        let _ = write!(line, "  {}/{}", now.files, now.files_total.unwrap_or(0));
+    if let Some(total) = now.files_total.filter(|total| *total > 1) {
+        said.push(format!("{}/{total}", now.files));
     }
-    if let Some(current) = &now.current {
-        let left = width.saturating_sub(line.len().saturating_add(3));
-        let _ = write!(line, "  {}", cut_start(&escape(current).to_string(), left));
-    }
-    fit(&line, width.saturating_sub(1))
+    let line = said.join("  ");
+    let Some(current) = &now.current else { return fit(&line, width.saturating_sub(1)) };
+    let room = width.saturating_sub(line.len() + 3);
+    let current = fit_end(&escape(current).to_string(), room);
+    fit(&format!("{line}  {current}"), width.saturating_sub(1))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
-use clap_mangen::roff::{Inline, Roff, bold, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 use ra_pack::Code;
 use ra_pack::ndl::{Example, Explanation};
 use serde::Serialize;
@@ -16,24 +16,22 @@ use serde_json::Value;
 
 use super::args::{Cli, SHARED};
 use super::files;
-use super::numbers::counted;
 use super::output::Output;
+use super::text::{aligned, counted, flowing};
 use super::{Ending, Failure};
 
-/// A code in the list.
-#[derive(Debug, Serialize)]
-struct ListedCode {
-    code: Code,
-    title: &'static str,
-}
+#[cfg(test)]
+#[path = "../ops/tests/generated.rs"]
+mod generated;
 
-/// A code with everything about it.
+/// One of the codes that a finding can have.
 #[derive(Debug, Serialize)]
-struct Explained {
-    #[serde(flatten)]
-    listed: ListedCode,
-    #[serde(flatten)]
-    explanation: Explanation,
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ListedCode {
+    /// The stable identifier.
+    code: &'static str,
+    /// The meaning of the code, in a sentence.
+    title: &'static str,
 }
 
 #[derive(Debug, Args)]
@@ -41,7 +39,7 @@ struct Explained {
 Examples:
   ra-pack explain DESC004
   ra-pack explain")]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// The code, as findings show it in brackets; all codes when there is none.
     #[arg(value_name = "CODE")]
     code: Option<Code>,
@@ -51,33 +49,28 @@ pub(crate) struct Explain {
     json: bool,
 }
 
-pub(super) fn explain(args: &Explain, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn explain(args: &ExplainArgs, output: &Output) -> Result<Ending, Failure> {
     match args.code {
-        Some(code) if args.json => {
-            output.json(&Explained { listed: listed(code), explanation: code.explanation() })?;
-        }
+        Some(code) if args.json => output.json(&code.explanation())?,
         Some(code) => output.result(&explained(code))?,
         None if args.json => output.json(&Code::all().map(listed).collect::<Vec<_>>())?,
         None => {
-            let lines: Vec<_> = Code::all()
-                .map(|code| format!("{:<8} {}\n", code.id(), sentence(code.title())))
-                .collect();
-            output.result(&lines.concat())?;
+            let line = |code: Code| format!("{:<8} {}\n", code.id(), sentence(code.title()));
+            output.result(&Code::all().map(line).collect::<String>())?;
         }
     }
     Ok(Ending::Clean)
 }
 
 fn listed(code: Code) -> ListedCode {
-    ListedCode { code, title: code.title() }
+    ListedCode { code: code.id(), title: code.title() }
 }
 
 fn explained(code: Code) -> String {
-    let Explanation { text, source, wrong, right } = code.explanation();
+    let Explanation { text, source, wrong, right, .. } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
-    for line in wrapped(&text) {
-        let _ = writeln!(page, "{line}");
-    }
+    let words = text.split_inclusive(' ').map(|word| (word.to_owned(), word.to_owned()));
+    let _ = writeln!(page, "{}", flowing(words, 0, 0, WIDTH));
     let _ = write!(page, "\nRule of {source}.\n");
     for (word, example) in [("Wrong", wrong), ("Right", right)] {
         let kind = match example {
@@ -102,49 +95,23 @@ fn sentence(title: &str) -> String {
 /// Longest line of a paragraph, in characters.
 const WIDTH: usize = 80;
 
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count().saturating_add(word.chars().count()) < WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+macro_rules! schemas {
+    ($($name:literal)*) => {
+        /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
+        const SCHEMAS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../schemas/", $name, ".schema.json"))),)*];
+    };
 }
 
-/// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
-const SCHEMAS: [(&str, &str); 22] = [
-    ("ndl", include_str!("../../schemas/ndl.schema.json")),
-    ("create", include_str!("../../schemas/create.schema.json")),
-    ("verify", include_str!("../../schemas/verify.schema.json")),
-    ("manifest", include_str!("../../schemas/manifest.schema.json")),
-    ("list", include_str!("../../schemas/list.schema.json")),
-    ("info-array", include_str!("../../schemas/info-array.schema.json")),
-    ("info-pack", include_str!("../../schemas/info-pack.schema.json")),
-    ("convert", include_str!("../../schemas/convert.schema.json")),
-    ("get", include_str!("../../schemas/get.schema.json")),
-    ("show", include_str!("../../schemas/show.schema.json")),
-    ("extract", include_str!("../../schemas/extract.schema.json")),
-    ("validate", include_str!("../../schemas/validate.schema.json")),
-    ("describe-write", include_str!("../../schemas/describe-write.schema.json")),
-    ("describe-update", include_str!("../../schemas/describe-update.schema.json")),
-    ("diff-arrays", include_str!("../../schemas/diff-arrays.schema.json")),
-    ("diff-packs", include_str!("../../schemas/diff-packs.schema.json")),
-    ("reshape", include_str!("../../schemas/reshape.schema.json")),
-    ("report", include_str!("../../schemas/report.schema.json")),
-    ("explain", include_str!("../../schemas/explain.schema.json")),
-    ("explain-list", include_str!("../../schemas/explain-list.schema.json")),
-    ("schema-list", include_str!("../../schemas/schema-list.schema.json")),
-    ("progress", include_str!("../../schemas/progress.schema.json")),
-];
+schemas! {
+    "ndl" "create" "verify" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
+    "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
+    "report" "explain" "explain-list" "schema-list" "progress"
+}
 
 /// The names of the schemas.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SCHEMAS.into_iter().map(|(name, _)| name)
+    SCHEMAS.iter().map(|(name, _)| *name)
 }
 
 #[derive(Debug, Args)]
@@ -153,7 +120,7 @@ Examples:
   ra-pack schema
   ra-pack schema ndl > ndl.schema.json
   ra-pack schema verify | jq .properties")]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     /// Which one.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
@@ -163,36 +130,35 @@ pub(crate) struct Schema {
     json: bool,
 }
 
-/// A schema in the list.
+/// One of the schemas that `ra-pack schema NAME` prints.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ListedSchema {
+    /// The name to ask for.
     name: &'static str,
+    /// The subject of the schema.
     title: String,
 }
 
-pub(super) fn schema(args: &Schema, output: &Output) -> Result<Ending, Failure> {
-    let named = SCHEMAS.into_iter().find(|(name, _)| args.name.as_deref() == Some(*name));
+pub(super) fn schema(args: &SchemaArgs, output: &Output) -> Result<Ending, Failure> {
+    let named = SCHEMAS.iter().find(|(name, _)| args.name.as_deref() == Some(name));
     match named {
         Some((_, text)) if args.json => output.json(&parsed(text))?,
         Some((_, text)) => output.result(text)?,
         None if args.json => output.json(&schemas().collect::<Vec<_>>())?,
-        None => output.result(&titles())?,
+        None => {
+            let rows: Vec<_> = schemas().map(|it| [it.name.to_owned(), it.title]).collect();
+            output.result(&aligned(&rows, [false; 2]).join("\n"))?;
+        }
     }
     Ok(Ending::Clean)
 }
 
-/// A line for each schema: its name and its title.
-fn titles() -> String {
-    let width = names().map(str::len).max().unwrap_or(0);
-    let lines = schemas().map(|ListedSchema { name, title }| format!("{name:width$}  {title}\n"));
-    lines.collect::<Vec<_>>().concat()
-}
-
 fn schemas() -> impl Iterator<Item = ListedSchema> {
-    SCHEMAS.into_iter().map(|(name, text)| {
-        let schema = parsed(text);
-        let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
-        ListedSchema { name, title: title.to_owned() }
+    SCHEMAS.iter().map(|(name, text)| {
+        let title =
+            parsed(text).get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+        ListedSchema { name, title }
     })
 }
 
@@ -206,7 +172,7 @@ Examples:
   ra-pack man | man -l -
   ra-pack man create > ra-pack-create.1
   ra-pack man -o share/man/man1")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// The command; ra-pack itself when there is none.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
@@ -217,22 +183,19 @@ pub(crate) struct Man {
     output: Option<PathBuf>,
 }
 
-pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
     let mut top = Cli::command();
     top.build();
     let mut pages: Vec<&Command> = vec![&top];
-    // `help` has nothing to say that the others do not.
-    pages.extend(top.get_subcommands().filter(|command| command.get_name() != "help"));
+    pages.extend(commands(&top));
     match &args.command {
         None if args.output.is_none() => pages.truncate(1),
         None => {}
         Some(wanted) => pages.retain(|command| command.get_name() == wanted),
     }
-    if let (Some(wanted), true) = (&args.command, pages.is_empty()) {
-        return Err(Failure::unsupported(format!(
-            "there is no command `{}`",
-            ra_pack::escape(wanted)
-        )));
+    if pages.is_empty() {
+        let wanted = ra_pack::escape(args.command.as_deref().unwrap_or_default()).to_string();
+        return Err(Failure::unsupported(format!("there is no command `{wanted}`")));
     }
     let Some(directory) = &args.output else {
         for command in pages {
@@ -248,6 +211,11 @@ pub(super) fn man(args: &Man, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
+/// The commands but `help`, which has nothing to say that the others do not.
+fn commands(top: &Command) -> impl Iterator<Item = &Command> {
+    top.get_subcommands().filter(|command| command.get_name() != "help")
+}
+
 /// The name of the page of a command: `ra-pack-create`.
 fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or(command.get_name()).to_owned()
@@ -256,8 +224,6 @@ fn page_name(command: &Command) -> String {
 /// The page of a command in the language of `man`.
 fn page(command: &Command) -> std::io::Result<String> {
     let name = page_name(command);
-    let sections = sections(command);
-    let text = text_of(command.get_long_about().or(command.get_about()));
     let bin_name = name.replacen("ra-pack-", "ra-pack ", 1);
     let page = Page::new(command.clone().display_name(&name).bin_name(bin_name));
     let mut out = Vec::new();
@@ -265,15 +231,30 @@ fn page(command: &Command) -> std::io::Result<String> {
     writeln!(out, ".TH {name} 1 \"\" \"ra-pack {}\" ra-pack", env!("CARGO_PKG_VERSION"))?;
     page.render_name_section(&mut out)?;
     page.render_synopsis_section(&mut out)?;
-    paragraphs("DESCRIPTION", &text).to_writer(&mut out)?;
+    page.render_description_section(&mut out)?;
     page.render_options_section(&mut out)?;
-    if command.get_subcommands().next().is_some() {
-        commands(command).to_writer(&mut out)?;
+
+    let is_top = command.has_subcommands();
+    let mut roff = Roff::new();
+    if is_top {
+        roff.control("SH", ["COMMANDS"]);
+        for command in commands(command) {
+            roff.control("TP", []).text([bold(page_name(command)), roman("(1)")]);
+            roff.text([roman(text_of(command.get_about()))]);
+        }
     }
-    for (title, body) in &sections {
-        section(title, body).to_writer(&mut out)?;
+    for (title, body) in &sections(command) {
+        // Lines as they stand: they are examples and tables.
+        roff.control("SH", [title.as_str()]).control("nf", []);
+        for line in body.lines() {
+            roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+        }
+        roff.control("fi", []);
     }
-    see_also(command).to_writer(&mut out)?;
+    let [other, rest] =
+        if is_top { ["sha256sum", "(1), zip(1), tar(1)"] } else { ["ra-pack", "(1)"] };
+    roff.control("SH", ["SEE ALSO"]).text([bold(other), roman(rest)]);
+    roff.to_writer(&mut out)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
@@ -319,53 +300,6 @@ fn split(text: &str) -> Vec<(String, String)> {
     sections
 }
 
-/// Lines as they stand: they are examples and tables.
-fn section(title: &str, body: &str) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", [title]);
-    roff.control("nf", []);
-    for line in body.lines() {
-        roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
-    }
-    roff.control("fi", []);
-    roff
-}
-
-fn paragraphs(title: &str, text: &str) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", [title]);
-    for (nth, paragraph) in text.split("\n\n").enumerate() {
-        if nth > 0 {
-            roff.control("PP", []);
-        }
-        roff.text([roman(paragraph.trim())]);
-    }
-    roff
-}
-
-/// The commands, each with the page that it has.
-fn commands(command: &Command) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["COMMANDS"]);
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        roff.control("TP", []);
-        roff.text([bold(page_name(command)), roman("(1)")]);
-        roff.text([roman(text_of(command.get_about()))]);
-    }
-    roff
-}
-
-fn see_also(command: &Command) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["SEE ALSO"]);
-    let others: [Inline; 2] = match command.get_subcommands().next() {
-        None => [bold("ra-pack"), roman("(1)")],
-        Some(_) => [bold("sha256sum"), roman("(1), zip(1), tar(1)")],
-    };
-    roff.text(others);
-    roff
-}
-
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -380,13 +314,13 @@ Installation:
   fish         ~/.config/fish/completions/ra-pack.fish
   powershell   a line `. PATH/ra-pack.ps1` in $PROFILE
   elvish       ra-pack.elv in ~/.config/elvish/lib, and `use ra-pack` in rc.elv")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-pub(super) fn completions(args: &Completions, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> Result<Ending, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ra-pack", &mut text);
     // For bash, clap_complete 4.6 looks for the options of commands under another name than it gives them
@@ -394,4 +328,53 @@ pub(super) fn completions(args: &Completions, output: &Output) -> Result<Ending,
     let text = String::from_utf8_lossy(&text).replace("ra__subcmd__pack__", "ra__pack__");
     output.result(&text)?;
     Ok(Ending::Clean)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use super::super::progress::ProgressLine;
+    use super::super::report::WrittenPage;
+    use super::super::show::ShownArray;
+    use super::generated::{check, kept, schema};
+    use super::{ListedCode, ListedSchema};
+
+    /// A list of findings.
+    pub(in crate::cli) fn findings(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": { "$ref": "#/$defs/Finding" } })
+    }
+
+    pub(in crate::cli) fn statistics(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "$ref": "#/$defs/Statistics" })
+    }
+
+    pub(in crate::cli) fn object(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+
+    /// Where a result has a type of the library, the library's own test generates the definition.
+    fn check_result<T: JsonSchema>(name: &str, title: &str) {
+        let mut schema = schema::<T>(true);
+        if let Some(definitions) = kept(name).remove("$defs") {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        check(name, title, schema);
+    }
+
+    #[test]
+    fn schemas_are_generated_from_the_results() {
+        macro_rules! check_all {
+            ($($name:literal $title:literal $result:ty;)*) => {
+                $(check_result::<$result>($name, $title);)*
+            };
+        }
+        check_all! {
+            "show" "output of `show --json`" ShownArray;
+            "report" "output of `report --json`" WrittenPage<'static>;
+            "explain-list" "output of `explain --json`" Vec<ListedCode>;
+            "schema-list" "output of `schema --json`" Vec<ListedSchema>;
+            "progress" "line of `--progress json`" ProgressLine<'static>;
+        }
+    }
 }

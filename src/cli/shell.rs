@@ -1,6 +1,5 @@
 //! Command lines that read an array without ra-pack, ready to be pasted into a shell.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use ra_pack::ra::{ElementKind, ElementType, Flags};
@@ -25,18 +24,13 @@ pub(super) fn word(bytes: &[u8]) -> String {
     let text = std::str::from_utf8(bytes).ok();
     let is_shown = |text: &&str| escape(text).to_string() == **text;
     let Some(text) = text.filter(is_shown) else {
-        let mut word = "\"$(printf '".to_owned();
-        for byte in bytes {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
-                    word.push(char::from(*byte));
-                }
-                other => {
-                    let _ = write!(word, "\\{other:03o}");
-                }
+        let letters = bytes.iter().map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                char::from(*byte).to_string()
             }
-        }
-        return word + "')\"";
+            other => format!("\\{other:03o}"),
+        });
+        return format!("\"$(printf '{}')\"", letters.collect::<String>());
     };
     let is_plain = |character: char| {
         character.is_alphanumeric() || matches!(character, '/' | '.' | '_' | '-' | '+' | ',' | ':')
@@ -83,8 +77,7 @@ fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
         (_, false) => " --endian=little",
     };
     let width = match info.elbyte {
-        usual if USUAL_WIDTH.is_multiple_of(usual) => String::new(),
-        wide if wide <= WIDEST => format!(" -w{wide}"),
+        wide if !USUAL_WIDTH.is_multiple_of(wide) && wide <= WIDEST => format!(" -w{wide}"),
         _ => String::new(),
     };
     let bytes = shown.saturating_mul(info.elbyte);
@@ -150,12 +143,10 @@ fn packed(info: &ArrayInfo, (target, _): (&Path, &str), get: &str) -> Vec<String
     // To `unzip` and `tar` some names are patterns, options or escapes.
     let is_plain = !name.starts_with('-') && !name.contains(['*', '?', '[', ']', '\\', '^', '!']);
     let file = path(target);
-    let is_tar = info.method.as_deref() == Some("solid");
+    let member = word(name.as_bytes());
     let unpack = match (info.method.as_deref(), target.extension().and_then(|end| end.to_str())) {
-        (Some("deflate"), _) if is_plain => format!("unzip -p {file} {}", word(name.as_bytes())),
-        (Some("solid"), Some("gz" | "tgz")) if is_plain && is_tar => {
-            format!("tar -xzOf {file} {}", word(name.as_bytes()))
-        }
+        (Some("deflate"), _) if is_plain => format!("unzip -p {file} {member}"),
+        (Some("solid"), Some("gz" | "tgz")) if is_plain => format!("tar -xzOf {file} {member}"),
         _ => return vec!["# the data alone".to_owned(), format!("{get} > data.raw")],
     };
     let mut lines = Vec::new();

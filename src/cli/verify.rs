@@ -1,22 +1,23 @@
-//! `ra-pack verify` and `ra-pack manifest`
+//! `ra-pack verify`, `ra-pack validate` and `ra-pack manifest`
 
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ra_pack::{
-    Algorithm, Container, ManifestOptions, ManifestReport, VerifyOptions, VerifyReport, escape,
+    Algorithm, Code, Container, Finding, ManifestOptions, ManifestReport, ValidateOptions,
+    ValidateReport, VerifyOptions, VerifyReport, escape, ndl,
 };
 
 use super::args::Common;
 use super::files::FilesFrom;
-use super::numbers::{counted, human_bytes};
 use super::output::Output;
+use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
 
 /// How many targets came to which end.
 #[derive(Default)]
-struct Tally {
+struct TargetCounts {
     sound: u64,
     unsound: u64,
     unread: u64,
@@ -29,7 +30,7 @@ Examples:
   ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
   ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
   find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Archives and directories.
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
@@ -54,7 +55,7 @@ pub(crate) struct Verify {
     common: Common,
 }
 
-pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
         fast: args.fast,
         strict: args.strict,
@@ -63,45 +64,64 @@ pub(super) fn run(args: &Verify, output: &Output) -> Result<Ending, Failure> {
         manifest: args.manifest.clone(),
         progress: output.progress(),
     };
-    let mut tally = Tally::default();
-    for target in args.targets.iter().cloned().map(Ok).chain(args.more.names()?) {
-        let target = target?;
+    let tally = each(&args.targets, &args.more, output, |target| {
         if output.is_closed() {
             // Nobody reads on; what was not looked at cannot be called sound.
-            tally.unread += 1;
-            break;
+            return Ok(None);
         }
-        // One target that cannot be read does not keep the others from being checked.
-        let report = match ra_pack::verify(&target, &options) {
-            Ok(report) => report,
-            Err(error) => {
-                output.message(&diagnostics::error(&error));
-                tally.unread += 1;
-                continue;
-            }
-        };
-        let count = if report.is_sound() { &mut tally.sound } else { &mut tally.unsound };
-        *count += 1;
-        tell(&report, "valid", args.common.json, output)?;
-    }
+        tell(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
+    })?;
     if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
         output.result(&tally.summary(args.fast))?;
     }
     Ok(tally.ending())
 }
 
-/// Prints what was found of one target, of which `sound` is said when nothing is wrong.
-fn tell(report: &VerifyReport, sound: &str, json: bool, output: &Output) -> io::Result<()> {
-    if json {
-        return output.json(report);
+/// Checks every target that is named. One that cannot be read does not keep the others from being checked; one of
+/// which nothing comes ends it.
+fn each(
+    targets: &[PathBuf],
+    more: &FilesFrom,
+    output: &Output,
+    mut check: impl FnMut(&Path) -> Result<Option<bool>, Failure>,
+) -> Result<TargetCounts, Failure> {
+    let mut tally = TargetCounts::default();
+    for target in targets.iter().cloned().map(Ok).chain(more.names()?) {
+        match check(&target?) {
+            Ok(Some(true)) => tally.sound += 1,
+            Ok(Some(false)) => tally.unsound += 1,
+            Ok(None) => {
+                tally.unread += 1;
+                break;
+            }
+            Err(Failure::Operation(error)) => {
+                output.message(&diagnostics::error(&error));
+                tally.unread += 1;
+            }
+            Err(failure) => return Err(failure),
+        }
     }
-    for finding in &report.findings {
-        output.result(&diagnostics::finding(&report.target, finding, output.color_out()))?;
-    }
-    output.result(&summary(report, sound))
+    Ok(tally)
 }
 
-impl Tally {
+/// Prints what was found of one target, of which `sound` is said when nothing is wrong.
+fn tell(
+    mut report: VerifyReport,
+    sound: &str,
+    json: bool,
+    output: &Output,
+) -> Result<bool, Failure> {
+    let target = report.target.clone();
+    diagnostics::print(|_| &target, &mut report.findings, json, output)?;
+    if json {
+        output.json(&report)?;
+    } else {
+        output.result(&summary(&report, sound))?;
+    }
+    Ok(report.is_sound())
+}
+
+impl TargetCounts {
     fn ending(&self) -> Ending {
         match self {
             Self { unread: 1.., .. } => Ending::Failed,
@@ -112,7 +132,7 @@ impl Tally {
 
     fn summary(&self, fast: bool) -> String {
         let verdict = if fast { "without a fault, contents not read" } else { "valid" };
-        let all = self.sound.saturating_add(self.unsound).saturating_add(self.unread);
+        let all = self.sound + self.unsound + self.unread;
         let ends = [
             (self.sound, verdict),
             (self.unsound, "NOT VALID"),
@@ -211,7 +231,7 @@ Examples:
   ra-pack manifest --write exp
   ra-pack manifest --check exp.zip
   ra-pack manifest --check exp.zip --manifest safe/exp.zip.manifest-sha256.txt")]
-pub(crate) struct Manifest {
+pub(crate) struct ManifestArgs {
     /// The archive or directory.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
@@ -256,7 +276,7 @@ fn algorithm(text: &str) -> Result<Algorithm, String> {
         .ok_or_else(|| "expected sha256 or sha512".to_owned())
 }
 
-pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     if args.check {
         return check(args, output);
     }
@@ -267,12 +287,12 @@ pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failu
         progress: output.progress(),
     };
     let is_written = args.write || args.output.is_some();
-    let made = if is_written {
+    let mut made = if is_written {
         ra_pack::write_manifest(&args.target, args.output.as_deref(), &options)?
     } else {
         ra_pack::manifest_of(&args.target, &options)?
     };
-    diagnostics::show(&args.target, &made.findings, &made.leftovers, output);
+    diagnostics::show(&args.target, &mut made.findings, &made.leftovers, output);
     if args.common.json {
         output.json(&made)?;
     } else if let Some(path) = &made.output {
@@ -283,7 +303,7 @@ pub(super) fn manifest(args: &Manifest, output: &Output) -> Result<Ending, Failu
     Ok(Ending::Clean)
 }
 
-fn check(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
+fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     let options = VerifyOptions {
         only_manifests: true,
         jobs: args.common.jobs,
@@ -292,11 +312,97 @@ fn check(args: &Manifest, output: &Output) -> Result<Ending, Failure> {
         ..VerifyOptions::default()
     };
     let report = ra_pack::verify(&args.target, &options)?;
-    tell(&report, "agrees with the manifest", args.common.json, output)?;
-    Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+    let is_sound = tell(report, "agrees with the manifest", args.common.json, output)?;
+    Ok(if is_sound { Ending::Clean } else { Ending::Findings })
 }
 
 fn size(made: &ManifestReport) -> String {
     let files = made.manifest.entries().len() as u64;
     format!("{}, {}", counted(files, "file"), human_bytes(made.bytes))
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack validate run1/temperature.yaml
+  ra-pack validate --strict exp exp.zip
+  ra-pack validate --allow DESC001 --allow DESC010 exp
+  ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
+  ra-pack describe temperature.ra | ra-pack validate -")]
+pub(crate) struct ValidateArgs {
+    /// Documents, arrays, directories and archives; `-` is standard input.
+    #[arg(value_name = "PATH", required_unless_present = "files_from")]
+    paths: Vec<PathBuf>,
+
+    /// Count warnings as errors, and words that are extensions of the language.
+    #[arg(long)]
+    strict: bool,
+
+    /// Drop findings of this code. Repeatable.
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    allow: Vec<Code>,
+
+    /// The top of the pack that single files belong to.
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    #[command(flatten)]
+    more: FilesFrom,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+fn code(text: &str) -> Result<Code, String> {
+    Code::all()
+        .find(|code| code.id().eq_ignore_ascii_case(text))
+        .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
+}
+
+pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
+    let options = ValidateOptions {
+        strict: args.strict,
+        allow: args.allow.clone(),
+        root: args.root.clone(),
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
+    let tally = each(&args.paths, &args.more, output, |path| {
+        let mut report = validated(path, &options)?;
+        // Beside a single file, findings name files.
+        let is_single = report.container.is_none();
+        let target = |finding: &Finding| {
+            let file = finding.member.as_ref().filter(|_| is_single);
+            file.map_or(path.to_owned(), PathBuf::from)
+        };
+        diagnostics::print(target, &mut report.findings, args.common.json, output)?;
+        if args.common.json {
+            output.json(&report)?;
+        } else {
+            output.result(&format!(
+                "{}: {} ({}, {})\n",
+                ra_pack::escape_path(&report.target),
+                diagnostics::verdict(&report.findings, "valid"),
+                counted(report.documents, "document"),
+                counted(report.arrays, "array"),
+            ))?;
+        }
+        Ok(Some(report.is_valid()))
+    })?;
+    Ok(tally.ending())
+}
+
+fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateReport> {
+    if path != Path::new("-") {
+        return ra_pack::validate(path, options);
+    }
+    // One byte more than a description may have is enough to be refused for it.
+    let limit = ndl::MAX_TEXT as u64 + 1;
+    let mut text = Vec::new();
+    io::stdin().lock().take(limit).read_to_end(&mut text).map_err(|source| ra_pack::Error::Io {
+        action: "read",
+        path: "<stdin>".into(),
+        source,
+    })?;
+    Ok(ra_pack::validate_text(&text, options))
 }

@@ -48,6 +48,7 @@ pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "lowercase"))]
 pub enum Algorithm {
     /// MD5: read in older packs, with a warning when nothing stronger is there.
     Md5,

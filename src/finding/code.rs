@@ -63,10 +63,11 @@ macro_rules! codes {
 
             /// The meaning of the code and its reason, with a wrong and a right example.
             pub fn explanation(self) -> Explanation {
-                match self {
-                    Self::Ndl(code) => code.explanation(),
-                    $(Self::$name => Explanation::parse(include_str!(concat!("codes/", $id, ".md"))),)*
-                }
+                let page = match self {
+                    Self::Ndl(code) => return code.explanation(),
+                    $(Self::$name => include_str!(concat!("codes/", $id, ".md")),)*
+                };
+                Explanation::parse(self.id(), self.title(), page)
             }
         }
     };
@@ -80,9 +81,9 @@ codes! {
     /// A file where another member needs a directory.
     FileAndDirectory = "NAME003" Error, ANEW;
     /// A symbolic or hard link.
-    Link = "NAME004" Error, "pack what the link leads to: `ra-pack create --dereference`";
+    Link = "NAME004" Error, "pack what the link leads to: `create` with the option `dereference`";
     /// A device, a pipe, or another special file.
-    SpecialFile = "NAME005" Error, "make the archive anew without it: `ra-pack create --exclude`";
+    SpecialFile = "NAME005" Error, "make the archive anew without it: `create` with the option `exclude`";
     /// Two names that are one on systems that ignore case.
     CaseTwins = "NAME006" Warning, "rename one of the two";
     /// A name in an old single-byte encoding.
@@ -168,8 +169,8 @@ codes! {
 
     /// There is no manifest, so nothing can be proved.
     NoManifest = "MAN001" Error,
-        "pack the source again: `ra-pack create`; a manifest kept elsewhere is for `ra-pack \
-         verify --manifest FILE`";
+        "pack the source again: `ra-pack create`; a manifest kept elsewhere is for `verify` \
+         with the option `manifest: FILE`";
     /// A line of a manifest is at fault.
     BadManifestLine = "MAN002" Error, "take the manifest from another copy";
     /// The content differs from the manifest.
@@ -203,7 +204,7 @@ codes! {
     NoArrays = "RA005" Warning, "add the arrays as RawArray files: `ra-pack convert` makes them";
 
     /// An array without a description.
-    Undescribed = "DESC001" Error, "`ra-pack describe --write DIR` writes what the headers say";
+    Undescribed = "DESC001" Error, "`describe` with the option `write: DIR` writes what the headers say";
     /// More than one description for one array or coordinate, and they contradict each other.
     DescribedTwice = "DESC002" Error, "keep one of the two, or make both say the same";
     /// A description in which no array can be meant.
@@ -247,8 +248,8 @@ codes! {
     BadFetchList = "BAG006" Error, "correct the line, then write the tag manifest again";
     /// A manifest of a bag lists what it must not list, or lacks what it must.
     WrongManifestEntry = "BAG007" Error,
-        "take the manifest from another copy, or make the bag again: `ra-pack create --layout \
-         bagit`";
+        "take the manifest from another copy, or make the bag again: `create` with the \
+         option `layout: bagit`";
     /// A tag file that no tag manifest lists.
     UnlistedTagFile = "BAG008" Warning,
         "make sure of the file by other means, then list it in a tag manifest";

@@ -16,29 +16,31 @@ use crate::path::escape;
 
 /// One thing that is wrong: where, what was expected, what was found, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// The kind of the finding. Codes are stable: a code keeps its meaning for ever.
     pub code: Code,
-    /// How much it matters.
+    /// The severity of the finding.
     pub severity: Severity,
-    /// The member that it is about; as found, so not always a valid name.
+    /// The file or member that it is about, by its name as found, so not always a valid one; absent when it is about the
+    /// whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// The array that the member is, describes or holds the description of.
+    /// The array that the member is, describes or holds the description of; absent when it is about none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
     /// Where in that member, or in the archive when there is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// One sentence.
+    /// The fault, in one sentence. Its wording may change; the code does not.
     pub message: String,
-    /// What should have been there.
+    /// The expected value or text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was there.
+    /// The value or text that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// What to do about it.
+    /// The next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The lines of text that `place` points into.
@@ -51,6 +53,7 @@ pub struct Finding {
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Place {
     /// A byte, counted from 0.
@@ -61,13 +64,16 @@ pub enum Place {
     /// A line, counted from 1.
     Line {
         /// Its number.
+        #[cfg_attr(test, schemars(range(min = 1)))]
         line: u64,
     },
     /// A stretch of text.
     Text {
         /// The line it begins on, counted from 1.
+        #[cfg_attr(test, schemars(range(min = 1)))]
         line: u64,
         /// The character of that line, counted from 1.
+        #[cfg_attr(test, schemars(range(min = 1)))]
         column: u64,
         /// The byte it begins at, counted from 0.
         start: u64,

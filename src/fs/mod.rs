@@ -23,7 +23,7 @@ pub(crate) use self::pending::{
     PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
     scratch_file,
 };
-pub use self::pending::{before_unfinished, remove_unfinished_and_exit, write_new};
+pub use self::pending::{remove_unfinished_and_exit, write_new};
 #[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{
     File, create_root, exists, is_empty_directory, is_marked, mark, parent_of, read_limited,
@@ -39,24 +39,6 @@ static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new(
 )]
 pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Called before something is begun under a temporary name.
-static BEFORE_UNFINISHED: OnceLock<fn()> = OnceLock::new();
-
-/// Has `prepare` called each time before a file or directory is begun under a temporary name.
-///
-/// For a program that calls [`remove_unfinished_and_exit`] when it is stopped, and has nothing to remove until then. Of several
-/// calls the first one counts.
-pub fn before_unfinished(prepare: fn()) {
-    let _ = BEFORE_UNFINISHED.set(prepare);
-}
-
-/// Tells whoever wants to know that something is about to be begun under a temporary name.
-pub(super) fn announce() {
-    if let Some(prepare) = BEFORE_UNFINISHED.get() {
-        prepare();
-    }
 }
 
 /// Removes the temporary files and directories of every unfinished write of this process, and ends the process.
@@ -253,7 +235,6 @@ impl PendingFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        announce();
         // Held from before the file is there, so that no file is without its entry.
         let mut unfinished = unfinished();
         let named =
@@ -289,7 +270,6 @@ impl PendingFile {
     ) -> Result<Self> {
         let parent = parent_of(&target);
         let prefix = temporary_prefix(&target);
-        announce();
         // As above.
         let mut unfinished = unfinished();
         let (inner, temporary) =
@@ -439,7 +419,6 @@ impl PendingDirectory {
         let prefix = temporary_prefix(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
-        announce();
         // Held from before the directory is there, so that none is without its entry.
         let mut unfinished = unfinished();
         let made = builder

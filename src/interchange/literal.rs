@@ -346,8 +346,7 @@ impl<'t> HeaderText<'t> {
                     self.next();
                     return Ok(string);
                 }
-                Some(b'\\') if is_json => string.push(self.json_escape()?),
-                Some(b'\\') => string.extend(self.python_escape()?),
+                Some(b'\\') => string.extend(self.escape()?),
                 _ if !is_json => return Err(self.expected("the quote that ends a text")),
                 Some(_) => return Err(self.expected("an escape instead of a control character")),
                 None => return Err(self.expected("`\"` at the end of a text")),
@@ -374,71 +373,66 @@ impl<'t> HeaderText<'t> {
         Ok(number)
     }
 
-    fn json_escape(&mut self) -> Result<char, Error> {
-        let at = self.offset();
+    /// The character that an escape stands for; at the end of a line of Python there is none.
+    fn escape(&mut self) -> Result<Option<char>, Error> {
+        let (at, is_json) = (self.offset(), self.is_json());
         self.next();
-        Ok(match self.next() {
-            Some(plain @ (b'"' | b'\\' | b'/')) => char::from(plain),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                let unit = |text: &mut Self| {
-                    let code = text.code(16, [4, 4], "four hexadecimal digits")?;
-                    Ok::<_, Error>(u16::try_from(code).expect("four digits are 16 bits"))
-                };
-                let mut units = vec![unit(self)?];
-                if matches!(units[..], [0xD800..0xDC00]) && self.take("\\u") {
-                    units.push(unit(self)?);
-                }
-                let Ok(decoded) = String::from_utf16(&units) else {
-                    let reason = "expected a character, found half of a surrogate pair";
-                    return Err(Error::malformed(at, reason));
-                };
-                decoded.chars().next().expect("there is at least one unit")
+        let offset = self.offset();
+        let plain = match (self.peek(), is_json) {
+            (Some(plain @ (b'"' | b'\\')), _) => Some(char::from(plain)),
+            (Some(b'n'), _) => Some('\n'),
+            (Some(b'r'), _) => Some('\r'),
+            (Some(b't'), _) => Some('\t'),
+            (Some(b'b'), _) => Some('\x08'),
+            (Some(b'f'), _) => Some('\x0c'),
+            (Some(b'/'), true) => Some('/'),
+            (Some(b'\''), false) => Some('\''),
+            (Some(b'a'), false) => Some('\x07'),
+            (Some(b'v'), false) => Some('\x0b'),
+            (Some(b'\n'), false) => None,
+            (Some(b'u'), true) => {
+                self.next();
+                return self.surrogates(at).map(Some);
             }
-            _ => {
+            (_, true) => {
                 let reason = "expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u";
                 return Err(Error::malformed(at, reason));
             }
-        })
+            (Some(letter @ (b'x' | b'u' | b'U' | b'0'..=b'7')), false) => {
+                let (radix, digits) = match letter {
+                    b'x' => (16, [2, 2]),
+                    b'u' => (16, [4, 4]),
+                    b'U' => (16, [8, 8]),
+                    _ => (8, [1, 3]),
+                };
+                if radix == 16 {
+                    self.next();
+                }
+                let code = self.code(radix, digits, "a digit of an escape")?;
+                let reason = || format!("expected the code of a character, found {code:#x}");
+                let found = char::from_u32(code);
+                return found.map(Some).ok_or_else(|| Error::malformed(offset, reason()));
+            }
+            (None, false) => return Err(self.expected("the quote that ends a text")),
+            (Some(_), false) => return Err(self.expected("an escape that Python writes")),
+        };
+        self.next();
+        Ok(plain)
     }
 
-    /// What an escape of Python stands for, which at the end of a line is nothing.
-    fn python_escape(&mut self) -> Result<Option<char>, Error> {
-        self.next();
-        let offset = self.offset();
-        let (radix, digits) = match self.peek() {
-            Some(b'x') => (16, [2, 2]),
-            Some(b'u') => (16, [4, 4]),
-            Some(b'U') => (16, [8, 8]),
-            Some(b'0'..=b'7') => (8, [1, 3]),
-            None => return Err(self.expected("the quote that ends a text")),
-            Some(byte) => {
-                let plain = match byte {
-                    b'\\' | b'\'' | b'"' => Some(char::from(byte)),
-                    b'n' => Some('\n'),
-                    b'r' => Some('\r'),
-                    b't' => Some('\t'),
-                    b'a' => Some('\x07'),
-                    b'b' => Some('\x08'),
-                    b'f' => Some('\x0c'),
-                    b'v' => Some('\x0b'),
-                    b'\n' => None,
-                    _ => return Err(self.expected("an escape that Python writes")),
-                };
-                self.next();
-                return Ok(plain);
-            }
+    /// The character of one unit of UTF-16 or two, after the `\u` of an escape that begins at byte `at`.
+    fn surrogates(&mut self, at: u64) -> Result<char, Error> {
+        let unit = |text: &mut Self| {
+            let code = text.code(16, [4, 4], "four hexadecimal digits")?;
+            Ok::<_, Error>(u16::try_from(code).expect("four digits are 16 bits"))
         };
-        if radix == 16 {
-            self.next();
+        let mut units = vec![unit(self)?];
+        if matches!(units[..], [0xD800..0xDC00]) && self.take("\\u") {
+            units.push(unit(self)?);
         }
-        let code = self.code(radix, digits, "a digit of an escape")?;
-        let reason = || format!("expected the code of a character, found {code:#x}");
-        char::from_u32(code).map(Some).ok_or_else(|| Error::malformed(offset, reason()))
+        let decoded = char::decode_utf16(units).next().and_then(Result::ok);
+        let reason = "expected a character, found half of a surrogate pair";
+        decoded.ok_or_else(|| Error::malformed(at, reason))
     }
 }
 

@@ -12,10 +12,11 @@ mod literal;
 pub mod npy;
 pub mod npz;
 pub mod png;
+pub mod text;
 
 use std::io::{self, Read};
 
-use crate::ndl::{Datatype, Ndarray, Order};
+use crate::ndl::{Datatype, Integer, Ndarray, Order, Value};
 use crate::ra::{ElementType, Header};
 
 /// An array of another format, as RawArray and the Ndarray Data Language would have it; its data comes
@@ -31,6 +32,29 @@ pub struct Variable {
     pub description: Ndarray,
     /// What the other file says and RawArray and description do not, one sentence each.
     pub losses: Vec<String>,
+}
+
+/// How to read. Each format takes the options that mean something for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// `.npy`: leave big-endian numbers as they are, and say so in header and description. Structures and text are
+    /// swapped all the same.
+    pub keep_endian: bool,
+    /// `.npy`: take elements of two bytes without a type for bfloat16, which `ml_dtypes` saves so.
+    pub bfloat16: bool,
+    /// `.ds`: give the mask of `NAME`, when it has missing elements, as a variable `NAME.mask` of truth values
+    /// after it.
+    pub masks: bool,
+}
+
+/// How to write. Each format takes the options that mean something for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// `.npy`: write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
+    /// `|V16`. Otherwise they are refused.
+    pub as_void: bool,
+    /// `.ds`: write elements that are `storage.fillvalue` as missing: the mask marks them, and they are not stored.
+    pub mask_fill: bool,
 }
 
 /// Why a file of another format cannot be read, or an array not be written in it.
@@ -89,6 +113,25 @@ pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
         _ => 5,
     };
     ElementType::new(eltype, bits.parse::<u64>().ok()? / 8).ok()
+}
+
+/// The element that stands for a missing one.
+fn fillvalue(description: &Ndarray) -> Option<&Value> {
+    description.storage.as_ref()?.fillvalue.as_ref()
+}
+
+/// Whether a datatype is that of truth values of one byte, by whatever letters; `masked` may have a name besides.
+fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
+    let Datatype::Enum { members, .. } = datatype else { return false };
+    let is_byte = matches!(datatype.resolved_base(), Some(Integer::UInt8 | Integer::Int8));
+    let is = |wanted: &'static str, number: i128| {
+        move |member: &(String, i128)| member.0.eq_ignore_ascii_case(wanted) && member.1 == number
+    };
+    let (is_false, is_true) = (is("false", 0), is("true", 1));
+    is_byte
+        && members.iter().any(is_false)
+        && members.iter().any(is_true)
+        && members.iter().all(|one| is_false(one) || is_true(one) || Some(one.1) == masked)
 }
 
 /// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.

@@ -5,10 +5,10 @@
 //! where its checksum is.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zip::read::{ArchiveOffset, Config, OwnedZipFileEntry, ZipFile};
 use zip::result::ZipError;
@@ -16,7 +16,7 @@ use zip::unstable::read::ZipIterable;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipReadOptions, ZipWriter};
 
-use super::{Error, Variable, npy};
+use super::{Error, ReadOptions, Variable, WriteOptions, npy};
 use crate::path::{MAX_PATH_BYTES, escape};
 
 /// What follows the key in the name of a member.
@@ -30,68 +30,56 @@ const SUFFIX: &str = ".npy";
 ///
 /// ```
 /// use std::io::{Cursor, Read};
-/// use ra_pack::interchange::{Variable, npy, npz};
+/// use ra_pack::interchange::{ReadOptions, Variable, WriteOptions, npz};
 /// use ra_pack::{describe, ra};
 ///
 /// let header = ra::Header::new(ra::ElementType::UINT8, vec![3])?;
 /// let description = describe("x", &header, ra::Encoding::Raw);
 /// let x = Variable { header, description, losses: Vec::new() };
-/// let mut writer = npz::Writer::new(Cursor::new(Vec::new()), npz::Compression::Deflated);
-/// writer.add("run/x", &x, &[1, 2, 3][..], &npy::WriteOptions::new())?;
+/// let mut writer = npz::NpzWriter::new(Cursor::new(Vec::new()), true);
+/// writer.add("run/x", &x, &[1, 2, 3][..], WriteOptions::default())?;
 /// let file = writer.finish()?;
 ///
-/// let mut reader = npz::Reader::new(file)?;
+/// let mut reader = npz::NpzReader::new(file)?;
 /// assert_eq!(reader.members()[0].key(), Some("run/x"));
-/// let mut array = reader.open(0, &npy::ReadOptions::new())?;
+/// let mut array = reader.open(0, ReadOptions::default())?;
 /// assert_eq!(array.variable("x")?, x);
 /// let mut data = Vec::new();
 /// array.read_to_end(&mut data)?; // to the end, where the checksum is
 /// assert_eq!(data, [1, 2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Reader<R> {
+pub struct NpzReader<R> {
     zip: ZipIterable<R>,
-    members: Vec<Member>,
+    members: Vec<NpzMember>,
     entries: Vec<OwnedZipFileEntry>,
 }
 
-impl<R> fmt::Debug for Reader<R> {
+impl<R> fmt::Debug for NpzReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("members", &self.members).finish_non_exhaustive()
+        f.debug_struct("NpzReader").field("members", &self.members).finish_non_exhaustive()
     }
 }
 
 /// A member of an `.npz` file, as its directory has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    name: String,
-    offset: u64,
-    size: u64,
+pub struct NpzMember {
+    /// Its whole name.
+    pub name: String,
+    /// Where in the file its header is.
+    pub offset: u64,
+    /// Bytes of the `.npy` file, by what the directory says.
+    pub size: u64,
 }
 
-impl Member {
-    /// Its whole name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
+impl NpzMember {
     /// Its name without `.npy`; nothing for a member that is no array.
     pub fn key(&self) -> Option<&str> {
         self.name.strip_suffix(SUFFIX)
     }
-
-    /// Where in the file its header is.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Bytes of the `.npy` file, by what the directory says.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> NpzReader<R> {
     /// Looks through the directory.
     ///
     /// # Errors
@@ -126,14 +114,14 @@ impl<R: Read + Seek> Reader<R> {
                 );
                 return Err(Error::malformed(offset, reason));
             }
-            members.push(Member { name, offset, size: entry.size() });
+            members.push(NpzMember { name, offset, size: entry.size() });
             entries.push(OwnedZipFileEntry::from(entry));
         }
         Ok(Self { zip, members, entries })
     }
 
     /// All members in the order of the directory, those that are no arrays too.
-    pub fn members(&self) -> &[Member] {
+    pub fn members(&self) -> &[NpzMember] {
         &self.members
     }
 
@@ -144,16 +132,16 @@ impl<R: Read + Seek> Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`npy::Reader::new`]; when the member is encrypted, or compressed by another method than deflate;
+    /// As [`npy::NpyReader::new`]; when the member is encrypted, or compressed by another method than deflate;
     /// when there is no such member.
     pub fn open(
         &mut self,
         index: usize,
-        options: &npy::ReadOptions,
-    ) -> Result<npy::Reader<Opened<'_, R>>, Error> {
+        options: ReadOptions,
+    ) -> Result<npy::NpyReader<Opened<'_, R>>, Error> {
         let opened = self.raw(index)?;
         let name = opened.name.clone();
-        match npy::Reader::with_options(opened, options) {
+        match npy::NpyReader::new(opened, options) {
             Ok(reader) => Ok(reader.checked_to_the_end()),
             Err(error) => Err(in_member(&name, error)),
         }
@@ -163,7 +151,7 @@ impl<R: Read + Seek> Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::open`], but for what an array is to be.
+    /// As [`NpzReader::open`], but for what an array is to be.
     pub fn raw(&mut self, index: usize) -> Result<Opened<'_, R>, Error> {
         let (Some(member), Some(entry)) = (self.members.get(index), self.entries.get(index)) else {
             let count = self.members.len();
@@ -188,7 +176,7 @@ impl<R: Read + Seek> Reader<R> {
         }
         let offset = member.offset;
         let opened = self.zip.files().and_then(|files| {
-            entry.as_ref().with_reader(files.reader_mut(), ZipReadOptions::new())
+            entry.as_ref().with_reader(files.reader_mut(), ZipReadOptions::default())
         });
         let file = opened.map_err(|error| fault(offset, "expected a member", error))?;
         Ok(Opened { file, offset, name: name.to_string() })
@@ -260,16 +248,6 @@ impl<R: Read> Read for Opened<'_, R> {
     }
 }
 
-/// How members are packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Compression {
-    /// Not at all, as `numpy.savez` does.
-    #[default]
-    Stored,
-    /// By deflate at level 6, as `numpy.savez_compressed` does.
-    Deflated,
-}
-
 /// From which size on a member needs 64 bits for it. What cannot be compressed becomes a little larger by
 /// deflate, so that one is far below the limit.
 const LARGE: u64 = 0xfff0_0000;
@@ -280,27 +258,26 @@ const LARGE: u64 = 0xfff0_0000;
 /// Nothing but the directory is kept in memory. After an error, and until it is finished, what was written
 /// is not to be kept.
 ///
-/// See [`Reader`] for an example.
-pub struct Writer<W: Write + Seek> {
+/// See [`NpzReader`] for an example.
+pub struct NpzWriter<W: Write + Seek> {
     zip: ZipWriter<Unfailing<W>>,
-    error: FirstError,
-    compression: Compression,
+    is_deflated: bool,
     keys: HashSet<String>,
 }
 
-impl<W: Write + Seek> fmt::Debug for Writer<W> {
+impl<W: Write + Seek> fmt::Debug for NpzWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("keys", &self.keys.len()).finish_non_exhaustive()
+        f.debug_struct("NpzWriter").field("keys", &self.keys.len()).finish_non_exhaustive()
     }
 }
 
-impl<W: Write + Seek> Writer<W> {
-    /// An `.npz` file without arrays. `out` is written from where it stands, which is to be its beginning.
-    pub fn new(out: W, compression: Compression) -> Self {
-        let error = FirstError::default();
+impl<W: Write + Seek> NpzWriter<W> {
+    /// An `.npz` file without arrays. Members are deflated at level 6, as `numpy.savez_compressed` does, or stored, as
+    /// `numpy.savez` does. `out` is written from where it stands, which is to be its beginning.
+    pub fn new(out: W, is_deflated: bool) -> Self {
         let inner =
-            Unfailing { inner: out, error: error.clone(), has_failed: false, at: 0, len: 0 };
-        Self { zip: ZipWriter::new(inner), error, compression, keys: HashSet::new() }
+            Unfailing { inner: out, error: Cell::default(), has_failed: false, at: 0, len: 0 };
+        Self { zip: ZipWriter::new(inner), is_deflated, keys: HashSet::new() }
     }
 
     /// Adds an array. `key` is what numpy calls it; slashes in it make no difference to numpy.
@@ -314,9 +291,9 @@ impl<W: Write + Seek> Writer<W> {
         key: &str,
         variable: &Variable,
         data: impl Read,
-        options: &npy::WriteOptions,
-    ) -> Result<npy::Plan, Error> {
-        let plan = npy::Plan::new(variable, options)?;
+        options: WriteOptions,
+    ) -> Result<npy::NpyPlan, Error> {
+        let plan = npy::NpyPlan::new(variable, options)?;
         let name = format!("{key}{SUFFIX}");
         let refuse = |why: &str| {
             let reason = format!("the key `{}` {why}", escape(key));
@@ -331,9 +308,10 @@ impl<W: Write + Seek> Writer<W> {
         if !self.keys.insert(key.to_owned()) {
             return refuse("is there already");
         }
-        let (method, level) = match self.compression {
-            Compression::Stored => (CompressionMethod::Stored, None),
-            Compression::Deflated => (CompressionMethod::Deflated, Some(6)),
+        let (method, level) = if self.is_deflated {
+            (CompressionMethod::Deflated, Some(6))
+        } else {
+            (CompressionMethod::Stored, None)
         };
         let file = SimpleFileOptions::DEFAULT
             .compression_method(method)
@@ -344,7 +322,7 @@ impl<W: Write + Seek> Writer<W> {
             .large_file(plan.file_len() >= LARGE);
         self.zip.start_file(name, file).map_err(failed)?;
         plan.write(&mut self.zip, data)?;
-        self.error.check()?;
+        self.zip.get_ref().map_or(Ok(()), Unfailing::check)?;
         Ok(plan)
     }
 
@@ -355,7 +333,7 @@ impl<W: Write + Seek> Writer<W> {
     /// When writing fails.
     pub fn finish(self) -> Result<W, Error> {
         let out = self.zip.finish().map_err(failed)?;
-        self.error.check()?;
+        out.check()?;
         Ok(out.inner)
     }
 }
@@ -367,26 +345,11 @@ fn failed(error: ZipError) -> Error {
     }
 }
 
-/// The first error of a writer.
-#[derive(Clone, Default)]
-struct FirstError(Arc<Mutex<Option<io::Error>>>);
-
-impl FirstError {
-    fn slot(&self) -> MutexGuard<'_, Option<io::Error>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the error out: it is told once.
-    fn check(&self) -> io::Result<()> {
-        self.slot().take().map_or(Ok(()), Err)
-    }
-}
-
 /// A writer that keeps its first error to itself and from then on writes nothing. The crate that makes the zip
 /// tries to complete it after an error, which is of no use and ends in a panic.
 struct Unfailing<W> {
     inner: W,
-    error: FirstError,
+    error: Cell<Option<io::Error>>,
     has_failed: bool,
     /// Where it is, and how far it came.
     at: u64,
@@ -401,8 +364,13 @@ impl<W> Unfailing<W> {
         }
         if let Err(error) = work(&mut self.inner) {
             self.has_failed = true;
-            *self.error.slot() = Some(error);
+            self.error.set(Some(error));
         }
+    }
+
+    /// Takes the error out: it is reported once.
+    fn check(&self) -> io::Result<()> {
+        self.error.take().map_or(Ok(()), Err)
     }
 }
 
@@ -463,22 +431,23 @@ mod tests {
     #[test]
     fn wherever_the_disk_is_full_that_is_an_error_and_no_panic() {
         let mut file = Vec::new();
-        let written = npy::Reader::new(
+        let written = npy::NpyReader::new(
             &b"\x93NUMPY\x01\x00\x37\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}abc"
                 [..],
+            ReadOptions::default(),
         );
         let variable: Variable = written.unwrap().variable("x").unwrap();
-        let mut write = |compression, limit| {
-            let mut writer = Writer::new(Full(io::Cursor::new(Vec::new()), limit), compression);
-            let options = npy::WriteOptions::new();
-            writer.add("x", &variable, &b"abc"[..], &options)?;
+        let mut write = |is_deflated, limit| {
+            let mut writer = NpzWriter::new(Full(io::Cursor::new(Vec::new()), limit), is_deflated);
+            let options = WriteOptions::default();
+            writer.add("x", &variable, &b"abc"[..], options)?;
             file = writer.finish()?.0.into_inner();
             Ok::<_, Error>(file.len())
         };
-        for compression in [Compression::Stored, Compression::Deflated] {
-            let whole = write(compression, usize::MAX).unwrap();
+        for is_deflated in [false, true] {
+            let whole = write(is_deflated, usize::MAX).unwrap();
             for limit in 0..whole {
-                assert!(write(compression, limit).is_err(), "{limit} of {whole}");
+                assert!(write(is_deflated, limit).is_err(), "{limit} of {whole}");
             }
         }
     }

@@ -5,30 +5,37 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::model::entity_path;
 use super::node::Range;
 use super::source::{Source, Span};
 use crate::path::escape;
 
-/// The meaning of a code and how to get rid of it.
+/// The meaning of the code of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The rule and its reason, as one line.
+    /// The stable identifier.
+    pub code: &'static str,
+    /// The meaning of the code, in a sentence.
+    pub title: &'static str,
+    /// The fault and why it matters, as one line.
     pub text: String,
     /// The document that the rule comes from.
     pub source: &'static str,
-    /// An example that breaks the rule.
+    /// An example that has the fault.
     pub wrong: Example,
-    /// The same example, corrected.
+    /// The same, put right.
     pub right: Example,
 }
 
-/// An example of an [`Explanation`].
+/// An example of a fault or of how to put it right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Example {
-    /// A complete description, as it is in a file.
+    /// A whole description.
     Document(&'static str),
-    /// An example that is not a document: a layout of files, a command, a few words.
+    /// A layout, a command, or words, where a description cannot show it.
     Sketch(&'static str),
 }
 
@@ -57,13 +64,13 @@ impl Explanation {
     /// # Panics
     ///
     /// When the page lacks a part. A test reads every page.
-    pub(crate) fn parse(page: &'static str) -> Self {
+    pub(crate) fn parse(code: &'static str, title: &'static str, page: &'static str) -> Self {
         let read = || {
             let (text, rest) = page.split_once("\n\nSource: ")?;
             let (source, rest) = rest.split_once("\n\nWrong:\n")?;
             let (wrong, right) = rest.split_once("\n\nRight:\n")?;
             let (wrong, right) = (Example::parse(wrong)?, Example::parse(right)?);
-            Some(Self { text: text.replace('\n', " "), source, wrong, right })
+            Some(Self { code, title, text: text.replace('\n', " "), source, wrong, right })
         };
         read().expect("the page of every code has a text, a source and two examples")
     }
@@ -73,8 +80,9 @@ impl Explanation {
 /// hostile one must not turn every byte into a report.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
@@ -119,9 +127,10 @@ macro_rules! codes {
 
             /// The rule in a paragraph, with a wrong and a right example.
             pub fn explanation(self) -> Explanation {
-                match self {
-                    $(Self::$name => Explanation::parse(include_str!(concat!("codes/", $id, ".md"))),)+
-                }
+                let page = match self {
+                    $(Self::$name => include_str!(concat!("codes/", $id, ".md")),)+
+                };
+                Explanation::parse(self.id(), self.title(), page)
             }
         }
     };
@@ -322,7 +331,7 @@ impl<'a> Place<'a> {
     pub(super) fn text(self) -> Option<String> {
         let mut text = self.group?.to_owned();
         if let Some(name) = self.name {
-            text = join(&text, name);
+            text = entity_path(&text, name);
         }
         if let Some(attribute) = self.attribute {
             text.push('@');
@@ -330,11 +339,6 @@ impl<'a> Place<'a> {
         }
         Some(text)
     }
-}
-
-/// The path of an entity in a group.
-pub(super) fn join(group: &str, name: &str) -> String {
-    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
 }
 
 /// Where findings go while a document is read.

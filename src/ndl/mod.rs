@@ -59,8 +59,7 @@ pub use self::source::{Position, SourceMap, Span, Step};
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{Place, Sink};
-pub(crate) use self::model::ancestors;
-use self::model::split_path;
+pub(crate) use self::model::{Positions, ancestors, candidates, entity_path, split_path};
 use self::node::{Node, Range};
 use self::parse::Reader;
 use self::source::Source;
@@ -101,27 +100,23 @@ impl Parsed {
         let Some(document) = &self.document else { return Vec::new() };
         let index = document.index();
         let coords = self.unresolved.iter().take(MAX_DIAGNOSTICS).map(|reference| {
-            let absolute = split_path(&reference.name);
-            let paths: Vec<String>;
-            let mut finding = if absolute.is_some() {
-                paths = document
-                    .dimcoords()
-                    .take(diagnostic::MAX_CANDIDATES)
-                    .map(|(group, coord)| diagnostic::join(&group.path, &coord.name))
-                    .collect();
-                reference.diagnostic(paths.iter().map(String::as_str))
-            } else {
-                reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
-            };
-            let (group, name) = absolute.unwrap_or((&reference.group, &reference.name));
-            if index.ndarray(group, name).is_some() {
+            let coords = document.dimcoords().take(diagnostic::MAX_CANDIDATES);
+            let is_path = reference.name.starts_with('/');
+            let known: Vec<_> = coords
+                .map(|(group, coord)| {
+                    if is_path { entity_path(&group.path, &coord.name) } else { coord.name.clone() }
+                })
+                .collect();
+            let mut finding = reference.diagnostic(known.iter().map(String::as_str));
+            let path = candidates(&reference.group, &reference.name).swap_remove(0);
+            if let Some((_, Entity::Ndarray(_))) = index.entity(&path) {
                 finding.hint("that is an ndarray; coordinates stand under `dimcoords`");
             }
             finding
         });
         let paths: Vec<String> = document
             .ndarrays()
-            .map(|(group, ndarray)| diagnostic::join(&group.path, &ndarray.name))
+            .map(|(group, ndarray)| entity_path(&group.path, &ndarray.name))
             .take(diagnostic::MAX_CANDIDATES)
             .collect();
         let targets = self.unresolved_targets.iter().take(MAX_DIAGNOSTICS);

@@ -1,5 +1,6 @@
 //! What a document says: groups with attributes, dimension coordinates and arrays, as plain data.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::datatype::Datatype;
@@ -145,6 +146,7 @@ impl Endian {
 
 /// Extension `storage.order`: how the extents of a shape stand to the dims of a `RawArray` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 pub enum Order {
     /// The first index runs fastest: shape and dims are equal. What holds when nothing is said.
     #[default]
@@ -323,13 +325,6 @@ impl DimCoord {
     }
 }
 
-impl DimCoord {
-    /// The entry of the document, as a value.
-    pub(crate) fn to_value(&self) -> Value {
-        write::dimcoord(self)
-    }
-}
-
 impl Value {
     /// The value on one line, as YAML.
     pub(crate) fn to_line(&self) -> String {
@@ -338,11 +333,6 @@ impl Value {
 }
 
 impl Ndarray {
-    /// The entry of the document, as a value.
-    pub(crate) fn to_value(&self) -> Value {
-        write::ndarray(self)
-    }
-
     /// The order of dimensions.
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
@@ -396,20 +386,22 @@ impl Document {
             .flat_map(|group| group.dimcoords.iter().map(move |dimcoord| (group, dimcoord)))
     }
 
+    /// Every ndarray, and then every dimcoord, with its group.
+    pub fn entities(&self) -> impl Iterator<Item = (&Group, Entity<'_>)> {
+        let ndarrays = self.ndarrays().map(|(group, one)| (group, Entity::Ndarray(one)));
+        ndarrays.chain(self.dimcoords().map(|(group, one)| (group, Entity::DimCoord(one))))
+    }
+
     /// The dimcoord that `name` means in the group `group`: a path from the root when it begins with
     /// `/`, or else the nearest of that name in the group and those above it.
     ///
     /// Looks through the whole document; [`Index`](super::Index) answers many such questions faster.
     pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &DimCoord)> {
-        let in_group = |path: &str, name: &str| {
-            let group = self.group(path)?;
+        candidates(group, name).iter().find_map(|path| {
+            let (group, name) = split_path(path)?;
+            let group = self.group(group)?;
             Some((group, group.dimcoord(name)?))
-        };
-        if name.starts_with('/') {
-            let (group, name) = split_path(name)?;
-            return in_group(group, name);
-        }
-        ancestors(group).find_map(|path| in_group(path, name))
+        })
     }
 
     /// The whole document, as a value.
@@ -425,7 +417,7 @@ impl Document {
 }
 
 /// A path from the root as group and name; `None` for `/` itself and for relative paths.
-pub(super) fn split_path(path: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     let (group, name) = path.rsplit_once('/')?;
     if name.is_empty() || (!group.is_empty() && !group.starts_with('/')) {
         return None;
@@ -442,117 +434,170 @@ pub(crate) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The path of an entity in a group.
+pub(crate) fn entity_path(group: &str, name: &str) -> String {
+    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
+}
+
+/// The paths that a name in a shape of `group` may stand for, nearest first.
+pub(crate) fn candidates(group: &str, name: &str) -> Vec<String> {
+    if name.starts_with('/') {
+        return vec![name.to_owned()];
+    }
+    ancestors(group).map(|group| entity_path(group, name)).collect()
+}
+
+/// An ndarray or a dimcoord.
+#[derive(Debug, Clone, Copy)]
+pub enum Entity<'d> {
+    /// An ndarray.
+    Ndarray(&'d Ndarray),
+    /// A dimcoord.
+    DimCoord(&'d DimCoord),
+}
+
+impl<'d> Entity<'d> {
+    /// Its name.
+    pub fn name(self) -> &'d str {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.name,
+            Self::DimCoord(coord) => &coord.name,
+        }
+    }
+
+    /// The type of its elements.
+    pub fn datatype(self) -> &'d Datatype {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.datatype,
+            Self::DimCoord(coord) => &coord.datatype,
+        }
+    }
+
+    /// Its elements, when the document gives them.
+    pub fn value(self) -> Option<&'d Value> {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.value.as_ref(),
+            Self::DimCoord(coord) => coord.value.as_ref(),
+        }
+    }
+
+    /// What is known about it.
+    pub fn attributes(self) -> &'d [Attribute] {
+        match self {
+            Self::Ndarray(ndarray) => &ndarray.attributes,
+            Self::DimCoord(coord) => &coord.attributes,
+        }
+    }
+
+    /// How a file stores it.
+    pub fn storage(self) -> Option<&'d Storage> {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.storage.as_ref(),
+            Self::DimCoord(coord) => coord.storage.as_ref(),
+        }
+    }
+
+    /// The order of its dimensions.
+    pub fn order(self) -> Order {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.order(),
+            Self::DimCoord(_) => Order::Column,
+        }
+    }
+
+    /// The entry of the document, as a value.
+    pub(crate) fn to_value(self) -> Value {
+        write::entity(self)
+    }
+
+    /// It as an array: a dimcoord is one of one dimension.
+    pub fn to_ndarray(self) -> Ndarray {
+        match self {
+            Self::Ndarray(ndarray) => ndarray.clone(),
+            Self::DimCoord(coord) => Ndarray {
+                name: coord.name.clone(),
+                shape: vec![coord.size.map_or(Extent::Unlimited, Extent::Fixed)],
+                datatype: coord.datatype.clone(),
+                value: coord.value.clone(),
+                attributes: coord.attributes.clone(),
+                storage: coord.storage.clone().map(|storage| Storage {
+                    shape: storage.size.map(|size| vec![size]),
+                    size: None,
+                    ..storage
+                }),
+            },
+        }
+    }
+}
+
+/// The number of a group, and the number of an entity in it.
+type EntityPosition = (usize, usize);
+
+/// The positions of a document's entities, by path.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Positions {
+    ndarrays: HashMap<String, EntityPosition>,
+    dimcoords: HashMap<String, EntityPosition>,
+}
+
+impl Positions {
+    pub(crate) fn new(document: &Document) -> Self {
+        let mut positions = Self::default();
+        for (at, group) in document.groups.iter().enumerate() {
+            let path = |name: &str| entity_path(&group.path, name);
+            let ndarrays = group.ndarrays.iter().enumerate();
+            positions.ndarrays.extend(ndarrays.map(|(nth, array)| (path(&array.name), (at, nth))));
+            let coords = group.dimcoords.iter().enumerate();
+            positions.dimcoords.extend(coords.map(|(nth, coord)| (path(&coord.name), (at, nth))));
+        }
+        positions
+    }
+}
+
 /// A document's entities by path.
 #[derive(Debug, Clone)]
 pub struct Index<'d> {
-    groups: HashMap<&'d str, &'d Group>,
-    dimcoords: HashMap<(&'d str, &'d str), (&'d Group, &'d DimCoord)>,
-    ndarrays: HashMap<(&'d str, &'d str), (&'d Group, &'d Ndarray)>,
-}
-
-/// What a path can lead to.
-#[derive(Debug, Clone, Copy)]
-pub enum Entity<'d> {
-    /// A group.
-    Group(&'d Group),
-    /// A dimcoord and its group.
-    DimCoord(&'d Group, &'d DimCoord),
-    /// An ndarray and its group.
-    Ndarray(&'d Group, &'d Ndarray),
+    document: &'d Document,
+    positions: Cow<'d, Positions>,
 }
 
 impl Document {
     /// Makes an index of the document.
     pub fn index(&self) -> Index<'_> {
-        Index {
-            groups: self.groups.iter().map(|group| (&*group.path, group)).collect(),
-            dimcoords: self
-                .dimcoords()
-                .map(|(group, coord)| ((&*group.path, &*coord.name), (group, coord)))
-                .collect(),
-            ndarrays: self
-                .ndarrays()
-                .map(|(group, ndarray)| ((&*group.path, &*ndarray.name), (group, ndarray)))
-                .collect(),
-        }
+        Index { document: self, positions: Cow::Owned(Positions::new(self)) }
+    }
+
+    /// The index of which the positions are known.
+    pub(crate) fn index_by<'d>(&'d self, positions: &'d Positions) -> Index<'d> {
+        Index { document: self, positions: Cow::Borrowed(positions) }
     }
 }
 
 impl<'d> Index<'d> {
-    /// The group of a path.
-    pub fn group(&self, path: &str) -> Option<&'d Group> {
-        self.groups.get(path).copied()
-    }
-
-    /// The dimcoord of a name in a group.
-    pub fn dimcoord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d DimCoord)> {
-        self.dimcoords.get(&(group, name)).copied()
-    }
-
-    /// The ndarray of a name in a group.
-    pub fn ndarray(&self, group: &str, name: &str) -> Option<(&'d Group, &'d Ndarray)> {
-        self.ndarrays.get(&(group, name)).copied()
-    }
-
-    /// What a path from the root leads to.
-    pub fn entity(&self, path: &str) -> Option<Entity<'d>> {
-        if let Some(group) = self.group(path) {
-            return Some(Entity::Group(group));
+    /// The ndarray, or else the dimcoord, of a path from the root, with its group.
+    pub fn entity(&self, path: &str) -> Option<(&'d Group, Entity<'d>)> {
+        if let Some(&(group, nth)) = self.positions.ndarrays.get(path) {
+            let group = self.document.groups.get(group)?;
+            return Some((group, Entity::Ndarray(group.ndarrays.get(nth)?)));
         }
-        self.array(path)
+        self.dimcoord(path).map(|(group, coord)| (group, Entity::DimCoord(coord)))
     }
 
-    /// The ndarray or dimcoord of a path from the root.
-    pub(super) fn array(&self, path: &str) -> Option<Entity<'d>> {
-        let (group, name) = split_path(path)?;
-        let ndarray =
-            self.ndarray(group, name).map(|(group, ndarray)| Entity::Ndarray(group, ndarray));
-        ndarray.or_else(|| {
-            self.dimcoord(group, name).map(|(group, coord)| Entity::DimCoord(group, coord))
-        })
+    /// The dimcoord of a path from the root, with its group.
+    pub fn dimcoord(&self, path: &str) -> Option<(&'d Group, &'d DimCoord)> {
+        let &(group, nth) = self.positions.dimcoords.get(path)?;
+        let group = self.document.groups.get(group)?;
+        Some((group, group.dimcoords.get(nth)?))
+    }
+
+    /// The position of the ndarray, or else the dimcoord, of a path.
+    pub(crate) fn position(&self, path: &str) -> Option<EntityPosition> {
+        let Positions { ndarrays, dimcoords } = &*self.positions;
+        ndarrays.get(path).or_else(|| dimcoords.get(path)).copied()
     }
 
     /// As [`Document::resolve_coord`].
     pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d DimCoord)> {
-        if name.starts_with('/') {
-            let (group, name) = split_path(name)?;
-            return self.dimcoord(group, name);
-        }
-        ancestors(group).find_map(|group| self.dimcoord(group, name))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ancestors_end_at_the_root() {
-        assert_eq!(ancestors("/a/b/c").collect::<Vec<_>>(), ["/a/b/c", "/a/b", "/a", "/"]);
-        assert_eq!(ancestors("/").collect::<Vec<_>>(), ["/"]);
-        assert_eq!(ancestors("odd").collect::<Vec<_>>(), ["odd", "/"]);
-    }
-
-    #[test]
-    fn paths_split_into_group_and_name() {
-        assert_eq!(split_path("/a"), Some(("/", "a")));
-        assert_eq!(split_path("/a/b/c"), Some(("/a/b", "c")));
-        for path in ["/", "", "a", "a/b", "/a/"] {
-            assert_eq!(split_path(path), None, "{path:?}");
-        }
-    }
-
-    #[test]
-    fn nan_equals_nan_and_zeros_differ_by_sign() {
-        assert_eq!(Value::Float(f64::NAN), Value::Float(-f64::NAN));
-        assert_ne!(Value::Float(0.0), Value::Float(-0.0));
-        assert_ne!(Value::Float(1.0), Value::Int(1));
-    }
-
-    #[test]
-    fn single_precision_keeps_its_short_decimals() {
-        assert_eq!(Value::from(0.1_f32), Value::Float(0.1));
-        assert_eq!(Value::from(f32::MAX).clone(), Value::Float(3.402_823_5e38));
-        assert_eq!(Value::from(f32::NAN), Value::Float(f64::NAN));
+        candidates(group, name).iter().find_map(|path| self.dimcoord(path))
     }
 }

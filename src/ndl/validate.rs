@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::datatype::{Datatype, Integer};
 use super::diagnostic::{Code, Diagnostic, Place, Severity, count, hint, quote};
-use super::model::{Document, Entity, Extent, Group, Index, Ndarray, Value, ancestors, split_path};
+use super::model::{
+    Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
+};
 use super::node::{Kind, Node, child};
 use super::parse::{Reader, Site};
 use super::source::Span;
@@ -86,7 +88,8 @@ pub(super) struct Target<'n> {
 pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unresolved {
     let mut unresolved = Unresolved::default();
     let index = document.index();
-    let broken: HashSet<(&str, &str)> = reader.broken.iter().copied().collect();
+    let broken: HashSet<String> =
+        reader.broken.iter().map(|(group, name)| entity_path(group, name)).collect();
     let sites = std::mem::take(&mut reader.sites);
     for ((group, ndarray), site) in document.ndarrays().zip(sites) {
         reader.place = site.place();
@@ -135,14 +138,8 @@ pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unre
     unresolved
 }
 
-fn is_broken(broken: &HashSet<(&str, &str)>, group: &str, name: &str) -> bool {
-    if broken.is_empty() {
-        return false;
-    }
-    match split_path(name) {
-        Some(absolute) => broken.contains(&absolute),
-        None => ancestors(group).any(|group| broken.contains(&(group, name))),
-    }
+fn is_broken(broken: &HashSet<String>, group: &str, name: &str) -> bool {
+    !broken.is_empty() && candidates(group, name).iter().any(|path| broken.contains(path))
 }
 
 /// Extents and references.
@@ -154,7 +151,7 @@ impl<'n> Reader<'n, '_, '_> {
         axis: usize,
         name: &str,
         index: &Index<'_>,
-        broken: &HashSet<(&str, &str)>,
+        broken: &HashSet<String>,
         unresolved: &mut Unresolved,
     ) {
         if index.resolve_coord(site.group, name).is_some() || is_broken(broken, site.group, name) {
@@ -194,7 +191,7 @@ impl<'n> Reader<'n, '_, '_> {
         &mut self,
         document: &Document,
         index: &Index<'_>,
-        broken: &HashSet<(&str, &str)>,
+        broken: &HashSet<String>,
         unresolved: &mut Unresolved,
     ) {
         let targets = std::mem::take(&mut self.targets);
@@ -206,7 +203,8 @@ impl<'n> Reader<'n, '_, '_> {
         let is_group = |path: &str| {
             let below = format!("{path}/");
             let next = listed.range(&*below..).next();
-            path == "/" || next.is_some_and(|group| group.starts_with(&below))
+            let holds_groups = next.is_some_and(|group| group.starts_with(&below));
+            path == "/" || listed.contains(path) || holds_groups
         };
         for Target { place, path: node, region } in targets {
             self.place = place;
@@ -217,28 +215,25 @@ impl<'n> Reader<'n, '_, '_> {
                 continue;
             }
             // Only arrays have regions: the group that may share the path is not meant.
-            let array = region.and_then(|_| index.array(path));
-            match (array.or_else(|| index.entity(path)), region) {
-                (Some(Entity::Ndarray(group, ndarray)), Some(region)) => {
+            match (index.entity(path), region) {
+                (Some((group, Entity::Ndarray(ndarray))), Some(region)) => {
                     self.region(&lengths(group, ndarray, index), region);
                 }
-                (Some(Entity::DimCoord(_, coord)), Some(region)) => {
+                (Some((_, Entity::DimCoord(coord))), Some(region)) => {
                     self.region(&[coord.known_size()], region);
                 }
-                (entity, Some(_)) if entity.is_some() || is_group(path) => {
+                (None, Some(_)) if is_group(path) => {
                     let expected = "the path of an ndarray or dimcoord";
                     self.refuse(Code::ValueType, node, "a group has no regions", expected);
                 }
-                (entity, _) => {
-                    let is_there = entity.is_some() || is_group(path);
-                    if !is_there && !is_broken(broken, "/", path) {
-                        unresolved.targets.push(TargetReference {
-                            entity: place.text().unwrap_or_default(),
-                            target: path.to_owned(),
-                            span: self.sink.span(node.at),
-                        });
-                    }
+                (None, _) if !is_group(path) && !is_broken(broken, "/", path) => {
+                    unresolved.targets.push(TargetReference {
+                        entity: place.text().unwrap_or_default(),
+                        target: path.to_owned(),
+                        span: self.sink.span(node.at),
+                    });
                 }
+                _ => {}
             }
         }
     }

@@ -4,9 +4,7 @@
 use std::fmt::Write;
 
 use super::datatype::Datatype;
-use super::model::{
-    Attribute, DimCoord, Document, Extent, Form, Group, Ndarray, Order, Storage, Value,
-};
+use super::model::{Attribute, Document, Entity, Extent, Form, Group, Order, Storage, Value};
 use super::node;
 
 /// Where a flow list is continued on the next line, in characters.
@@ -35,11 +33,13 @@ pub(super) fn group(body: &Group) -> Entries {
     let mut entries = Entries::new();
     entries.extend(attributes(&body.attributes));
     if !body.dimcoords.is_empty() {
-        let map = body.dimcoords.iter().map(|coord| (coord.name.clone(), dimcoord(coord)));
+        let coords = body.dimcoords.iter().map(Entity::DimCoord);
+        let map = coords.map(|coord| (coord.name().to_owned(), entity(coord)));
         entries.push(("dimcoords".to_owned(), Value::Map(map.collect())));
     }
     if !body.ndarrays.is_empty() {
-        let map = body.ndarrays.iter().map(|array| (array.name.clone(), ndarray(array)));
+        let arrays = body.ndarrays.iter().map(Entity::Ndarray);
+        let map = arrays.map(|array| (array.name().to_owned(), entity(array)));
         entries.push(("ndarrays".to_owned(), Value::Map(map.collect())));
     }
     entries
@@ -67,33 +67,17 @@ fn attribute(fact: &Attribute) -> Value {
     Value::Map(entries)
 }
 
-pub(super) fn dimcoord(coord: &DimCoord) -> Value {
-    let mut entries = vec![
-        ("size".to_owned(), coord.size.map_or(Value::Null, Value::from)),
-        ("type".to_owned(), datatype(&coord.datatype)),
-    ];
-    body(&mut entries, coord.value.as_ref(), &coord.attributes, coord.storage.as_ref());
+/// An entity as the mapping that is written.
+pub(super) fn entity(it: Entity<'_>) -> Value {
+    let extents = match it {
+        Entity::Ndarray(array) => ("shape".to_owned(), shape(&array.shape)),
+        Entity::DimCoord(coord) => ("size".to_owned(), coord.size.map_or(Value::Null, Value::from)),
+    };
+    let mut entries = vec![extents, ("type".to_owned(), datatype(it.datatype()))];
+    entries.extend(it.value().map(|value| ("value".to_owned(), value.clone())));
+    entries.extend(attributes(it.attributes()));
+    entries.extend(storage(it.storage()));
     Value::Map(entries)
-}
-
-pub(super) fn ndarray(array: &Ndarray) -> Value {
-    let mut entries = vec![
-        ("shape".to_owned(), shape(&array.shape)),
-        ("type".to_owned(), datatype(&array.datatype)),
-    ];
-    body(&mut entries, array.value.as_ref(), &array.attributes, array.storage.as_ref());
-    Value::Map(entries)
-}
-
-fn body(
-    entries: &mut Entries,
-    value: Option<&Value>,
-    facts: &[Attribute],
-    stored: Option<&Storage>,
-) {
-    entries.extend(value.map(|value| ("value".to_owned(), value.clone())));
-    entries.extend(attributes(facts));
-    entries.extend(storage(stored));
 }
 
 /// A shape as the list that is written.
@@ -491,12 +475,10 @@ fn spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
 
-/// The two lists of entities that a group has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Section {
-    DimCoords,
-    Ndarrays,
-}
+/// The line that begins the dimension coordinates of a group.
+pub(crate) const DIMCOORDS: &str = "  dimcoords:\n";
+/// The line that begins the arrays of a group.
+pub(crate) const NDARRAYS: &str = "  ndarrays:\n";
 
 /// Appends the beginning of a group: its path and its attributes. Sections follow.
 pub(crate) fn push_group(out: &mut String, path: &str, facts: &[Attribute]) {
@@ -505,26 +487,9 @@ pub(crate) fn push_group(out: &mut String, path: &str, facts: &[Attribute]) {
     block_map(out, &attributes(facts), 2, false);
 }
 
-/// Appends the beginning of a section: entities follow.
-pub(crate) fn push_section(out: &mut String, section: Section) {
-    out.push_str(match section {
-        Section::DimCoords => "  dimcoords:\n",
-        Section::Ndarrays => "  ndarrays:\n",
-    });
-}
-
-/// Appends a dimension coordinate.
-pub(crate) fn push_dimcoord(out: &mut String, coord: &DimCoord) {
-    push_entity(out, &coord.name, dimcoord(coord));
-}
-
-/// Appends an array.
-pub(crate) fn push_ndarray(out: &mut String, array: &Ndarray) {
-    push_entity(out, &array.name, ndarray(array));
-}
-
-fn push_entity(out: &mut String, name: &str, body: Value) {
-    block_map(out, &[(name.to_owned(), body)], 4, false);
+/// Appends an entity of a section.
+pub(crate) fn push_entity(out: &mut String, it: Entity<'_>) {
+    block_map(out, &[(it.name().to_owned(), entity(it))], 4, false);
 }
 
 /// Whether a text is this document as it is written here, to the last blank.
@@ -544,46 +509,10 @@ pub(crate) fn is_written_so(document: &Document, text: &str) -> bool {
         && document.groups.iter().all(|group| {
             let Group { path, attributes, dimcoords, ndarrays } = group;
             goes_on(&|out| push_group(out, path, attributes))
-                && (dimcoords.is_empty() || goes_on(&|out| push_section(out, Section::DimCoords)))
-                && dimcoords.iter().all(|coord| goes_on(&|out| push_dimcoord(out, coord)))
-                && (ndarrays.is_empty() || goes_on(&|out| push_section(out, Section::Ndarrays)))
-                && ndarrays.iter().all(|array| goes_on(&|out| push_ndarray(out, array)))
+                && (dimcoords.is_empty() || goes_on(&|out| out.push_str(DIMCOORDS)))
+                && dimcoords.iter().all(|it| goes_on(&|out| push_entity(out, Entity::DimCoord(it))))
+                && (ndarrays.is_empty() || goes_on(&|out| out.push_str(NDARRAYS)))
+                && ndarrays.iter().all(|it| goes_on(&|out| push_entity(out, Entity::Ndarray(it))))
         })
         && rest.is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::super::strategies;
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_pieces_make_up_the_whole(document in strategies::document()) {
-            let mut document = document;
-            document.form = Form::Grouped;
-            let is_empty = |group: &Group| {
-                group.attributes.is_empty() && group.dimcoords.is_empty() && group.ndarrays.is_empty()
-            };
-            document.groups.retain(|group| !is_empty(group));
-            prop_assume!(!document.groups.is_empty());
-            let mut text = String::new();
-            for group in &document.groups {
-                push_group(&mut text, &group.path, &group.attributes);
-                if !group.dimcoords.is_empty() {
-                    push_section(&mut text, Section::DimCoords);
-                    group.dimcoords.iter().for_each(|coord| push_dimcoord(&mut text, coord));
-                }
-                if !group.ndarrays.is_empty() {
-                    push_section(&mut text, Section::Ndarrays);
-                    group.ndarrays.iter().for_each(|array| push_ndarray(&mut text, array));
-                }
-            }
-            prop_assert_eq!(&text, &document.to_yaml());
-            prop_assert!(is_written_so(&document, &text));
-            prop_assert!(!is_written_so(&document, &(text + "# by hand\n")));
-        }
-    }
 }

@@ -72,10 +72,11 @@ impl TagRules {
     }
 }
 
-/// What a bag is, by the words of RFC 8493 §3.
+/// A bag by the words of RFC 8493, section 3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BagReport {
-    /// The version of BagIt that it declares.
+    /// The version of BagIt that it declares; absent when it declares none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Whether everything is there that has to be, and nothing else; when contents were not read, as

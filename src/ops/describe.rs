@@ -74,16 +74,17 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     Ok(())
 }
 
-/// What was written.
+/// The descriptions that were written.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeReport {
     /// The directory.
     pub target: PathBuf,
-    /// Descriptions that were written, by name.
+    /// Descriptions that were written, by their paths below the directory.
     pub written: Vec<String>,
     /// Arrays that were described already.
     pub described: u64,
-    /// Files in the directories of the arrays that an interrupted run left.
+    /// Files in the directories of the arrays, left by an interrupted run; they can be deleted.
     pub leftovers: Vec<PathBuf>,
     /// Arrays whose headers cannot be read, and other things that are wrong.
     pub findings: Vec<Finding>,
@@ -98,7 +99,7 @@ pub struct DescribeReport {
 pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<DescribeReport> {
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is not a directory; its description can only be printed",
+            "`{}` is not a directory; without the option `write` its description is printed",
             escape_path(target)
         )));
     }
@@ -167,33 +168,36 @@ pub(super) fn describe_missing(
         .collect()
 }
 
-/// What was changed, and what could not be.
+/// The descriptions that were brought in line with changed headers.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UpdateReport {
     /// The directory, document or array.
     pub target: PathBuf,
-    /// What was changed.
+    /// The changes, which are all that were made.
     pub changes: Vec<Change>,
     /// Documents that say what the headers say, as they stand.
     pub unchanged: u64,
-    /// What could not be brought in line, and everything else that is wrong.
+    /// The findings about arrays that could not be brought in line, and all others.
     pub findings: Vec<Finding>,
 }
 
-/// One change of a description.
+/// One value of one description.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The document.
+    /// The path of the document.
     pub document: PathBuf,
     /// The array, by its name in the pack.
     pub array: String,
     /// The line where the change begins, counted from 1.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub line: u32,
-    /// What was changed: `shape`, `type`, `storage.endian`.
+    /// The key that was changed, such as `shape`, `type` or `storage.endian`.
     pub key: String,
-    /// What stood there.
+    /// The old value.
     pub from: String,
-    /// What stands there now.
+    /// The new value.
     pub to: String,
 }
 
@@ -317,16 +321,17 @@ fn with_pack_document<'c>(
 /// Bytes that are copied at once.
 const BLOCK: usize = 1 << 20;
 
-/// What was reshaped.
+/// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReshapeReport {
-    /// The array.
+    /// The array, by its path as given.
     pub array: PathBuf,
     /// Its shape before, in the order of its description.
     pub from: Vec<u64>,
     /// Its shape now.
     pub to: Vec<u64>,
-    /// The descriptions that were changed with it.
+    /// The paths of the descriptions that were changed with it.
     pub documents: Vec<PathBuf>,
 }
 

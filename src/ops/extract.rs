@@ -16,7 +16,8 @@ use super::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
 use super::select::Patterns;
 use super::verify::is_payload;
 use crate::archive::{
-    Archive, Contents, Copying, Fault, Member, MemberKind, OpenContents, Revisit, Shown, Sink, copy,
+    Archive, Copying, Fault, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, Sink,
+    copy,
 };
 use crate::digest::{
     Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
@@ -45,22 +46,23 @@ pub struct ExtractOptions {
     pub progress: Progress,
 }
 
-/// What was unpacked.
+/// The files that were unpacked.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExtractReport {
-    /// The archive.
+    /// The archive, by its path as given.
     pub archive: PathBuf,
-    /// The directory.
+    /// The directory that it was unpacked to, by its path as given.
     pub target: PathBuf,
     /// Files that were written.
     pub members: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files whose content agreed with a manifest.
+    /// The number of them that agreed with a manifest.
     pub verified: u64,
-    /// Files in the directories that were written to, left by an interrupted run.
+    /// Files in the directories that were written to, left by an interrupted run; they can be deleted.
     pub leftovers: Vec<PathBuf>,
-    /// What is wrong. A member with an error was not written, unless all that is wrong is that no manifest lists it.
+    /// The findings. A member with an error was not written, unless all that is wrong is that no manifest lists it.
     pub findings: Vec<Finding>,
 }
 
@@ -87,10 +89,10 @@ impl ExtractReport {
 /// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
 /// when the system refuses.
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
-    let opened = Archive::open_watched(archive, &options.progress)?;
+    let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);
-    let (mut plan, contents) = ExtractPlan::new(opened, jobs, options)?;
+    let mut plan = ExtractPlan::new(&mut opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -113,7 +115,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let outcomes = contents.revisit_by(&plan.members, &plan.files, jobs, &&extraction)?;
+    let outcomes = opened.revisit_by(&plan.members, &plan.files, jobs, &&extraction)?;
     // What is listed and not there is told where everything was unpacked.
     let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
     report.findings.extend(listed.flat_map(ListedDigests::missing));
@@ -148,17 +150,16 @@ struct ExtractPlan {
 }
 
 impl ExtractPlan {
-    /// Scans the archive, and keeps of it only its contents for the second pass.
-    fn new(archive: Archive, jobs: usize, options: &ExtractOptions) -> Result<(Self, Contents)> {
-        let mut scan = PackScan::new(&archive, jobs, ScanFor::Manifests)?;
-        let archive_path = archive.path().to_owned();
+    /// Scans the archive.
+    fn new(archive: &mut Archive, jobs: usize, options: &ExtractOptions) -> Result<Self> {
+        let mut scan = PackScan::new(archive, jobs, ScanFor::Manifests)?;
         // The directory of a large archive makes room for its manifest.
-        let contents = archive.into_contents();
+        archive.forget_members();
         if let Some(name) =
             options.patterns.missing(scan.members.iter().map(|member| &*member.name))
         {
             return Err(Error::NoSuchMember {
-                archive: archive_path,
+                archive: archive.path().to_owned(),
                 member: name.to_owned(),
                 suggestion: None,
             });
@@ -188,7 +189,8 @@ impl ExtractPlan {
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Unsupported(format!(
-                    "the archive unpacks to {bytes} bytes, more than the {limit} that --max-size allows"
+                    "the archive unpacks to {bytes} bytes, more than the {limit} that the option \
+                     `max_size` allows"
                 )));
             }
         }
@@ -209,7 +211,7 @@ impl ExtractPlan {
             of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
         });
         let directories = directories.collect();
-        Ok((Self { files: readable, directories, members, listed, findings }, contents))
+        Ok(Self { files: readable, directories, members, listed, findings })
     }
 
     /// The members of these numbers.
@@ -289,7 +291,7 @@ impl Extraction<'_> {
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             return Err(Error::Unsupported(format!(
-                "the archive unpacks to more than the {limit} bytes that --max-size allows"
+                "the archive unpacks to more than the {limit} bytes that the option `max_size` allows"
             )));
         }
         Ok(())
@@ -364,7 +366,7 @@ struct FilesAtOnce<'s, 'e, 'c> {
 impl<'e> SideBySide for FilesAtOnce<'_, 'e, '_> {
     /// The position, and what the digest is made by.
     type Label = (usize, Algorithm);
-    type Content = Copying<Box<dyn BufRead>, NewFile<'e>>;
+    type Content = Copying<MemberReader, NewFile<'e>>;
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {

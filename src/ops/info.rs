@@ -25,49 +25,52 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Flags, Header};
 
-/// One pack.
+/// The contents of a pack.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PackInfo {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub name: String,
-    /// What it is.
+    /// The container of the target.
     pub container: Container,
-    /// How it is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// Files.
+    /// The number of files.
     pub files: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Bytes that they take in the archive.
+    /// Bytes that all files take in the archive.
     pub packed_bytes: u64,
-    /// Arrays.
+    /// The number of files that are arrays.
     pub arrays: u64,
-    /// Bytes of the files of arrays.
+    /// Bytes of the files that are arrays.
     pub array_bytes: u64,
-    /// Directories that hold arrays; each is a group of the pack's description.
+    /// The number of directories with arrays; each is a group of the pack's description.
     pub groups: u64,
-    /// How many arrays have elements of each type.
+    /// The number of arrays by the type of their elements; under `unreadable`, those whose header cannot be read.
     pub types: BTreeMap<String, u64>,
     /// Arrays without a description.
     pub undescribed: u64,
-    /// What dimensions are named by.
+    /// The coordinates that dimensions of arrays are named by, sorted by name.
     pub coordinates: Vec<CoordinateInfo>,
-    /// The manifests in the pack and beside it.
+    /// The lists of digests in the pack and beside it.
     pub manifests: Vec<ManifestInfo>,
-    /// What is wrong with the container, headers, descriptions and manifests, as far as that can be known
-    /// without reading contents.
+    /// The findings about the container, headers, descriptions and manifests, as far as they can be known without reading
+    /// contents; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 /// A list of digests.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
-    /// What makes its digests: `sha256`, `sha512` or another.
+    /// The algorithm of its digests.
+    #[cfg_attr(test, schemars(with = "Algorithm"))]
     pub algorithm: &'static str,
-    /// Lines, one for each file.
+    /// The number of files that it lists.
     pub entries: u64,
     /// Whether it lies beside the archive.
     pub outside: bool,
@@ -200,17 +203,19 @@ fn check_manifests(
     Ok(all)
 }
 
-/// One array.
+/// Everything about one array. The fields from `flags` to `dims` are those of the RawArray header.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayInfo {
     /// The file or member.
     pub name: String,
-    /// `little` or `big`.
+    /// The order of the bytes of a number: the least first, or the greatest.
+    #[cfg_attr(test, schemars(extend("enum" = ["little", "big"])))]
     pub endian: &'static str,
     /// The type of its elements, such as `complex64`.
     #[serde(rename = "type")]
     pub element: String,
-    /// The header's flags.
+    /// The header's flags as one number.
     pub flags: u64,
     /// The code of the element type.
     pub eltype: u64,
@@ -218,33 +223,36 @@ pub struct ArrayInfo {
     pub elbyte: u64,
     /// Bytes of the data section, as the header says.
     pub size: u64,
-    /// Number of dims.
+    /// The number of dims.
     pub ndims: u64,
-    /// Extents in file order, first index fastest.
+    /// The extent of each dimension in file order, the first index the fastest.
     pub dims: Vec<u64>,
     /// The byte of the file at which the data begins.
     pub data_offset: u64,
     /// Bytes of the whole file.
     pub file_size: u64,
-    /// How the archive keeps it.
+    /// The compression of the array in the archive; absent for a single file.
+    #[cfg_attr(test, schemars(with = "Option<crate::archive::Method>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// The byte of the archive at which the header begins, for a stored member.
+    /// The byte of the archive at which the header begins, when the member is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_header_offset: Option<u64>,
-    /// The byte of the archive at which the data begins, for a stored member.
+    /// The byte of the archive at which the data begins, when the member is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
-    /// Extents in the order of the description's shape; without a description, the dims.
+    /// The extent of each dimension in the order of the description's shape; of a file without a description, the dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
-    /// `column`, `row` or `row-unreversed`, for a described array.
+    /// The index that is the fastest in the file, when there is a description.
+    #[cfg_attr(test, schemars(with = "Option<crate::ndl::Order>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<&'static str>,
-    /// The description, as a document of its own.
+    /// The description, as an NDL document of its own: the schema `ndl` describes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Document>,
-    /// The SHA-256 digest in the manifest.
+    /// The SHA-256 digest of the file that the manifest lists.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// The header as it was read.

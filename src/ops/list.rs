@@ -55,67 +55,78 @@ pub enum ListOrder {
     Type,
 }
 
-/// The members of a pack.
+/// The members of a pack, in the order that was asked for.
 ///
 /// What is known of them is kept as it was read, and each is put together when it is asked for: a pack may
 /// have a million.
 #[derive(Debug, Clone)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listing {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// What it is.
+    /// The container of the target.
     pub container: Container,
-    /// How the pack is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// What is wrong with the container or with names.
+    /// The findings about the container and names.
     pub findings: Vec<Finding>,
-    /// Those that were asked for.
+    /// The members that were asked for.
+    #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
     members: Vec<Member>,
     /// What the manifest says of each, when somebody asked.
+    #[cfg_attr(test, schemars(skip))]
     digests: Vec<Option<Digest>>,
+    #[cfg_attr(test, schemars(skip))]
     placement: Placement,
+    #[cfg_attr(test, schemars(skip))]
     contents: Contents,
 }
 
-/// One member.
+/// One file or directory.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed<'a> {
-    /// The name that it is got by: in a bag, that of the payload.
+    /// The name that it is got by; in a bag, that of the payload.
     pub name: &'a str,
-    /// What it is.
+    /// The kind of the member.
     pub kind: MemberKind,
     /// Bytes of its content.
     pub size: u64,
     /// Bytes that it takes in the archive.
     pub packed_size: u64,
-    /// How it is kept: `stored`, `deflate`, `zstd`, `solid`.
+    /// The compression of its content in the archive.
+    #[cfg_attr(test, schemars(with = "crate::archive::Method"))]
     pub method: Cow<'static, str>,
     /// The byte of the archive at which its data begins, when it is stored in one: the elements of an
     /// array, the content of another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
-    /// The SHA-256 digest in the manifest, when it was asked for.
+    /// The SHA-256 digest that the manifest lists, when it was asked for.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// What it holds, when it is an array.
+    /// The facts of the array, when it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ListedArray<'a>>,
 }
 
-/// An array.
+/// The facts of an array, from its header and description.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedArray<'a> {
     /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
     pub element: String,
-    /// The extents in the order of its description's shape.
+    /// The extent of each dimension, in the order of its description's shape.
     pub shape: Vec<u64>,
-    /// Names of the dimension coordinates, where the description gives them.
+    /// For each dimension the dimcoord that the description names for it, by name or path; nothing where it gives a
+    /// number.
     pub dimensions: Vec<Option<&'a str>>,
-    /// `column` when the first index of `shape` is the fastest, `row` when the last is.
+    /// The index that is the fastest in the file.
+    #[cfg_attr(test, schemars(with = "Order"))]
     pub order: &'static str,
     /// Whether it is described.
     pub described: bool,
-    /// The description's `long_name`, or its `units`, or both.
+    /// The description's `long_name` with its `units`, where it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Cow<'a, str>>,
     /// Bytes of the header, when it can be read.

@@ -40,27 +40,29 @@ impl Default for ManifestOptions {
     }
 }
 
-/// A manifest that was made.
+/// The manifest that was made.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ManifestReport {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// What it is.
+    /// The container of the target.
     pub container: Container,
-    /// How the pack is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// Where it was written to, if it was.
+    /// The path that it was written to; absent when it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
     /// Bytes of the files that it lists.
     pub bytes: u64,
     /// Seconds that it took.
     pub seconds: f64,
-    /// What is worth a word about names or the container; nothing of it is an error.
+    /// Warnings about names or the container. None is an error: a damaged pack gets no manifest.
     pub findings: Vec<Finding>,
-    /// Temporary files of interrupted runs, where it was written.
+    /// Files that interrupted runs left where it was written; they can be deleted.
     pub leftovers: Vec<PathBuf>,
     /// The digests.
+    #[cfg_attr(test, schemars(with = "ManifestFields<'static>"))]
     #[serde(flatten, serialize_with = "listed")]
     pub manifest: Manifest,
     /// How its text writes names.
@@ -163,7 +165,7 @@ pub fn write_manifest(
 ) -> Result<ManifestReport> {
     if output.is_none() && !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is an archive, in which nothing is changed; give --output FILE",
+            "`{}` is an archive, in which nothing is changed; give the option `output: FILE`",
             escape(&target.to_string_lossy())
         )));
     }
@@ -178,8 +180,8 @@ pub fn write_manifest(
     let mut made = manifest_of(target, options)?;
     if output.is_none() && made.layout == Layout::BagIt {
         return Err(Error::Unsupported(format!(
-            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: `ra-pack create \
-             --layout bagit`",
+            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: \
+             `create` with the option `layout: bagit`",
             escape(&target.to_string_lossy())
         )));
     }
@@ -213,28 +215,44 @@ fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The manifest as JSON: what made the digests, and each file with its own.
+/// A manifest as JSON.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ManifestFields<'a> {
+    /// The algorithm of the digests.
+    #[cfg_attr(test, schemars(extend("enum" = ["sha256", "sha512"])))]
+    algorithm: &'static str,
+    /// Files that it lists.
+    members: usize,
+    /// Its lines, in their order.
+    #[cfg_attr(test, schemars(with = "Vec<ListedFile<'static>>"))]
+    files: ListedFiles<'a>,
+}
+
+/// The lines of a manifest, none of which has to be held while the next is written.
+struct ListedFiles<'a>(&'a Manifest);
+
+/// One file of the pack.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ListedFile<'a> {
+    /// The name of the file, as the manifest has it, but without the escapes of lines.
+    name: &'a str,
+    /// Its digest, in lower-case hexadecimal digits.
+    #[cfg_attr(test, schemars(regex(pattern = "^([0-9a-f]{64}|[0-9a-f]{128})$")))]
+    digest: String,
+}
+
+impl Serialize for ListedFiles<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.entries().iter().map(|entry| ListedFile {
+            name: entry.path.as_str(),
+            digest: entry.digest.to_string(),
+        }))
+    }
+}
+
 fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct ManifestFields<'a> {
-        algorithm: &'static str,
-        members: usize,
-        files: Files<'a>,
-    }
-    struct Files<'a>(&'a Manifest);
-    #[derive(Serialize)]
-    struct ListedFile<'a> {
-        name: &'a str,
-        digest: String,
-    }
-    impl Serialize for Files<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.entries().iter().map(|entry| ListedFile {
-                name: entry.path.as_str(),
-                digest: entry.digest.to_string(),
-            }))
-        }
-    }
     let (algorithm, members) = (manifest.algorithm().name(), manifest.entries().len());
-    ManifestFields { algorithm, members, files: Files(manifest) }.serialize(serializer)
+    ManifestFields { algorithm, members, files: ListedFiles(manifest) }.serialize(serializer)
 }

@@ -42,9 +42,12 @@ mod validate;
 mod values;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::bag::BagReport;
 pub use self::convert::{
-    ConvertOptions, ConvertReport, Converted, Form, Reinterpret, UnknownForm, convert,
+    ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat, convert,
 };
 pub use self::corners::{Corners, CornersOptions};
 pub use self::create::{CreateOptions, CreateReport, create};
@@ -58,7 +61,7 @@ pub use self::diff::{
     diff_arrays, diff_members, diff_packs,
 };
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
-pub use self::get::{ArrayFormat, GetOptions, GetReport, get, get_to};
+pub use self::get::{GetOptions, GetReport, get, get_to};
 pub use self::info::{
     ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack,
     pack_info,

@@ -324,7 +324,7 @@ fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
     let after =
         slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
     Error::Unsupported(format!(
-        "`{}` has {} dimensions ({}){after}; choose two of them, such as --slice '{}'",
+        "`{}` has {} dimensions ({}){after}; choose two of them, such as the option `slice: '{}'`",
         escape(part.array.name()),
         shape.len(),
         extents.join(" x "),

@@ -36,8 +36,9 @@ pub struct StatisticsOptions {
     pub jobs: Option<usize>,
 }
 
-/// What there is to say about the values of an array.
+/// Statistics of the values of an array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "of", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Statistics {
@@ -49,9 +50,9 @@ pub enum Statistics {
     Names(NameStatistics),
     /// Elements that are no numbers.
     Nothing {
-        /// How many there are.
+        /// The number of elements.
         count: u64,
-        /// What they are.
+        /// The kind of the elements.
         reason: String,
     },
 }
@@ -59,46 +60,48 @@ pub enum Statistics {
 /// Statistics of numbers. All but the counts are of the finite values: those that are neither missing
 /// nor NaN nor infinite.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NumberStatistics {
-    /// Elements.
+    /// The number of elements.
     pub count: u64,
-    /// Finite values.
+    /// The number of elements that are finite and not missing.
     pub finite: u64,
-    /// Elements that stand for no value by the description: `storage.fillvalue`, the attributes
+    /// The number of missing values by the description: `storage.fillvalue`, the attributes
     /// `_FillValue` and `missing_value`, and what lies outside `valid_range`, `valid_min`, `valid_max`.
     pub missing: u64,
-    /// Elements that are no number.
+    /// The number of elements that are NaN and not missing.
     pub nan: u64,
-    /// Elements that are positive infinity.
+    /// The number of elements that are positive infinity.
     pub positive_infinite: u64,
-    /// Elements that are negative infinity.
+    /// The number of elements that are negative infinity.
     pub negative_infinite: u64,
-    /// The least value, exact.
+    /// The least value, exact; text for integers beyond 64 bits.
     pub min: Option<Number>,
-    /// The greatest value, exact.
+    /// The greatest value, exact; text for integers beyond 64 bits.
     pub max: Option<Number>,
     /// The arithmetic mean; nothing when there are no values, or it is beyond what a float holds.
     pub mean: Option<f64>,
     /// The standard deviation of the values themselves (divided by their number); nothing when there are
     /// no values, or it is beyond what a float holds.
     pub std: Option<f64>,
-    /// How the values are distributed, where it was asked for and there are any.
+    /// The distribution of the values, where it was asked for and there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
     /// Whether a manifest vouches for the elements.
     pub verified: bool,
 }
 
-/// How often each name occurs.
+/// The count of each name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NameStatistics {
-    /// Elements.
+    /// The number of elements.
     pub count: u64,
-    /// Each member of the type, in the order of the description.
+    /// The count of each name, in the order of the description.
     pub categories: Vec<Category>,
-    /// Elements that are none of these.
+    /// The number of elements that are none of these.
     pub unnamed: u64,
     /// Whether a manifest vouches for the elements.
     pub verified: bool,
@@ -106,9 +109,10 @@ pub struct NameStatistics {
 
 /// A member of an enum, or a truth value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Category {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The number that is stored for it.
     pub value: i128,
@@ -116,12 +120,13 @@ pub struct Category {
     pub count: u64,
 }
 
-/// How values are distributed: equal bins from the least to the greatest. A value on the edge between two
+/// A distribution of values: equal bins from the least to the greatest. A value on the edge between two
 /// bins belongs to the upper one, the greatest value to the last bin, as numpy has it.
 ///
 /// When all values are the same there is one bin. Of integers with no more values than bins, each value
 /// has a bin of its own with it in the middle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Histogram {
     /// The edges of the bins, rising: one more than there are bins.

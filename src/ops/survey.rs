@@ -104,7 +104,7 @@ pub(super) fn names(
                 findings.push(
                     Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
                         .in_member(invalid.path)
-                        .hint("rename the file, or leave it out with --exclude"),
+                        .hint("rename the file, or leave it out with the option `exclude`"),
                 );
                 continue;
             }
@@ -126,7 +126,7 @@ pub(super) fn names(
             Kind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
-                    .hint("--dereference packs what it leads to, --exclude leaves it out"),
+                    .hint("the option `dereference` packs what it leads to, the option `exclude` leaves it out"),
             ),
             Kind::Special => findings.push(
                 Finding::new(
@@ -134,7 +134,7 @@ pub(super) fn names(
                     "the file is a device, a pipe or another special file",
                 )
                 .in_member(path.as_str())
-                .hint("leave it out with --exclude"),
+                .hint("leave it out with the option `exclude`"),
             ),
         }
     }

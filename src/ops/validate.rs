@@ -39,19 +39,20 @@ pub struct ValidateOptions {
     pub progress: Progress,
 }
 
-/// What was found.
+/// The findings about one path.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValidateReport {
-    /// The file, archive or directory.
+    /// The file, archive or directory, by its path as given; `-` for standard input.
     pub target: PathBuf,
-    /// What kind of archive it is; nothing for a document or an array.
+    /// The container of the target; absent for a document or an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
     /// Descriptions that were read.
     pub documents: u64,
     /// Arrays that they were held against.
     pub arrays: u64,
-    /// What is wrong, in the order of the members and of their texts.
+    /// The findings, in the order of members and of their texts. The descriptions are valid when none is an error.
     pub findings: Vec<Finding>,
 }
 

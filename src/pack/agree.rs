@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::check::Context;
-use super::contents::{Contents, Described, Entity};
+use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
 use super::describe::{Fit, fit};
 use crate::finding::{Code, Finding};
 use crate::interchange::element_of_word;
-use crate::ndl::{Attribute, Datatype, Extent, Step, Storage, Value};
+use crate::ndl::{Attribute, Datatype, Entity, Extent, Step, Storage, Value};
 use crate::path::MemberPath;
 
 /// How two statements differ.

@@ -2,13 +2,13 @@
 
 use std::cell::OnceCell;
 
-use super::contents::{Contents, Described, Entity};
-use super::coordinates::{Coordinates, Resolved, own_length};
+use super::contents::{Contents, Described};
+use super::coordinates::{Coordinates, Resolved};
 use super::describe::{Fit, datatype_of, filter_word, fit};
-use super::references::Sources;
+use super::facts::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, Datatype, Endian, Extent, Order, PlainDescription, Step, Storage};
+use crate::ndl::{self, Datatype, Endian, Entity, Extent, Order, PlainDescription, Step, Storage};
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Encoding, Flags, Header};
 
@@ -79,7 +79,7 @@ pub(super) fn array<'a>(
             let declared = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
             check.shape(&ndarray.shape, order, declared, coordinates);
         }
-        Entity::DimCoord(_) => check.coordinate(),
+        Entity::DimCoord(coord) => check.coordinate(coord.known_size()),
     }
     check.storage();
 }
@@ -95,10 +95,7 @@ struct Check<'c, 'a> {
 
 impl<'a> Check<'_, 'a> {
     fn datatype(&mut self) {
-        let datatype = match self.described.entity {
-            Entity::Ndarray(ndarray) => &ndarray.datatype,
-            Entity::DimCoord(dimcoord) => &dimcoord.datatype,
-        };
+        let datatype = self.described.entity.datatype();
         let element = self.header.element();
         match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
@@ -197,7 +194,7 @@ impl<'a> Check<'_, 'a> {
             for (axis, (extent, length)) in shape.iter().zip(&actual).enumerate() {
                 if let Extent::Coord(name) = extent
                     && let Resolved::Found { path, .. } =
-                        coordinates.resolve(self.path, self.described, name)
+                        coordinates.contents.resolve(self.path, self.described, name)
                 {
                     coordinates.used(path, *length, self.path, self.described, axis);
                 }
@@ -225,8 +222,8 @@ impl<'a> Check<'_, 'a> {
                 }
             }
         } else {
-            "if the file is right, write the shape that it has, or let `ra-pack describe --update` \
-             do it"
+            "if the file is right, write the shape that it has, or let \
+             `describe` with the option `update` do it"
         };
         let finding =
             Finding::new(Code::ShapeMismatch, format!("the shape is not that of `{}`", self.path))
@@ -247,14 +244,15 @@ impl<'a> Check<'_, 'a> {
         };
         let [axis] = wrong[..] else { return self.push(finding, &[Step::Key("shape")]) };
         let finding = match shape.get(axis) {
-            Some(Extent::Coord(name)) => match coordinates.resolve(self.path, self.described, name)
-            {
-                Resolved::Found { path, .. } => match coordinates.origin(&path, self.sources) {
-                    Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
-                    None => finding,
-                },
-                Resolved::Nowhere => finding,
-            },
+            Some(Extent::Coord(name)) => {
+                match coordinates.contents.resolve(self.path, self.described, name) {
+                    Resolved::Found { path, .. } => match coordinates.origin(&path, self.sources) {
+                        Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
+                        None => finding,
+                    },
+                    Resolved::Nowhere => finding,
+                }
+            }
             _ => finding,
         };
         self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
@@ -272,10 +270,11 @@ impl<'a> Check<'_, 'a> {
             wanted.push(match extent {
                 Extent::Fixed(length) => Some(*length),
                 Extent::Unlimited => declared.and_then(|declared| declared.get(axis).copied()),
-                Extent::Coord(name) => match coordinates.resolve(self.path, self.described, name) {
-                    Resolved::Found { length, .. } => length,
-                    Resolved::Nowhere => {
-                        let finding = Finding::new(
+                Extent::Coord(name) => {
+                    match coordinates.contents.resolve(self.path, self.described, name) {
+                        Resolved::Found { length, .. } => length,
+                        Resolved::Nowhere => {
+                            let finding = Finding::new(
                             Code::UnknownCoordinate,
                             format!("there is no dimension coordinate `{name}`"),
                         )
@@ -290,18 +289,18 @@ impl<'a> Check<'_, 'a> {
                             "a bare name is looked for in the same directory and in those above \
                              it, a name that begins with `/` from the top of the pack",
                         );
-                        self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
-                        None
+                            self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
+                            None
+                        }
                     }
-                },
+                }
             });
         }
         wanted
     }
 
-    fn coordinate(&mut self) {
+    fn coordinate(&mut self, wanted: Option<u64>) {
         let dims = self.header.dims();
-        let wanted = own_length(self.described.entity);
         let fits = match dims {
             [length] => wanted.is_none_or(|wanted| wanted == *length),
             _ => false,
@@ -321,12 +320,8 @@ impl<'a> Check<'_, 'a> {
     }
 
     fn storage(&mut self) {
-        let storage = match self.described.entity {
-            Entity::Ndarray(ndarray) => ndarray.storage.as_ref(),
-            Entity::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
-        };
         let none = Storage::default();
-        let storage = storage.unwrap_or(&none);
+        let storage = self.described.entity.storage().unwrap_or(&none);
         let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
         let ordered = self.header.element().elbyte() > 1;
         let stated = storage.endian.filter(|_| ordered);

@@ -2,23 +2,20 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::ops::Range;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::coordinates::join_groups;
-use super::inspect::is_pack_document;
 use super::{
-    ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, agree, check,
-    entity_path, group_of,
+    ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
+    agree, check, group_of,
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, Attribute, Datatype, DimCoord, Document, Group, Ndarray, Order, PlainDescription,
-    Storage, Value,
+    self, CoordReference, DimCoord, Document, Entity, Group, MAX_DIAGNOSTICS, Ndarray, Order,
+    PlainDescription, entity_path,
 };
 use crate::path::MemberPath;
-use crate::pipeline;
 
 /// The extension of descriptions that few have.
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
@@ -34,59 +31,6 @@ pub(crate) struct Contents {
     has_yml: bool,
 }
 
-/// What a document says about one array.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Entity<'a> {
-    Ndarray(&'a Ndarray),
-    DimCoord(&'a DimCoord),
-}
-
-impl<'a> Entity<'a> {
-    pub(crate) fn name(self) -> &'a str {
-        match self {
-            Self::Ndarray(ndarray) => &ndarray.name,
-            Self::DimCoord(dimcoord) => &dimcoord.name,
-        }
-    }
-
-    /// It as a description of an array.
-    pub(crate) fn to_ndarray(self) -> Ndarray {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.clone(),
-            Self::DimCoord(dimcoord) => super::as_ndarray(dimcoord),
-        }
-    }
-
-    pub(super) fn datatype(self) -> &'a Datatype {
-        match self {
-            Self::Ndarray(ndarray) => &ndarray.datatype,
-            Self::DimCoord(dimcoord) => &dimcoord.datatype,
-        }
-    }
-
-    pub(super) fn storage(self) -> Option<&'a Storage> {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.storage.as_ref(),
-            Self::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
-        }
-    }
-
-    pub(super) fn attributes(self) -> &'a [Attribute] {
-        match self {
-            Self::Ndarray(ndarray) => &ndarray.attributes,
-            Self::DimCoord(dimcoord) => &dimcoord.attributes,
-        }
-    }
-
-    /// Its elements, when the document gives them.
-    pub(super) fn value(self) -> Option<&'a Value> {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.value.as_ref(),
-            Self::DimCoord(dimcoord) => dimcoord.value.as_ref(),
-        }
-    }
-}
-
 /// The description of one array: which document, and which entity in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Described<'a> {
@@ -99,13 +43,15 @@ pub(crate) struct Described<'a> {
     pub(crate) of_pack: bool,
 }
 
-impl Described<'_> {
+impl<'a> Described<'a> {
     /// Which index of the description's shape is the fastest.
     pub(crate) fn order(&self) -> Order {
-        match self.entity {
-            Entity::Ndarray(ndarray) => ndarray.order(),
-            Entity::DimCoord(_) => Order::Column,
-        }
+        self.entity.order()
+    }
+
+    /// The dimcoord of the document that a name in the shape means.
+    pub(super) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a DimCoord)> {
+        self.facts.index()?.resolve_coord(&self.group.path, name)
     }
 }
 
@@ -118,7 +64,7 @@ impl Contents {
         for (path, content) in files {
             match content {
                 Content::Array(facts) => arrays.push((path, facts)),
-                Content::Description(mut facts) if !is_pack_document(path.as_str()) => {
+                Content::Description(mut facts) if path.as_str() != PACK_DOCUMENT => {
                     this.name(&path, &mut facts);
                     descriptions.push((path, facts));
                 }
@@ -136,7 +82,7 @@ impl Contents {
             Content::Array(facts) => {
                 self.arrays.insert(path, facts);
             }
-            Content::Description(facts) if is_pack_document(path.as_str()) => {
+            Content::Description(facts) if path.as_str() == PACK_DOCUMENT => {
                 self.pack_document = Some((path.as_str().to_owned(), Arc::from(facts)));
             }
             Content::Description(mut facts) => {
@@ -177,29 +123,8 @@ impl Contents {
         }) && is_described_once()
     }
 
-    /// Which arrays are so, in their order, as several jobs find.
-    fn all_plainly_right(&self, jobs: usize) -> Vec<bool> {
-        /// Arrays that one job takes at a time.
-        const STEP: usize = 512;
-        let arrays: Vec<_> = self.arrays.iter().collect();
-        let work = |(): &mut (), range| {
-            let arrays = arrays.get::<Range<usize>>(range).unwrap_or_default().iter();
-            Ok::<_, Infallible>(
-                arrays.map(|(path, facts)| self.is_plainly_right(path, facts)).collect(),
-            )
-        };
-        let Ok(right): Result<Vec<Vec<bool>>, _> =
-            pipeline::share(jobs, pipeline::ranges(arrays.len(), STEP), || (), work);
-        right.concat()
-    }
-
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        self.findings_by(1)
-    }
-
-    /// The same, as several jobs find.
-    pub(crate) fn findings_by(&self, jobs: usize) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::Context::new(self);
         if let Some((member, facts)) = &self.pack_document {
@@ -217,7 +142,8 @@ impl Contents {
             }
         }
         let astray: OnceCell<Vec<&MemberPath>> = OnceCell::new();
-        for ((path, facts), is_right) in self.arrays.iter().zip(self.all_plainly_right(jobs)) {
+        for (path, facts) in &self.arrays {
+            let is_right = self.is_plainly_right(path, facts);
             let first = findings.len();
             facts.findings(path, &mut findings);
             let before = findings.len();
@@ -354,13 +280,15 @@ impl Contents {
     /// The entry of an array in the pack's own document.
     pub(crate) fn in_pack_document(&self, path: &MemberPath) -> Option<Described<'_>> {
         let (member, facts) = self.pack_document.as_ref()?;
-        let (group, entity) = facts.entity(&entity_path(&group_of(path), path.stem()))?;
+        let (group, entity) = facts.index()?.entity(&entity_path(&group_of(path), path.stem()))?;
         Some(Described { member, facts, group, entity, of_pack: true })
     }
 
     /// Whether the pack's own document describes something at this path.
     pub(super) fn is_in_pack_document(&self, path: &str) -> bool {
-        self.pack_document.as_ref().is_some_and(|(_, facts)| facts.entity(path).is_some())
+        self.pack_document.as_ref().is_some_and(|(_, facts)| {
+            facts.index().is_some_and(|index| index.entity(path).is_some())
+        })
     }
 
     /// Arrays that the pack's document describes and that are not there.
@@ -407,7 +335,7 @@ impl Contents {
     }
 
     /// What is wrong with the document of the pack as the one that describes every array, where it is not what
-    /// the other descriptions make. `found` is what was found by [`Contents::findings_by`].
+    /// the other descriptions make. `found` is what was found by [`Contents::findings`].
     pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
         const SHOWN: usize = 3;
         let Some((member, facts)) = &self.pack_document else { return Vec::new() };
@@ -444,9 +372,7 @@ impl Contents {
         const MOST: usize = 64;
         self.unattached().map(|(path, _)| path).take(MOST).collect()
     }
-}
 
-impl Contents {
     /// The descriptions that stand beside no array, and yet are meant as descriptions.
     pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         let descriptions = self.descriptions.iter().map(|(path, facts)| (path, &**facts));
@@ -461,18 +387,106 @@ impl Contents {
             facts.describes() || arrays.contains_key(&*array())
         });
     }
+
+    /// Everything that is wrong with one document by itself, and what it refers to that is neither in
+    /// it nor in the pack. `base` is the group of the pack that the document lies in.
+    pub(crate) fn document_findings(
+        &self,
+        base: &str,
+        member: &str,
+        facts: &DescriptionFacts,
+        findings: &mut Vec<Finding>,
+    ) {
+        findings.extend(facts.findings().iter().cloned());
+        self.unresolved(base, member, facts, |_| true, findings);
+    }
+
+    /// What the documents of arrays refer to in vain, but for the shapes of the arrays themselves,
+    /// which are checked with their headers.
+    pub(super) fn reference_findings(&self, findings: &mut Vec<Finding>) {
+        if let Some((member, facts)) = &self.pack_document {
+            let without_file = |reference: &CoordReference| {
+                let path = entity_path(&reference.group, &reference.ndarray);
+                !self.is_array_at(&path) || !self.is_in_pack_document(&path)
+            };
+            self.unresolved("/", member, facts, without_file, findings);
+        }
+        for (path, facts) in &self.descriptions {
+            if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
+                continue;
+            }
+            let Some(array) = self.array_beside(path) else { continue };
+            let described = self.description(array, &mut Vec::new());
+            let other = |reference: &CoordReference| {
+                described.is_none_or(|described| {
+                    !matches!(described.entity, Entity::Ndarray(ndarray)
+                        if described.group.path == reference.group
+                            && ndarray.name == reference.ndarray)
+                })
+            };
+            self.unresolved(&group_of(path), path.as_str(), facts, other, findings);
+        }
+    }
+
+    fn unresolved(
+        &self,
+        base: &str,
+        member: &str,
+        facts: &DescriptionFacts,
+        counts: impl Fn(&CoordReference) -> bool,
+        findings: &mut Vec<Finding>,
+    ) {
+        if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
+            return;
+        }
+        let Some(document) = facts.document() else { return };
+        let coords = facts
+            .unresolved()
+            .iter()
+            .filter(|reference| {
+                let home = join_groups(base, &reference.group);
+                counts(reference) && self.find_coordinate(&home, &reference.name).is_none()
+            })
+            .take(MAX_DIAGNOSTICS)
+            .map(|reference| {
+                reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
+            });
+        let targets = facts
+            .unresolved_targets()
+            .iter()
+            .filter(|reference| !self.holds(&reference.target))
+            .take(MAX_DIAGNOSTICS)
+            .map(|reference| reference.diagnostic([]));
+        let all = coords.chain(targets);
+        findings.extend(all.map(|found| Finding::from_diagnostic(found, member, facts.text())));
+    }
+
+    /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a
+    /// path of the pack.
+    fn holds(&self, path: &str) -> bool {
+        let below = format!("{}/", path.trim_matches('/'));
+        let mut after = self.arrays.range::<str, _>((Bound::Included(&*below), Bound::Unbounded));
+        let in_directory =
+            after.next().is_some_and(|(array, _)| array.as_str().starts_with(&below));
+        self.is_array_at(path) || in_directory || self.is_in_pack_document(path)
+    }
+
+    /// The array at a path of the pack.
+    pub(super) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
+        let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+        self.arrays.get_key_value(&*file).map(|(path, facts)| (path, &**facts))
+    }
+
+    pub(super) fn is_array_at(&self, path: &str) -> bool {
+        self.array_at(path).is_some()
+    }
 }
 
 /// Every ndarray and dimcoord of a document: what can be meant by the file beside it. Dimension
 /// coordinates count only where there is no ndarray, since an array's own are described with it.
 fn entities(document: &Document) -> impl Iterator<Item = (&Group, Entity<'_>)> {
-    let ndarrays = document.ndarrays().map(|(group, ndarray)| (group, Entity::Ndarray(ndarray)));
     let none = document.ndarrays().next().is_none();
-    let dimcoords = document
-        .dimcoords()
-        .filter(move |_| none)
-        .map(|(group, dimcoord)| (group, Entity::DimCoord(dimcoord)));
-    ndarrays.chain(dimcoords)
+    document.entities().filter(move |(_, entity)| none || matches!(entity, Entity::Ndarray(_)))
 }
 
 fn names(document: &Document) -> String {
@@ -512,6 +526,6 @@ fn undescribed(path: &MemberPath, astray: &[&MemberPath]) -> Finding {
             "`{near}.yaml` stands beside no array: did you mean `{}.yaml`?",
             path.stem()
         )),
-        None => finding.hint("`ra-pack describe --write DIR` writes what the headers say"),
+        None => finding.hint("`describe` with the option `write: DIR` writes what the headers say"),
     }
 }

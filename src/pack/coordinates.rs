@@ -1,15 +1,15 @@
 //! Dimension coordinates over a whole pack: where each is, and that everybody agrees on its length.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::agree::{Contrast, Difference, Side, differences};
-use super::contents::{Contents, Described, Entity};
-use super::references::{Sources, candidates};
-use super::{ARRAY_EXTENSION, DescriptionFacts, entity_path, group_of};
+use super::contents::{Contents, Described};
+use super::facts::Sources;
+use super::{DescriptionFacts, group_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{Extent, Span, Step, Value};
+use crate::ndl::{Entity, Extent, Ndarray, Span, Step, Value, ancestors, candidates, entity_path};
 use crate::path::MemberPath;
 
 /// Somebody who says how long a coordinate is.
@@ -31,7 +31,7 @@ enum Who<'a> {
 
 /// What is known of the coordinates of a pack.
 pub(super) struct Coordinates<'a> {
-    contents: &'a Contents,
+    pub(super) contents: &'a Contents,
     /// Claims by the coordinate's path in the pack.
     claims: BTreeMap<String, Vec<Claim<'a>>>,
     /// What each coordinate is by the first document that defines it; the one beside its array, if there is one.
@@ -110,16 +110,6 @@ impl<'a> Coordinates<'a> {
             let own = own.map(|(file, length)| Claim { length, who: Who::Header(file) });
             own.into_iter().collect()
         })
-    }
-
-    /// See [`Contents::resolve`].
-    pub(super) fn resolve(
-        &self,
-        array: &MemberPath,
-        described: &Described<'_>,
-        name: &str,
-    ) -> Resolved {
-        self.contents.resolve(array, described, name)
     }
 
     /// Notes that an array uses a coordinate along an axis of this length.
@@ -256,8 +246,7 @@ impl Contents {
         name: &str,
     ) -> Resolved {
         let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
-        if let Some((group, dimcoord)) = described.facts.resolve_coord(&described.group.path, name)
-        {
+        if let Some((group, dimcoord)) = described.resolve_coord(name) {
             let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
             let own = self.array_length(&path).map(|(_, length)| length);
             let length = own.or_else(|| dimcoord.known_size());
@@ -284,7 +273,7 @@ impl Contents {
                 return Some(Resolved::Found { path, length: None });
             }
             let (_, facts) = self.pack_document.as_ref()?;
-            let (_, coordinate) = facts.dimcoord(&path)?;
+            let (_, coordinate) = facts.index()?.dimcoord(&path)?;
             Some(Resolved::Found { path, length: coordinate.known_size() })
         })
     }
@@ -310,32 +299,25 @@ pub(crate) fn join_groups(base: &str, group: &str) -> String {
     }
 }
 
-/// The axis length that an entity gives a coordinate named like it, for [`Entity::DimCoord`].
-pub(super) fn own_length(entity: Entity<'_>) -> Option<u64> {
-    match entity {
-        Entity::DimCoord(dimcoord) => dimcoord.size.or_else(|| dimcoord.known_size()),
-        Entity::Ndarray(_) => None,
-    }
-}
-
 /// A coordinate that dimensions of arrays are named by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CoordinateInfo {
     /// Its path in the pack, such as `/run1/time`.
     pub name: String,
-    /// Elements, where that is known.
+    /// The number of its elements; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// What it is measured in.
+    /// The units that it is measured in, when its description gives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
-    /// The first element, when a description gives the elements.
+    /// The first element as text, when a description gives the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
-    /// The last element, when a description gives the elements.
+    /// The last element as text, when a description gives the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// Arrays that have a dimension along it.
+    /// The number of arrays with a dimension along it.
     pub arrays: u64,
 }
 
@@ -423,16 +405,15 @@ impl Contents {
         }
         if coordinate.length.is_none() {
             coordinate.length = length;
-            if let Some((_, own)) = described.facts.resolve_coord(&described.group.path, name) {
+            if let Some((_, own)) = described.resolve_coord(name) {
                 coordinate.take(Entity::DimCoord(own));
             }
-            let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-            if let Some((file, _)) = self.arrays.get_key_value(&*file)
+            if let Some((file, _)) = self.array_at(&path)
                 && let Some(described) = self.description(file, &mut Vec::new())
             {
                 coordinate.take(described.entity);
             } else if let Some((_, facts)) = &self.pack_document
-                && let Some((_, entity)) = facts.entity(&path)
+                && let Some((_, entity)) = facts.index().and_then(|index| index.entity(&path))
             {
                 coordinate.take(entity);
             }
@@ -441,9 +422,164 @@ impl Contents {
     }
 }
 
+/// Names that coordinates have by convention, mostly those of the CF conventions and their common
+/// short forms; upper and lower case are the same.
+const NAMES: &str = "altitude angle azimuth band bin channel date depth elevation energy freq frequency \
+    height lat latitude lev level lon longitude member plev pressure range station t \
+    theta time wavelength wavenumber x xc y yc z zc";
+
+/// An axis that is not longer than this is not taken for a coordinate's: too many arrays have one.
+const MIN_NAMED: u64 = 2;
+
+/// The conventional coordinates of a pack.
+#[derive(Debug)]
+pub(crate) struct Convention<'a> {
+    contents: &'a Contents,
+    /// Names and lengths by group.
+    coordinates: BTreeMap<String, Vec<(&'a str, u64)>>,
+}
+
+impl<'a> Convention<'a> {
+    pub(crate) fn new(contents: &'a Contents) -> Self {
+        let mut coordinates: BTreeMap<String, Vec<(&str, u64)>> = BTreeMap::new();
+        for (path, facts) in &contents.arrays {
+            let Ok(header) = &facts.header else { continue };
+            // The size of a dimcoord is positive.
+            if let [length] = header.dims()
+                && *length > 0
+                && is_conventional(path.stem())
+            {
+                coordinates.entry(group_of(path)).or_default().push((path.stem(), *length));
+            }
+        }
+        Self { contents, coordinates }
+    }
+
+    /// Whether an array is a coordinate.
+    pub(crate) fn is_coordinate(&self, path: &MemberPath) -> bool {
+        let group = self.coordinates.get(&group_of(path));
+        group.is_some_and(|names| names.iter().any(|(name, _)| *name == path.stem()))
+    }
+
+    /// Names the extents of an array that are as long as exactly one coordinate of its group or of one
+    /// above. Two axes are never named by one coordinate. Gives the paths of the coordinates.
+    pub(crate) fn name_extents(&self, path: &MemberPath, ndarray: &mut Ndarray) -> Vec<String> {
+        let home = group_of(path);
+        let mut by_length: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+        for group in ancestors(&home) {
+            for (name, length) in self.coordinates.get(group).into_iter().flatten() {
+                // A nearer array of the name, whatever its length, is what the name would mean.
+                let meant = self.contents.find_coordinate(&home, name);
+                if matches!(meant, Some(Resolved::Found { path, .. })
+                    if path == entity_path(group, name))
+                {
+                    by_length.entry(*length).or_default().insert(name);
+                }
+            }
+        }
+        let lengths: Vec<_> = ndarray
+            .shape
+            .iter()
+            .filter_map(|extent| match extent {
+                Extent::Fixed(length) => Some(*length),
+                _ => None,
+            })
+            .collect();
+        let mut paths = Vec::new();
+        for extent in &mut ndarray.shape {
+            let Extent::Fixed(length) = *extent else { continue };
+            let names = by_length.get(&length);
+            let mut names = names.into_iter().flatten();
+            let (Some(name), None) = (names.next(), names.next()) else { continue };
+            let alone = lengths.iter().filter(|other| **other == length).count() == 1;
+            if alone && length >= MIN_NAMED {
+                *extent = Extent::Coord((*name).to_owned());
+                if let Some(Resolved::Found { path, .. }) =
+                    self.contents.find_coordinate(&home, name)
+                {
+                    paths.push(path);
+                }
+            }
+        }
+        paths
+    }
+}
+
+fn is_conventional(name: &str) -> bool {
+    NAMES.split(' ').any(|known| known.eq_ignore_ascii_case(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::{ArrayFacts, Content, describe};
+    use crate::ra::{ElementType, Encoding, Header};
+
+    fn pack(arrays: &[(&str, &[u64])]) -> Contents {
+        let mut contents = Contents::default();
+        for (path, dims) in arrays {
+            let header = Header::new(ElementType::FLOAT32, dims.to_vec()).unwrap();
+            let facts =
+                ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
+            contents
+                .add(MemberPath::new(*path).unwrap(), Content::Array(std::sync::Arc::new(facts)));
+        }
+        contents
+    }
+
+    fn shape(contents: &Contents, path: &str) -> Vec<Extent> {
+        let path = MemberPath::new(path).unwrap();
+        let header = contents.arrays.get(path.as_str()).unwrap().header.as_ref().unwrap();
+        let mut ndarray = describe(path.stem(), header, Encoding::Raw);
+        Convention::new(contents).name_extents(&path, &mut ndarray);
+        ndarray.shape
+    }
+
+    fn coord(name: &str) -> Extent {
+        Extent::Coord(name.to_owned())
+    }
+
+    #[test]
+    fn extents_are_named_where_one_coordinate_fits() {
+        let contents = pack(&[
+            ("time.ra", &[5]),
+            ("run1/depth.ra", &[3]),
+            ("run1/gain.ra", &[7]),
+            ("run1/temperature.ra", &[3, 5, 7]),
+            ("run2/temperature.ra", &[3, 5]),
+        ]);
+        assert_eq!(
+            shape(&contents, "run1/temperature.ra"),
+            [coord("depth"), coord("time"), Extent::Fixed(7)]
+        );
+        assert_eq!(shape(&contents, "run2/temperature.ra"), [Extent::Fixed(3), coord("time")]);
+    }
+
+    #[test]
+    fn what_could_be_two_coordinates_or_two_axes_is_not_named() {
+        let contents = pack(&[
+            ("x.ra", &[4]),
+            ("y.ra", &[4]),
+            ("Time.ra", &[5]),
+            ("z.ra", &[1]),
+            ("a.ra", &[4, 5]),
+            ("b.ra", &[5, 5, 1]),
+        ]);
+        assert_eq!(shape(&contents, "a.ra"), [Extent::Fixed(4), coord("Time")]);
+        assert_eq!(shape(&contents, "b.ra"), [5, 5, 1].map(Extent::Fixed));
+    }
+
+    #[test]
+    fn a_nearer_array_of_the_name_hides_one_above() {
+        let contents = pack(&[("t.ra", &[5]), ("a/t.ra", &[6]), ("a/z1.ra", &[5, 6])]);
+        assert_eq!(shape(&contents, "a/z1.ra"), [Extent::Fixed(5), coord("t")]);
+    }
+
+    #[test]
+    fn names_are_sorted_and_in_lower_case() {
+        assert!(NAMES.split(' ').is_sorted());
+        assert!(NAMES == NAMES.to_lowercase());
+    }
 
     #[test]
     fn groups_nest() {

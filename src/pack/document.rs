@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::ops::Range;
 
-use super::contents::{Contents, Described, Entity};
-use super::convention::Convention;
-use super::coordinates::Resolved;
-use super::{DescriptionFacts, describe, entity_path, group_of, shape_of};
+use super::contents::{Contents, Described};
+use super::coordinates::{Convention, Resolved};
+use super::{DescriptionFacts, describe, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
-use crate::ndl::write::{self, Section};
-use crate::ndl::{self, Attribute, DimCoord, Document, Extent, Group, Ndarray, Order, Storage};
+use crate::ndl::{
+    self, Attribute, DimCoord, Document, Entity, Extent, Group, Ndarray, Order, Storage,
+    entity_path, write,
+};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::ra::{Encoding, Header};
@@ -47,23 +47,20 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
     text
 }
 
-/// Parts whose text is made at once.
+/// Pieces whose text is made at once.
 const STEP: usize = 64;
 
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
-/// is made block by block: of hundreds of thousands of arrays it is long.
+/// is made block by block: for hundreds of thousands of arrays it is long.
 pub(crate) struct PackDocument<'a> {
-    /// By their paths.
-    groups: Vec<(String, Parts<'a>)>,
-    /// Where the blocks end.
-    ends: Vec<Place>,
+    pieces: Vec<Piece<'a>>,
 }
 
-/// A place in the document: behind so many parts of a group.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    group: usize,
-    parts: usize,
+/// A piece of the text.
+enum Piece<'a> {
+    Text(&'static str),
+    Group(Box<(String, Vec<Attribute>)>),
+    Part(Part<'a>),
 }
 
 impl<'a> PackDocument<'a> {
@@ -77,9 +74,24 @@ impl<'a> PackDocument<'a> {
                 builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
             }
         }
-        let groups: Vec<_> = builder.finish().into_iter().collect();
-        let ends = ends_of_blocks(&groups, STEP);
-        Self { groups, ends }
+        Self::of_groups(builder.finish())
+    }
+
+    fn of_groups(groups: BTreeMap<String, Parts<'a>>) -> Self {
+        let mut pieces = vec![Piece::Text(HEAD)];
+        if groups.is_empty() {
+            pieces.push(Piece::Text("{}\n"));
+        }
+        for (path, Parts { attributes, dimcoords, ndarrays }) in groups {
+            pieces.push(Piece::Group(Box::new((path, attributes))));
+            for (section, parts) in [(write::DIMCOORDS, dimcoords), (write::NDARRAYS, ndarrays)] {
+                if !parts.is_empty() {
+                    pieces.push(Piece::Text(section));
+                }
+                pieces.extend(parts.into_iter().map(Piece::Part));
+            }
+        }
+        Self { pieces }
     }
 
     /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
@@ -94,16 +106,12 @@ impl<'a> PackDocument<'a> {
         }
         let groups = builder.finish().into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
-            let dimcoords = dimcoords.into_iter().filter_map(Part::<DimCoord>::into_model);
-            let ndarrays = ndarrays.into_iter().filter_map(Part::<Ndarray>::into_model);
-            let at = |name: &str| entity_path(&path, name);
-            let known = |name: &str| contents.is_in_pack_document(&at(name));
-            Group {
-                dimcoords: dimcoords.filter(|coord| !known(&coord.name)).collect(),
-                ndarrays: ndarrays.filter(|array| !known(&array.name)).collect(),
-                attributes,
-                path,
-            }
+            let is_new =
+                |part: &Part<'_>| !contents.is_in_pack_document(&entity_path(&path, part.name()));
+            let dimcoords = dimcoords.into_iter().filter(is_new).map(Part::into_coordinate);
+            let dimcoords = dimcoords.collect();
+            let ndarrays = ndarrays.into_iter().filter(is_new).map(Part::into_ndarray).collect();
+            Group { path, attributes, dimcoords, ndarrays }
         });
         let is_empty = |group: &Group| group.dimcoords.is_empty() && group.ndarrays.is_empty();
         groups.filter(|group| !is_empty(group)).collect()
@@ -115,67 +123,29 @@ impl<'a> PackDocument<'a> {
         jobs: usize,
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let make = |(): &mut (), number| {
-            let mut block = String::new();
-            self.push_block(&mut block, number);
-            Ok(block)
-        };
-        let numbers = 0..self.ends.len();
-        pipeline::ordered(pipeline::workers(jobs), numbers, || (), make, |block| sink(&block))
+        let make = |(): &mut (), pieces| Ok(text_of(pieces));
+        let blocks = self.pieces.chunks(STEP);
+        pipeline::ordered(pipeline::workers(jobs), blocks, || (), make, |block| sink(&block))
     }
 
     /// The length of the text in bytes.
     pub(crate) fn len(&self, jobs: usize) -> u64 {
-        let len_of = |block: &mut String, number| {
-            block.clear();
-            self.push_block(block, number);
-            Ok::<_, Infallible>(block.len() as u64)
-        };
-        let Ok(lens) = pipeline::share(jobs, 0..self.ends.len(), String::new, len_of);
-        lens.into_iter().fold(0, u64::saturating_add)
-    }
-
-    fn push_block(&self, text: &mut String, number: usize) {
-        let start = match number.checked_sub(1) {
-            Some(before) => self.ends.get(before).copied().unwrap_or_default(),
-            None => {
-                text.push_str(HEAD);
-                if self.groups.is_empty() {
-                    text.push_str("{}\n");
-                }
-                Place::default()
-            }
-        };
-        let Some(end) = self.ends.get(number) else { return };
-        for (at, (path, group)) in self.groups.iter().enumerate().skip(start.group) {
-            let first = if at == start.group { start.parts } else { 0 };
-            let last = if at == end.group { end.parts } else { group.len() };
-            if at > end.group || (at == end.group && last == 0) {
-                return;
-            }
-            if first == 0 {
-                write::push_group(text, path, &group.attributes);
-            }
-            group.push(text, first..last);
-        }
+        let len_of = |(): &mut (), pieces| Ok::<_, Infallible>(text_of(pieces).len() as u64);
+        let Ok(lens) = pipeline::share(jobs, self.pieces.chunks(STEP), || (), len_of);
+        lens.into_iter().sum()
     }
 }
 
-/// Where the blocks of a text end: of so many parts each, however many groups they are of.
-fn ends_of_blocks(groups: &[(String, Parts<'_>)], step: usize) -> Vec<Place> {
-    let (mut ends, mut filled) = (Vec::new(), 0_usize);
-    for (group, (_, parts)) in groups.iter().enumerate() {
-        let mut left = parts.len();
-        while left >= step.saturating_sub(filled) {
-            left = left.saturating_sub(step.saturating_sub(filled));
-            ends.push(Place { group, parts: parts.len().saturating_sub(left) });
-            filled = 0;
+fn text_of(pieces: &[Piece<'_>]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(piece) => text.push_str(piece),
+            Piece::Group(group) => write::push_group(&mut text, &group.0, &group.1),
+            Piece::Part(part) => part.push(&mut text),
         }
-        // The group itself takes room too.
-        filled = filled.saturating_add(left).saturating_add(1).min(step);
     }
-    ends.push(Place { group: groups.len(), parts: 0 });
-    ends
+    text
 }
 
 impl Contents {
@@ -250,99 +220,102 @@ impl Contents {
             && PackDocument::new(self, None).each_block(jobs, is_made) == Ok(())
             && rest.is_empty()
     }
-}
 
-fn push_plain(text: &mut String, name: &str, facts: &DescriptionFacts) {
-    if let Some(plain) = facts.plain() {
-        plain.push_to_group(name, text);
+    /// The same as [`Contents::findings`]. The document of the whole pack is not parsed where that is known
+    /// to tell nothing: when it is made of plain descriptions that nothing is wrong with.
+    pub(crate) fn findings_sparingly(&mut self) -> Vec<Finding> {
+        let Some(document) = self.pack_document.take() else { return self.findings() };
+        let text = document.1.text();
+        let is_repetition =
+            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text, 1);
+        let findings = is_repetition.then(|| self.findings());
+        self.pack_document = Some(document);
+        // What is wrong with a description is wrong with the document as well, at a place of its own there.
+        // What is wrong with an array by itself is not.
+        let findings = findings.filter(|all| all.is_empty() || all.len() == self.of_arrays().len());
+        findings.unwrap_or_else(|| self.findings())
+    }
+
+    /// Whether every array has one description and that a plain one, and a name that is nothing else in a
+    /// document.
+    fn is_plain_throughout(&self) -> bool {
+        let is_plain = |path: &MemberPath| self.plain_facts(path).is_some();
+        self.arrays.keys().all(|path| is_ordinary(path) && is_plain(path))
+    }
+
+    /// What is wrong with arrays by themselves.
+    fn of_arrays(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        self.arrays.iter().for_each(|(path, facts)| facts.findings(path, &mut findings));
+        findings
     }
 }
 
-/// One entity of the document: as a model, or the description of the plain form that it is written in.
-enum Part<'a, T> {
-    Model(Box<T>),
-    /// Called as the array is.
+/// Whether a path makes a group and a name that no rule of the language is about.
+fn is_ordinary(path: &MemberPath) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let of_name = |byte: u8| is_letter(byte) || matches!(byte, b'/' | b'-' | b'.');
+    let bytes = path.as_str().as_bytes();
+    bytes.len() <= 255
+        && bytes.iter().copied().all(of_name)
+        && path.stem().bytes().next().is_some_and(is_letter)
+}
+
+/// One entity of the document: a model, or a description of the plain form.
+enum Part<'a> {
+    Ndarray(Box<Ndarray>),
+    DimCoord(Box<DimCoord>),
+    /// Named like the array.
     Plain {
         path: &'a MemberPath,
         facts: &'a DescriptionFacts,
     },
 }
 
-/// What will be a group.
+/// The parts of a group.
 #[derive(Default)]
 struct Parts<'a> {
     attributes: Vec<Attribute>,
-    dimcoords: Vec<Part<'a, DimCoord>>,
-    ndarrays: Vec<Part<'a, Ndarray>>,
+    dimcoords: Vec<Part<'a>>,
+    ndarrays: Vec<Part<'a>>,
 }
 
-impl Parts<'_> {
-    fn len(&self) -> usize {
-        self.dimcoords.len().saturating_add(self.ndarrays.len())
-    }
-
-    /// Appends the text of some of them, the coordinates first.
-    fn push(&self, text: &mut String, range: Range<usize>) {
-        let coordinates = self.dimcoords.len();
-        for at in range {
-            if at < coordinates {
-                if at == 0 {
-                    write::push_section(text, Section::DimCoords);
-                }
-                match self.dimcoords.get(at) {
-                    Some(Part::Model(coord)) => write::push_dimcoord(text, coord),
-                    Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
-                    None => {}
-                }
-            } else {
-                if at == coordinates {
-                    write::push_section(text, Section::Ndarrays);
-                }
-                match self.ndarrays.get(at.saturating_sub(coordinates)) {
-                    Some(Part::Model(ndarray)) => write::push_ndarray(text, ndarray),
-                    Some(Part::Plain { path, facts }) => push_plain(text, path.stem(), facts),
-                    None => {}
-                }
-            }
-        }
-    }
-}
-
-impl<T> Part<'_, T> {
-    fn model(value: T) -> Self {
-        Self::Model(Box::new(value))
-    }
-}
-
-impl Part<'_, DimCoord> {
-    fn into_model(self) -> Option<DimCoord> {
-        match self {
-            Self::Model(coord) => Some(*coord),
-            Self::Plain { path, facts } => {
-                let group = facts.plain()?.to_document().groups.pop()?;
-                let coord = group.dimcoords.into_iter().next()?;
-                Some(DimCoord { name: path.stem().to_owned(), ..coord })
-            }
-        }
-    }
-}
-
-impl Part<'_, Ndarray> {
+impl Part<'_> {
     fn name(&self) -> &str {
         match self {
-            Self::Model(ndarray) => &ndarray.name,
+            Self::Ndarray(ndarray) => &ndarray.name,
+            Self::DimCoord(coord) => &coord.name,
             Self::Plain { path, .. } => path.stem(),
         }
     }
 
-    fn into_model(self) -> Option<Ndarray> {
+    fn push(&self, text: &mut String) {
         match self {
-            Self::Model(ndarray) => Some(*ndarray),
+            Self::Ndarray(ndarray) => write::push_entity(text, Entity::Ndarray(ndarray)),
+            Self::DimCoord(coord) => write::push_entity(text, Entity::DimCoord(coord)),
             Self::Plain { path, facts } => {
-                let group = facts.plain()?.to_document().groups.pop()?;
-                let ndarray = group.ndarrays.into_iter().next()?;
-                Some(Ndarray { name: path.stem().to_owned(), ..ndarray })
+                facts.plain().into_iter().for_each(|plain| plain.push_to_group(path.stem(), text));
             }
+        }
+    }
+
+    fn into_ndarray(self) -> Ndarray {
+        match self {
+            Self::Ndarray(ndarray) => *ndarray,
+            Self::DimCoord(coord) => Entity::DimCoord(&coord).to_ndarray(),
+            Self::Plain { path, facts } => {
+                let plain = facts.plain().map(|plain| plain.to_document());
+                let plain = plain.as_ref().and_then(|document| document.entities().next());
+                let (_, entity) = plain.expect("a plain description is of one entity");
+                Ndarray { name: path.stem().to_owned(), ..entity.to_ndarray() }
+            }
+        }
+    }
+
+    fn into_coordinate(self) -> DimCoord {
+        match self {
+            Self::DimCoord(coord) => *coord,
+            other => as_coordinate(other.into_ndarray()),
         }
     }
 }
@@ -359,13 +332,8 @@ struct Builder<'a, 'c> {
 
 impl<'a, 'c> Builder<'a, 'c> {
     fn new(contents: &'a Contents, convention: Option<&'c Convention<'c>>) -> Self {
-        Self {
-            contents,
-            convention,
-            given: None,
-            groups: BTreeMap::new(),
-            referred: BTreeSet::new(),
-        }
+        let (groups, referred) = <_>::default();
+        Self { contents, convention, given: None, groups, referred }
     }
 
     fn group(&mut self, path: &str) -> &mut Parts<'a> {
@@ -376,45 +344,36 @@ impl<'a, 'c> Builder<'a, 'c> {
         let home = group_of(path);
         if let Some(facts) = self.contents.plain_facts(path) {
             let group = self.group(&home);
-            if facts.is_plain_ndarray() {
-                group.ndarrays.push(Part::Plain { path, facts });
-            } else {
-                group.dimcoords.push(Part::Plain { path, facts });
-            }
-            return;
+            let is_array = facts.is_plain_ndarray();
+            let parts = if is_array { &mut group.ndarrays } else { &mut group.dimcoords };
+            return parts.push(Part::Plain { path, facts });
         }
-        let described = self.contents.description(path, &mut Vec::new());
-        let mut ndarray = describe(path.stem(), header, encoding);
-        match described {
-            None => {
-                match self.convention {
-                    Some(convention) if convention.is_coordinate(path) => {
-                        self.referred.insert(entity_path(&home, path.stem()));
-                    }
-                    Some(convention) => {
-                        self.referred.extend(convention.name_extents(path, &mut ndarray));
-                    }
-                    None => {}
+        let Some(described) = self.contents.description(path, &mut Vec::new()) else {
+            let mut ndarray = describe(path.stem(), header, encoding);
+            match self.convention {
+                Some(convention) if convention.is_coordinate(path) => {
+                    self.referred.insert(entity_path(&home, path.stem()));
                 }
-                self.group(&home).ndarrays.push(Part::model(ndarray));
+                Some(convention) => {
+                    self.referred.extend(convention.name_extents(path, &mut ndarray));
+                }
+                None => {}
             }
-            Some(described) => {
-                let leftover = self.add_shared_attributes(&home, &described);
-                match described.entity {
-                    Entity::DimCoord(dimcoord) => {
-                        let mut dimcoord =
-                            DimCoord { name: path.stem().to_owned(), ..dimcoord.clone() };
-                        dimcoord.attributes.extend(leftover);
-                        self.group(&home).dimcoords.push(Part::model(dimcoord));
-                    }
-                    Entity::Ndarray(described_as) => {
-                        let shape = self.shape(path, header, &described, described_as);
-                        ndarray =
-                            Ndarray { name: path.stem().to_owned(), shape, ..described_as.clone() };
-                        ndarray.attributes.extend(leftover);
-                        self.group(&home).ndarrays.push(Part::model(ndarray));
-                    }
-                }
+            return self.group(&home).ndarrays.push(Part::Ndarray(Box::new(ndarray)));
+        };
+        let leftover = self.add_shared_attributes(&home, &described);
+        let name = path.stem().to_owned();
+        match described.entity {
+            Entity::DimCoord(dimcoord) => {
+                let mut dimcoord = DimCoord { name, ..dimcoord.clone() };
+                dimcoord.attributes.extend(leftover);
+                self.group(&home).dimcoords.push(Part::DimCoord(Box::new(dimcoord)));
+            }
+            Entity::Ndarray(ndarray) => {
+                let shape = self.shape(path, header, &described, ndarray);
+                let mut ndarray = Ndarray { name, shape, ..ndarray.clone() };
+                ndarray.attributes.extend(leftover);
+                self.group(&home).ndarrays.push(Part::Ndarray(Box::new(ndarray)));
             }
         }
     }
@@ -422,12 +381,7 @@ impl<'a, 'c> Builder<'a, 'c> {
     /// Takes the attributes of the document itself over to the group. Those that the group has
     /// otherwise, from another document, are given back: they belong to this array alone.
     fn add_shared_attributes(&mut self, home: &str, described: &Described<'_>) -> Vec<Attribute> {
-        let own: Vec<&str> = match described.entity {
-            Entity::Ndarray(ndarray) => {
-                ndarray.attributes.iter().map(|a| a.name.as_str()).collect()
-            }
-            Entity::DimCoord(coord) => coord.attributes.iter().map(|a| a.name.as_str()).collect(),
-        };
+        let own = described.entity.attributes();
         let given = self.given.and_then(|document| document.group(home));
         let group = self.group(home);
         let mut leftover = Vec::new();
@@ -436,7 +390,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             match all.iter().find(|other| other.name == attribute.name) {
                 None if given.is_none() => group.attributes.push(attribute.clone()),
                 Some(same) if same == attribute => {}
-                _ if own.contains(&attribute.name.as_str()) => {}
+                _ if own.iter().any(|own| own.name == attribute.name) => {}
                 _ => leftover.push(attribute.clone()),
             }
         }
@@ -462,7 +416,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
             match self.contents.resolve(path, described, name) {
                 Resolved::Found { path: found, .. } => {
-                    let stated = described.facts.resolve_coord(&described.group.path, name);
+                    let stated = described.resolve_coord(name);
                     if let Some((_, dimcoord)) = stated {
                         self.add_coordinate(&found, dimcoord);
                     }
@@ -477,21 +431,15 @@ impl<'a, 'c> Builder<'a, 'c> {
 
     /// A coordinate that a document states beside the array that uses it.
     fn add_coordinate(&mut self, path: &str, dimcoord: &DimCoord) {
-        let Some((group, name)) = path.rsplit_once('/') else { return };
-        let group = if group.is_empty() { "/" } else { group };
-        let file = format!("{}.{}", path.trim_start_matches('/'), super::ARRAY_EXTENSION);
         // An array of that name speaks for itself.
-        if self.contents.arrays.contains_key(&*file) {
+        if self.contents.is_array_at(path) {
             return;
         }
+        let Some((group, name)) = ndl::split_path(path) else { return };
         let group = self.group(group);
-        let is_called = |part: &Part<'_, DimCoord>| match part {
-            Part::Model(coord) => coord.name == name,
-            Part::Plain { path, .. } => path.stem() == name,
-        };
-        if !group.dimcoords.iter().any(is_called) {
+        if !group.dimcoords.iter().any(|part| part.name() == name) {
             let coord = DimCoord { name: name.to_owned(), ..dimcoord.clone() };
-            group.dimcoords.push(Part::model(coord));
+            group.dimcoords.push(Part::DimCoord(Box::new(coord)));
         }
     }
 
@@ -503,16 +451,15 @@ impl<'a, 'c> Builder<'a, 'c> {
             return groups;
         }
         for (path, group) in &mut groups {
-            let (coordinates, ndarrays) =
-                std::mem::take(&mut group.ndarrays).into_iter().partition::<Vec<_>, _>(|ndarray| {
-                    referred.contains(&entity_path(path, ndarray.name()))
-                });
-            group.ndarrays = ndarrays;
-            let coordinates = coordinates.into_iter().filter_map(Part::<Ndarray>::into_model);
-            group.dimcoords.extend(coordinates.map(|ndarray| Part::model(as_coordinate(ndarray))));
+            let is_referred =
+                |part: &mut Part<'_>| referred.contains(&entity_path(path, part.name()));
+            let coordinates = group.ndarrays.extract_if(.., is_referred);
+            let coordinates =
+                coordinates.map(|part| Part::DimCoord(Box::new(part.into_coordinate())));
+            group.dimcoords.extend(coordinates);
             for part in &mut group.ndarrays {
                 // A plain one names no coordinate.
-                let Part::Model(ndarray) = part else { continue };
+                let Part::Ndarray(ndarray) = part else { continue };
                 for extent in &mut ndarray.shape {
                     if let Extent::Coord(name) = extent
                         && let Some(short) = name.rsplit('/').next()
@@ -524,22 +471,6 @@ impl<'a, 'c> Builder<'a, 'c> {
             }
         }
         groups
-    }
-}
-
-/// A dimension coordinate as the 1-D array that it is.
-pub(crate) fn as_ndarray(dimcoord: &DimCoord) -> Ndarray {
-    Ndarray {
-        name: dimcoord.name.clone(),
-        shape: vec![dimcoord.size.map_or(Extent::Unlimited, Extent::Fixed)],
-        datatype: dimcoord.datatype.clone(),
-        value: dimcoord.value.clone(),
-        attributes: dimcoord.attributes.clone(),
-        storage: dimcoord.storage.clone().map(|storage| Storage {
-            shape: storage.size.map(|size| vec![size]),
-            size: None,
-            ..storage
-        }),
     }
 }
 
@@ -581,9 +512,11 @@ mod tests {
         Parts {
             attributes: Vec::new(),
             dimcoords: (0..coordinates)
-                .map(|number| Part::model(as_coordinate(described(number))))
+                .map(|number| Part::DimCoord(Box::new(as_coordinate(described(number)))))
                 .collect(),
-            ndarrays: (0..arrays).map(|number| Part::model(described(number))).collect(),
+            ndarrays: (0..arrays)
+                .map(|number| Part::Ndarray(Box::new(described(number))))
+                .collect(),
         }
     }
 
@@ -599,25 +532,122 @@ mod tests {
     proptest! {
         #[test]
         fn the_text_is_the_same_however_it_is_cut(
-            counts in prop::collection::vec((0..4_usize, 0..9_usize), 0..7),
-            step in 1..12_usize,
+            counts in prop::collection::vec((0..4_usize, 0..99_usize), 0..7),
             jobs in 1..4_usize,
         ) {
-            let groups: Vec<_> = counts
+            let groups = counts
                 .iter()
                 .enumerate()
                 .map(|(number, counts)| (format!("/g{number}"), group(*counts)))
                 .collect();
-            let ends = ends_of_blocks(&groups, step);
-            let mut document = PackDocument { groups, ends };
+            let document = PackDocument::of_groups(groups);
             let cut = text(&document, jobs);
             prop_assert_eq!(document.len(jobs), u64::try_from(cut.len()).unwrap());
             let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
-            prop_assert!(document.ends.len() > parts / (step + 1));
-            document.ends = vec![Place { group: counts.len(), parts: 0 }];
-            prop_assert_eq!(&cut, &text(&document, 1));
+            prop_assert_eq!(&cut, &text_of(&document.pieces));
             prop_assert_eq!(cut.matches("float32").count(), parts);
             prop_assert_eq!(cut.matches("/g").count(), counts.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod repetition_tests {
+    use proptest::prelude::*;
+
+    use super::super::{ArrayFacts, Content, PACK_DOCUMENT};
+    use super::*;
+    use crate::ra::ElementType;
+
+    /// What is said of an array whose dims are `[2, 3]`, or `[3]`.
+    const DESCRIPTIONS: [&str; 9] = [
+        "ndarrays:\n  a:\n    shape: [2, 3]\n    type: float32\n",
+        "ndarrays:\n  a:\n    shape: [3, 2]\n    type: float32\n    storage:\n      order: row\n",
+        "ndarrays:\n  a:\n    shape: [3]\n    type: float32\n    attributes:\n      units: m\n",
+        "dimcoords:\n  t:\n    size: 3\n    type: float32\n",
+        "dimcoords:\n  t:\n    size: 4\n    type: float32\n",
+        "ndarrays:\n  a:\n    shape: [2, t]\n    type: float32\n",
+        "ndarrays: {a: {shape: [2, 3], type: float32}}\nattributes: {title: one}\n",
+        "ndarrays: {a: {shape: [2, t], type: float32}}\ndimcoords: {t: {size: 3, type: int8}}\n",
+        "something: else\n",
+    ];
+
+    fn array(is_vector: bool, trailing: u64) -> Content {
+        let dims = if is_vector { vec![3] } else { vec![2, 3] };
+        let header = Header::new(ElementType::FLOAT32, dims).unwrap();
+        let facts = ArrayFacts { header: Ok(header), encoding: None, trailing, data: Ok(()) };
+        Content::Array(std::sync::Arc::new(facts))
+    }
+
+    fn description(path: &str, text: &str) -> Content {
+        Content::Description(Box::new(DescriptionFacts::parse(path, text)))
+    }
+
+    prop_compose! {
+        fn contents()(
+            arrays in proptest::collection::btree_map(
+                "(g/|a/|h i/)?(a|t|u|\\.\\.)",
+                // The plain and right ones are the most, or nothing would be sparing.
+                (any::<bool>(), prop_oneof![9 => Just(0), 1 => Just(5_u64)],
+                    prop_oneof![9 => 0..3_usize, 1 => 0..DESCRIPTIONS.len()], 0..40_u8),
+                0..6,
+            ),
+            changed in prop_oneof![8 => Just(None), 1 => Just(Some("# by hand\n")), 1 => Just(Some("x: 1\n"))],
+        ) -> Contents {
+            let mut contents = Contents::default();
+            let mut add = |path: String, content| {
+                contents.add(MemberPath::new(path).unwrap(), content);
+            };
+            for (stem, (is_wrong, trailing, which, others)) in arrays {
+                add(format!("{stem}.ra"), array((which == 2) ^ (is_wrong && others < 5), trailing));
+                if others > 0 {
+                    let path = format!("{stem}.yaml");
+                    let content = description(&path, DESCRIPTIONS[which]);
+                    add(path, content);
+                }
+                if others == 39 {
+                    let path = format!("{stem}.yml");
+                    let content = description(&path, DESCRIPTIONS[0]);
+                    add(path, content);
+                }
+            }
+            let text = pack_document(&contents, None) + changed.unwrap_or_default();
+            let content = description(PACK_DOCUMENT, &text);
+            contents.add(MemberPath::new(PACK_DOCUMENT).unwrap(), content);
+            contents
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn what_is_found_sparingly_is_all_that_there_is(contents in contents()) {
+            let mut contents = contents;
+            let expected = contents.findings();
+            let text = contents.pack_document.as_ref().map(|(_, facts)| facts.text().to_owned());
+            prop_assert_eq!(contents.findings_sparingly(), expected);
+            let document = contents.pack_document.map(|(_, facts)| facts.text().to_owned());
+            prop_assert_eq!(document, text);
+        }
+    }
+
+    #[test]
+    fn a_document_that_repeats_is_not_parsed() {
+        let mut contents = Contents::default();
+        for stem in ["a", "g/b"] {
+            let path = format!("{stem}.yaml");
+            let content = description(&path, DESCRIPTIONS[0]);
+            contents.add(MemberPath::new(path).unwrap(), content);
+            contents.add(MemberPath::new(format!("{stem}.ra")).unwrap(), array(false, 5));
+        }
+        let text = pack_document(&contents, None);
+        for (text, is_parsed) in [(text.clone(), false), (text + "# by hand\n", true)] {
+            let content = description(PACK_DOCUMENT, &text);
+            contents.add(MemberPath::new(PACK_DOCUMENT).unwrap(), content);
+            assert_eq!(contents.findings_sparingly().len(), 2);
+            let (_, document) = contents.pack_document.as_ref().unwrap();
+            assert_eq!(document.is_parsed(), is_parsed);
         }
     }
 }

@@ -9,11 +9,14 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::references::Places;
+use super::contents::Described;
 use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, CoordReference, Document, Parsed, PlainDescription, Step, TargetReference};
+use crate::ndl::{
+    self, CoordReference, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Span,
+    Step, TargetReference,
+};
 use crate::path::MemberPath;
 
 /// What is known of a description.
@@ -93,7 +96,7 @@ struct Model {
     unresolved: Vec<CoordReference>,
     unresolved_targets: Vec<TargetReference>,
     /// Made when something is looked up.
-    places: OnceLock<Places>,
+    positions: OnceLock<Positions>,
     /// Whether it was not parsed, for want of memory.
     is_too_large: bool,
 }
@@ -221,11 +224,11 @@ impl DescriptionFacts {
         if self.plain.is_some() { &[] } else { &self.model().unresolved_targets }
     }
 
-    /// Where the entities of the document stand.
-    pub(super) fn places(&self) -> Option<(&Document, &Places)> {
-        let Model { document, places, .. } = self.model();
+    /// The entities of the document by path.
+    pub(crate) fn index(&self) -> Option<Index<'_>> {
+        let Model { document, positions, .. } = self.model();
         let document = document.as_ref()?;
-        Some((document, places.get_or_init(|| Places::new(document))))
+        Some(document.index_by(positions.get_or_init(|| Positions::new(document))))
     }
 
     /// Calls it by another name: it was read under the one that it has in the archive.
@@ -303,7 +306,7 @@ impl Model {
             describes,
             unresolved,
             unresolved_targets,
-            places: OnceLock::new(),
+            positions: OnceLock::new(),
             is_too_large: false,
         }
     }
@@ -321,8 +324,56 @@ impl Model {
             describes: true,
             unresolved: Vec::new(),
             unresolved_targets: Vec::new(),
-            places: OnceLock::new(),
+            positions: OnceLock::new(),
             is_too_large: true,
+        }
+    }
+}
+
+/// The places in the texts of documents. A document is parsed once more for them, which is done only
+/// when something is wrong; the pack's own, which may have much to report, not more than once.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    of_pack: Option<SourceMap>,
+    /// The last one of the others.
+    beside: Option<(String, SourceMap)>,
+}
+
+impl Sources {
+    /// The place of something in an entity, or of what is nearest to it; see
+    /// [`SourceMap::entity_span`].
+    pub(super) fn span(
+        &mut self,
+        member: &str,
+        facts: &DescriptionFacts,
+        group: &str,
+        name: &str,
+        place: &[Step<'_>],
+    ) -> Option<Span> {
+        let parse = || ndl::parse(facts.text().as_bytes()).source;
+        let source = if member == PACK_DOCUMENT {
+            self.of_pack.get_or_insert_with(parse)
+        } else {
+            if self.beside.as_ref().is_none_or(|(known, _)| known != member) {
+                self.beside = None;
+            }
+            &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
+        };
+        source.entity_span(group, name, place)
+    }
+
+    /// The finding in the document of a description, at something in that description.
+    pub(super) fn at(
+        &mut self,
+        described: &Described<'_>,
+        finding: Finding,
+        place: &[Step<'_>],
+    ) -> Finding {
+        let Described { member, facts, group, entity, .. } = *described;
+        let finding = finding.in_member(member);
+        match self.span(member, facts, &group.path, entity.name(), place) {
+            Some(span) => finding.at_span(facts.text(), span),
+            None => finding,
         }
     }
 }
@@ -330,6 +381,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ndl::candidates;
 
     #[test]
     fn equal_texts_are_kept_once_and_not_too_many_of_them() {
@@ -341,5 +393,29 @@ mod tests {
             interner.body(number.to_string());
         }
         assert!(interner.bodies.lock().unwrap().len() <= MAX_INTERNED);
+    }
+
+    #[test]
+    fn names_are_looked_for_upwards_and_paths_from_the_root() {
+        assert_eq!(candidates("/a/b", "t"), ["/a/b/t", "/a/t", "/t"]);
+        assert_eq!(candidates("/", "t"), ["/t"]);
+        assert_eq!(candidates("/a/b", "/c/t"), ["/c/t"]);
+    }
+
+    #[test]
+    fn entities_are_found_as_the_document_finds_them() {
+        let text = "/: {dimcoords: {t: {size: 2, type: int8}}}\n\
+                    /a: {ndarrays: {z: {shape: [t], type: int8}}, dimcoords: {u: {size: 1, type: int8}}}\n";
+        let facts = DescriptionFacts::parse("manifest.yaml", text.as_bytes());
+        let document = facts.document().unwrap();
+        for (group, name) in [("/a", "t"), ("/a", "u"), ("/", "u"), ("/", "/a/u"), ("/a", "z")] {
+            let found = facts.index().unwrap().resolve_coord(group, name).map(|(_, coord)| coord);
+            assert_eq!(found, document.resolve_coord(group, name).map(|(_, coord)| coord));
+        }
+        assert_eq!(
+            facts.index().unwrap().entity("/a/z").map(|(group, _)| &*group.path),
+            Some("/a")
+        );
+        assert!(facts.index().unwrap().entity("/z").is_none());
     }
 }

@@ -2,12 +2,12 @@
 
 use half::{bf16, f16};
 
-use super::contents::{Contents, Described, Entity};
+use super::contents::{Contents, Described};
 use super::coordinates::join_groups;
-use super::references::Sources;
-use super::{ArrayFacts, entity_path, group_of, shape_of};
+use super::facts::Sources;
+use super::{ArrayFacts, group_of, shape_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{Datatype, Order, Step, Value};
+use crate::ndl::{Datatype, Order, Step, Value, entity_path};
 use crate::path::MemberPath;
 use crate::ra::{self, ElementKind, ElementType, Header};
 
@@ -34,9 +34,7 @@ impl Contents {
             of_pack.map(|(member, facts)| ("/".to_owned(), member.as_str(), &**facts, true));
         for (base, member, facts, of_pack) in beside.chain(of_pack) {
             let Some(document) = facts.document() else { continue };
-            let ndarrays = document.ndarrays().map(|(group, one)| (group, Entity::Ndarray(one)));
-            let coords = document.dimcoords().map(|(group, one)| (group, Entity::DimCoord(one)));
-            for (group, entity) in ndarrays.chain(coords) {
+            for (group, entity) in document.entities() {
                 let Some(value) = entity.value() else { continue };
                 let described = Described { member, facts, group, entity, of_pack };
                 let path = entity_path(&join_groups(&base, &group.path), entity.name());

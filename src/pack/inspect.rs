@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use super::{DescriptionFacts, Interner, PACK_DOCUMENT, is_array, may_be_description};
+use super::{DescriptionFacts, Interner, is_array, may_be_description};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
@@ -254,7 +254,7 @@ impl ArrayFacts {
                 .in_member(path.as_str())
                 .at_byte(8)
                 .hint(
-                    "`ra-pack convert` stores it little-endian, as it does without --keep-endian",
+                    "`ra-pack convert` stores it little-endian, as it does without the option `keep_endian`",
                 ),
             );
         }
@@ -271,9 +271,4 @@ impl ArrayFacts {
             );
         }
     }
-}
-
-/// Whether `path` is the description of the whole pack.
-pub(super) fn is_pack_document(path: &str) -> bool {
-    path == PACK_DOCUMENT
 }

@@ -12,35 +12,29 @@ mod agree;
 pub mod bag;
 mod check;
 mod contents;
-mod convention;
 mod coordinates;
 mod describe;
 mod document;
 mod facts;
 mod inline;
 mod inspect;
-mod layout;
-mod references;
-mod repetition;
 mod update;
 
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::describe;
 pub use self::describe::shape_of;
-pub use self::layout::Layout;
 
-pub(crate) use self::contents::{Contents, Described, Entity};
-pub(crate) use self::convention::Convention;
-pub(crate) use self::coordinates::join_groups;
-pub(crate) use self::document::{
-    PackDocument, as_coordinate, as_ndarray, is_generated, pack_document,
-};
+pub(crate) use self::contents::{Contents, Described};
+pub(crate) use self::coordinates::{Convention, join_groups};
+pub(crate) use self::document::{PackDocument, as_coordinate, is_generated, pack_document};
 pub(crate) use self::facts::{DescriptionFacts, Interner};
 pub(crate) use self::inline::Inlined;
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
-pub(crate) use self::layout::{BAG_DECLARATION, Placement};
-pub(crate) use self::references::candidates;
 pub(crate) use self::update::{Update, Updated};
+pub(crate) use crate::ndl::{Entity, candidates, entity_path};
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::digest::Algorithm;
 use crate::path::{self, MemberPath};
@@ -106,7 +100,193 @@ pub(crate) fn group_of(path: &MemberPath) -> String {
     }
 }
 
-/// The path of an entity in the pack: group and name.
-pub(crate) fn entity_path(group: &str, name: &str) -> String {
-    if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
+/// The file that declares a bag (RFC 8493 §2.1.1).
+pub(crate) const BAG_DECLARATION: &str = "bagit.txt";
+/// The directory of a bag's payload (§2.1.2).
+const BAG_PAYLOAD: &str = "data/";
+
+/// The two ways to lay out a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// The files as they lie in the directory, and the manifests beside them.
+    #[default]
+    Plain,
+    /// A BagIt 1.0 bag: one top directory, the files below its `data/`.
+    BagIt,
+}
+
+/// Where the parts of one pack lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placement {
+    pub(crate) layout: Layout,
+    /// What every name begins with: empty, or the top directory and its slash.
+    base: String,
+}
+
+impl Placement {
+    pub(crate) fn plain() -> Self {
+        Self { layout: Layout::Plain, base: String::new() }
+    }
+
+    pub(crate) fn bag(top: &str) -> Self {
+        Self { layout: Layout::BagIt, base: format!("{top}/") }
+    }
+
+    /// Finds out how a pack is laid out from the names in it.
+    pub(crate) fn detect<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
+        let in_base = |base: &str| {
+            let (mut bag, mut manifest) = (false, false);
+            for name in names.clone().filter_map(|name| below(base, name)) {
+                bag |= name == BAG_DECLARATION;
+                manifest |= manifest_algorithm(name).is_some();
+            }
+            let layout = if bag { Layout::BagIt } else { Layout::Plain };
+            (bag || manifest).then(|| Self { layout, base: base.to_owned() })
+        };
+        if let Some(placement) = in_base("") {
+            return placement;
+        }
+        // One directory that holds everything, as `zip -r exp.zip exp` makes it.
+        let mut tops = BTreeSet::new();
+        for name in names.clone() {
+            tops.insert(name.split_once('/').map_or("", |(top, _)| top));
+            if tops.len() > 2 {
+                return Self::bag_among(names);
+            }
+        }
+        // A directory's own entry has no slash and so counts as the empty top.
+        let mut tops = tops.into_iter().filter(|top| !top.is_empty());
+        match (tops.next(), tops.next()) {
+            (Some(top), None) if names.clone().all(|name| within(name, top)) => {
+                in_base(&format!("{top}/")).unwrap_or_else(Self::plain)
+            }
+            _ => Self::bag_among(names),
+        }
+    }
+
+    /// The first bag that lies beside other things, which it must not.
+    fn bag_among<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
+        let tops = names.clone().filter_map(|name| {
+            let (top, rest) = name.split_once('/')?;
+            (rest == BAG_DECLARATION).then_some(top)
+        });
+        tops.min().map_or_else(Self::plain, Self::bag)
+    }
+
+    /// Whether the name is that of the directory that everything lies in.
+    pub(crate) fn is_top(&self, name: &str) -> bool {
+        self.base.strip_suffix('/') == Some(name)
+    }
+
+    /// Whether nothing stands before the names.
+    pub(crate) fn is_at_root(&self) -> bool {
+        self.base.is_empty()
+    }
+
+    /// The name relative to the pack's own root: what manifests and tag files are called by.
+    pub(crate) fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
+        below(&self.base, name).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a payload file, or `None` for everything else.
+    pub(crate) fn payload<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let relative = self.relative(name)?;
+        match self.layout {
+            Layout::Plain => Some(relative),
+            Layout::BagIt => relative.strip_prefix(BAG_PAYLOAD).filter(|name| !name.is_empty()),
+        }
+    }
+
+    /// What a member is called towards people: its payload name, which every command takes; else its
+    /// name in the pack; of what lies outside of the pack, its whole name.
+    pub(crate) fn shown<'a>(&self, name: &'a str) -> &'a str {
+        self.payload(name).or_else(|| self.relative(name)).unwrap_or(name)
+    }
+
+    /// The same of a name relative to the pack's own root.
+    pub(crate) fn shown_relative<'a>(&self, name: &'a str) -> &'a str {
+        let payload = match self.layout {
+            Layout::Plain => None,
+            Layout::BagIt => name.strip_prefix(BAG_PAYLOAD),
+        };
+        payload.filter(|name| !name.is_empty()).unwrap_or(name)
+    }
+
+    /// The name in the archive of a payload file.
+    pub(crate) fn place_payload(&self, path: &str) -> String {
+        self.placed(path).into_owned()
+    }
+
+    /// The same, of a name that mostly stays what it is.
+    pub(crate) fn placed<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        match self.layout {
+            Layout::Plain if self.base.is_empty() => Cow::Borrowed(path),
+            Layout::Plain => Cow::Owned(format!("{}{path}", self.base)),
+            Layout::BagIt => Cow::Owned(format!("{}{BAG_PAYLOAD}{path}", self.base)),
+        }
+    }
+
+    /// The directory that a bag keeps its payload in.
+    pub(crate) fn payload_directory(&self) -> Option<String> {
+        let name = BAG_PAYLOAD.trim_end_matches('/');
+        (self.layout == Layout::BagIt).then(|| format!("{}{name}", self.base))
+    }
+
+    /// The name in the archive of a file beside the payload.
+    pub(crate) fn place_tag(&self, name: &str) -> String {
+        format!("{}{name}", self.base)
+    }
+}
+
+/// What of `name` follows `base`. Mostly there is no base, and to compare nothing with a name may take
+/// longer than to compare two names.
+fn below<'a>(base: &str, name: &'a str) -> Option<&'a str> {
+    if base.is_empty() { Some(name) } else { name.strip_prefix(base) }
+}
+
+fn within(name: &str, top: &str) -> bool {
+    name.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(names: &[&str]) -> (Layout, String) {
+        let placement = Placement::detect(&names.iter().copied());
+        (placement.layout, placement.base)
+    }
+
+    #[test]
+    fn packs_are_recognized_by_their_names() {
+        assert_eq!(detect(&["a.ra", "manifest-sha256.txt"]), (Layout::Plain, String::new()));
+        assert_eq!(
+            detect(&["exp", "exp/a.ra", "exp/manifest-md5.txt"]),
+            (Layout::Plain, "exp/".into())
+        );
+        assert_eq!(detect(&["exp/bagit.txt", "exp/data/a.ra"]), (Layout::BagIt, "exp/".into()));
+        assert_eq!(detect(&["bagit.txt", "data/a.ra"]), (Layout::BagIt, String::new()));
+        assert_eq!(detect(&["exp/manifest-sha256.txt", "other"]), (Layout::Plain, String::new()));
+        assert_eq!(detect(&["a.ra"]), (Layout::Plain, String::new()));
+        let beside = ["b/bagit.txt", "a/bagit.txt", "c/x", "README"];
+        assert_eq!(detect(&beside), (Layout::BagIt, "a/".into()));
+    }
+
+    #[test]
+    fn names_go_there_and_back() {
+        for placement in [Placement::plain(), Placement::bag("exp")] {
+            let placed = placement.place_payload("run1/a.ra");
+            assert_eq!(placement.payload(&placed), Some("run1/a.ra"));
+        }
+        assert_eq!(Placement::bag("exp").payload("exp/bagit.txt"), None);
+        assert_eq!(Placement::bag("exp").relative("exp/bagit.txt"), Some("bagit.txt"));
+        let shown = |name| Placement::bag("exp").shown(name);
+        assert_eq!(shown("exp/data/a.ra"), "a.ra");
+        assert_eq!(shown("exp/bagit.txt"), "bagit.txt");
+        assert_eq!(shown("other"), "other");
+        assert_eq!(Placement::bag("exp").shown_relative("data/data/a.ra"), "data/a.ra");
+        assert_eq!(Placement::plain().shown_relative("data/a.ra"), "data/a.ra");
+    }
 }

@@ -3,13 +3,14 @@
 
 use std::ops::Range;
 
-use super::contents::{Contents, Described, Entity};
+use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
 use super::describe::{Fit, datatype_of, filter_word, fit};
-use super::{entity_path, shape_of};
+use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Datatype, Document, Endian, Extent, Ndarray, Order, SourceMap, Step, Storage, Value,
+    self, Datatype, Document, Endian, Entity, Extent, Order, SourceMap, Step, Storage, Value,
+    entity_path,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
@@ -81,47 +82,40 @@ impl<'a> Update<'a> {
         encoding: Option<Encoding>,
         described: &Described<'a>,
     ) -> Result<(), Box<Finding>> {
-        let mut entity = Editor { update: self, path, header, described, edits: Vec::new() };
-        let datatype = entity.datatype();
-        let (shape, stored) = match described.entity {
-            Entity::Ndarray(ndarray) => entity.shape(ndarray, datatype.as_ref())?,
-            Entity::DimCoord(dimcoord) => entity.size(dimcoord.size)?,
-        };
-        let storage = entity.storage(encoding, &stored);
-        let edits = std::mem::take(&mut entity.edits);
-        if edits.is_empty() {
-            return Ok(());
+        let old = Stated::new(described.entity);
+        let mut new = old.clone();
+        let mut editor = Editor { update: self, path, header, described, edits: Vec::new() };
+        if matches!(fit(&old.datatype, header.element()), Fit::Not(_)) {
+            new.datatype = datatype_of(header.element());
         }
-        self.edits.extend(edits.into_iter().map(|edit| (path.clone(), edit)));
-        self.expect(described, datatype, shape, storage);
+        let extents = match described.entity {
+            Entity::Ndarray(ndarray) => editor.shape(ndarray.order(), &mut new)?,
+            Entity::DimCoord(dimcoord) => editor.size(dimcoord.size, &mut new)?,
+        };
+        new.storage = old.storage.as_ref().map(|stated| editor.storage(encoding, &extents, stated));
+        editor.edit(&old, &new);
+        let edits = std::mem::take(&mut editor.edits);
+        if !edits.is_empty() {
+            self.edits.extend(edits.into_iter().map(|edit| (path.clone(), edit)));
+            self.expect(described, new);
+        }
         Ok(())
     }
 
     /// Notes what the entity says when it is edited.
-    fn expect(
-        &mut self,
-        described: &Described<'_>,
-        datatype: Option<Datatype>,
-        shape: Option<Vec<Extent>>,
-        storage: Option<Storage>,
-    ) {
+    fn expect(&mut self, described: &Described<'_>, new: Stated) {
         let path = entity_path(&described.group.path, described.entity.name());
-        let Some((group, nth)) = described.facts.position(&path) else { return };
+        let position = described.facts.index().and_then(|index| index.position(&path));
+        let Some((group, nth)) = position else { return };
         let Some(group) = self.wanted.groups.get_mut(group) else { return };
-        match described.entity {
-            Entity::Ndarray(_) => {
-                let Some(ndarray) = group.ndarrays.get_mut(nth) else { return };
-                ndarray.datatype = datatype.unwrap_or_else(|| ndarray.datatype.clone());
-                ndarray.shape = shape.unwrap_or_else(|| ndarray.shape.clone());
-                ndarray.storage = storage.or_else(|| ndarray.storage.take());
-            }
-            Entity::DimCoord(_) => {
-                let Some(dimcoord) = group.dimcoords.get_mut(nth) else { return };
-                dimcoord.datatype = datatype.unwrap_or_else(|| dimcoord.datatype.clone());
-                if let Some([Extent::Fixed(size)]) = shape.as_deref() {
-                    dimcoord.size = Some(*size);
-                }
-                dimcoord.storage = storage.or_else(|| dimcoord.storage.take());
+        let Stated { datatype, shape, storage } = new;
+        if let Entity::Ndarray(_) = described.entity {
+            let Some(ndarray) = group.ndarrays.get_mut(nth) else { return };
+            (ndarray.datatype, ndarray.shape, ndarray.storage) = (datatype, shape, storage);
+        } else if let Some(coord) = group.dimcoords.get_mut(nth) {
+            (coord.datatype, coord.storage) = (datatype, storage);
+            if let [Extent::Fixed(size)] = shape[..] {
+                coord.size = Some(size);
             }
         }
     }
@@ -184,41 +178,41 @@ struct Editor<'e, 'a> {
     edits: Vec<Edit>,
 }
 
-/// A new shape, and the extents that `storage` must have.
-type Shaped = (Option<Vec<Extent>>, Vec<u64>);
+/// What an entity states of its array.
+#[derive(Clone)]
+struct Stated {
+    datatype: Datatype,
+    /// The shape; for a dimcoord, its size.
+    shape: Vec<Extent>,
+    storage: Option<Storage>,
+}
+
+impl Stated {
+    fn new(entity: Entity<'_>) -> Self {
+        let shape = match entity {
+            Entity::Ndarray(ndarray) => ndarray.shape.clone(),
+            Entity::DimCoord(coord) => vec![coord.size.map_or(Extent::Unlimited, Extent::Fixed)],
+        };
+        let (datatype, storage) = (entity.datatype().clone(), entity.storage().cloned());
+        Self { datatype, shape, storage }
+    }
+}
 
 impl Editor<'_, '_> {
-    fn datatype(&mut self) -> Option<Datatype> {
-        let datatype = match self.described.entity {
-            Entity::Ndarray(ndarray) => &ndarray.datatype,
-            Entity::DimCoord(dimcoord) => &dimcoord.datatype,
-        };
-        let element = self.header.element();
-        if !matches!(fit(datatype, element), Fit::Not(_)) {
-            return None;
-        }
-        let new = datatype_of(element);
-        self.replace(&[Step::Key("type")], new.to_flow());
-        Some(new)
-    }
-
-    fn shape(
-        &mut self,
-        ndarray: &Ndarray,
-        new_type: Option<&Datatype>,
-    ) -> Result<Shaped, Box<Finding>> {
+    /// Corrects the shape. The answer has the extents that `storage` must have.
+    fn shape(&self, order: Order, new: &mut Stated) -> Result<Vec<u64>, Box<Finding>> {
         let dims = self.header.dims();
-        let order = ndarray.order();
         let actual = shape_of(dims, order);
-        let is_text = ndarray.datatype == Datatype::String && new_type.is_none();
-        if ndarray.shape.is_empty() && ((is_text && dims.len() == 1) || dims == [1]) {
-            return Ok((None, Vec::new()));
+        let is_text = new.datatype == Datatype::String && dims.len() == 1;
+        if new.shape.is_empty() && (is_text || dims == [1]) {
+            return Ok(Vec::new());
         }
-        let shape = &ndarray.shape;
-        if shape.len() != actual.len() {
-            if let Some(Extent::Coord(name)) =
-                shape.iter().find(|extent| matches!(extent, Extent::Coord(_)))
-            {
+        if new.shape.len() != actual.len() {
+            let names = new.shape.iter().find_map(|extent| match extent {
+                Extent::Coord(name) => Some(name),
+                _ => None,
+            });
+            if let Some(name) = names {
                 let message = format!(
                     "the shape of `{}` names `{name}`, and which of its new dims that is cannot be \
                      told",
@@ -226,12 +220,11 @@ impl Editor<'_, '_> {
                 );
                 return Err(self.refuse(message, &actual, None));
             }
-            let new: Vec<_> = actual.iter().copied().map(Extent::Fixed).collect();
-            self.replace_list(&[Step::Key("shape")], &actual);
-            return Ok((Some(new), actual));
+            new.shape = actual.iter().copied().map(Extent::Fixed).collect();
+            return Ok(actual);
         }
         let fits = |lengths: &[u64]| {
-            shape.iter().zip(lengths).all(|(extent, length)| match extent {
+            new.shape.iter().zip(lengths).all(|(extent, length)| match extent {
                 Extent::Fixed(fixed) => fixed == length,
                 _ => true,
             })
@@ -244,21 +237,15 @@ impl Editor<'_, '_> {
             );
             return Err(self.refuse(message, &actual, None));
         }
-        let mut new = shape.clone();
-        for (axis, (extent, length)) in new.iter_mut().zip(&actual).enumerate() {
+        for (axis, (extent, length)) in new.shape.iter_mut().zip(&actual).enumerate() {
             match extent {
-                Extent::Fixed(fixed) if fixed != length => {
-                    self.replace(&[Step::Key("shape"), Step::Index(axis)], length.to_string());
-                    *fixed = *length;
-                }
+                Extent::Fixed(fixed) => *fixed = *length,
+                Extent::Unlimited => {}
                 Extent::Coord(name) => {
                     let resolved = self.update.contents.resolve(self.path, self.described, name);
-                    let known = match resolved {
-                        Resolved::Found { length, .. } => length,
-                        Resolved::Nowhere => None,
-                    };
-                    if known.is_some_and(|known| known != *length) {
-                        let known = known.unwrap_or_default();
+                    if let Resolved::Found { length: Some(known), .. } = resolved
+                        && known != *length
+                    {
                         let message = format!(
                             "axis {axis} of `{}` is {length} long, its coordinate `{name}` {known}",
                             self.path
@@ -266,75 +253,84 @@ impl Editor<'_, '_> {
                         return Err(self.refuse(message, &actual, Some(axis)));
                     }
                 }
-                _ => {}
             }
         }
-        Ok(((new != *shape).then_some(new), actual))
+        Ok(actual)
     }
 
-    fn size(&mut self, size: Option<u64>) -> Result<Shaped, Box<Finding>> {
+    fn size(&self, size: Option<u64>, new: &mut Stated) -> Result<Vec<u64>, Box<Finding>> {
         let dims = self.header.dims();
         match (size, dims) {
-            (Some(size), [length]) if size == *length => Ok((None, dims.to_vec())),
-            (None, [_]) => Ok((None, dims.to_vec())),
-            (Some(_), [length]) if *length > 0 => {
-                self.replace(&[Step::Key("size")], length.to_string());
-                Ok((Some(vec![Extent::Fixed(*length)]), dims.to_vec()))
+            (None, [_]) => {}
+            (Some(size), [length]) if size == *length || *length > 0 => {
+                new.shape = vec![Extent::Fixed(*length)];
             }
             _ => {
                 let message = format!("`{}` is no longer a coordinate", self.path);
-                Err(self.refuse(message, dims, None))
+                return Err(self.refuse(message, dims, None));
             }
+        }
+        Ok(dims.to_vec())
+    }
+
+    /// What is stated under `storage`, corrected; what is not stated stays so.
+    fn storage(&self, encoding: Option<Encoding>, extents: &[u64], stated: &Storage) -> Storage {
+        let mut new = stated.clone();
+        new.shape = stated.shape.as_ref().map(|_| extents.to_vec());
+        if let (Some(size), [length]) = (&mut new.size, extents) {
+            *size = *length;
+        }
+        let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
+        let is_ordered = self.header.element().elbyte() > 1;
+        if let Some(endian) = new.endian.as_mut().filter(|_| is_ordered) {
+            *endian = if is_big { Endian::Big } else { Endian::Little };
+        }
+        let is_known = !self.header.is_encoded() || encoding.is_some();
+        let word = encoding.and_then(filter_word);
+        if is_known && !stated.filter.is_empty() && encoding != Some(Encoding::StrayFlag) {
+            new.filter = word.into_iter().map(Value::from).collect();
+        }
+        new
+    }
+
+    /// Edits what is to change.
+    fn edit(&mut self, old: &Stated, new: &Stated) {
+        if old.datatype != new.datatype {
+            self.replace(&[Step::Key("type")], new.datatype.to_flow());
+        }
+        let texts = |shape: &[Extent]| shape.iter().map(text_of).collect::<Vec<_>>();
+        let (before, after) = (texts(&old.shape), texts(&new.shape));
+        match self.described.entity {
+            Entity::Ndarray(_) => self.replace_extents(&[Step::Key("shape")], &before, &after),
+            Entity::DimCoord(_) if before == after => {}
+            Entity::DimCoord(_) => self.replace(&[Step::Key("size")], after.concat()),
+        }
+        let (Some(old), Some(new)) = (&old.storage, &new.storage) else { return };
+        let at = |key| [Step::Key("storage"), Step::Key(key)];
+        if let (Some(old), Some(new)) = (&old.shape, &new.shape) {
+            let texts = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>();
+            self.replace_extents(&at("shape"), &texts(old), &texts(new));
+        }
+        if let Some(size) = new.size.filter(|_| old.size != new.size) {
+            self.replace(&at("size"), size.to_string());
+        }
+        if let Some(endian) = new.endian.filter(|_| old.endian != new.endian) {
+            self.replace(&at("endian"), endian.word().to_owned());
+        }
+        if old.filter != new.filter {
+            self.replace(&at("filter"), Value::List(new.filter.clone()).to_line());
         }
     }
 
-    /// Edits what is stated under `storage`; what is not stated stays so.
-    fn storage(&mut self, encoding: Option<Encoding>, extents: &[u64]) -> Option<Storage> {
-        let stated = match self.described.entity {
-            Entity::Ndarray(ndarray) => ndarray.storage.as_ref(),
-            Entity::DimCoord(dimcoord) => dimcoord.storage.as_ref(),
-        };
-        let stated = stated?;
-        let mut new = stated.clone();
-        let at = |key| [Step::Key("storage"), Step::Key(key)];
-        if let Some(shape) = stated.shape.as_ref().filter(|shape| **shape != *extents) {
-            if shape.len() == extents.len() {
-                for (axis, (old, length)) in shape.iter().zip(extents).enumerate() {
-                    if old != length {
-                        let [storage, key] = at("shape");
-                        self.replace(&[storage, key, Step::Index(axis)], length.to_string());
-                    }
-                }
-            } else {
-                self.replace_list(&at("shape"), extents);
-            }
-            new.shape = Some(extents.to_vec());
+    /// Replaces the extents that differ, or the whole list when it has another length.
+    fn replace_extents(&mut self, place: &[Step<'_>], old: &[String], new: &[String]) {
+        if old.len() != new.len() {
+            return self.replace_list(place, new);
         }
-        if let (Some(size), [length]) = (stated.size, extents)
-            && size != *length
+        for (axis, (_, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new)
         {
-            self.replace(&at("size"), length.to_string());
-            new.size = Some(*length);
+            self.replace(&[place, &[Step::Index(axis)]].concat(), new.clone());
         }
-        let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
-        let ordered = self.header.element().elbyte() > 1;
-        let endian = if is_big { Endian::Big } else { Endian::Little };
-        if stated.endian.is_some_and(|stated| stated != endian) && ordered {
-            self.replace(&at("endian"), endian.word().to_owned());
-            new.endian = Some(endian);
-        }
-        let known = !self.header.is_encoded() || encoding.is_some();
-        let word = encoding.and_then(filter_word);
-        let said: Vec<Option<&str>> = stated.filter.iter().map(Value::as_str).collect();
-        let wrong = match word {
-            Some(word) => said != [Some(word)],
-            None => encoding != Some(Encoding::StrayFlag),
-        };
-        if known && wrong && !stated.filter.is_empty() {
-            self.replace(&at("filter"), word.map_or("[]".to_owned(), |word| format!("[{word}]")));
-            new.filter = word.into_iter().map(Value::from).collect();
-        }
-        (new != *stated).then_some(new)
     }
 
     /// Replaces the value at a path of the entity.
@@ -358,14 +354,13 @@ impl Editor<'_, '_> {
     }
 
     /// Replaces a list of numbers, and keeps it a list of lines when it is one.
-    fn replace_list(&mut self, place: &[Step<'_>], extents: &[u64]) {
+    fn replace_list(&mut self, place: &[Step<'_>], numbers: &[String]) {
         let name = self.described.entity.name();
         let span = self.update.source.entity_span(&self.described.group.path, name, place);
         let old = span
             .and_then(|span| self.update.text.get(span.start.offset..span.end.offset))
             .unwrap_or_default();
-        let numbers: Vec<_> = extents.iter().map(u64::to_string).collect();
-        let is_block = old.starts_with('-') && !extents.is_empty();
+        let is_block = old.starts_with('-') && !numbers.is_empty();
         let text = if let (true, Some(span)) = (is_block, span) {
             let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
             let indent = usize::try_from(span.start.column).unwrap_or(1).saturating_sub(1);
@@ -390,5 +385,13 @@ impl Editor<'_, '_> {
             Some(span) => finding.at_span(facts.text(), span),
             None => finding,
         })
+    }
+}
+
+fn text_of(extent: &Extent) -> String {
+    match extent {
+        Extent::Fixed(length) => length.to_string(),
+        Extent::Unlimited => "null".to_owned(),
+        Extent::Coord(name) => name.clone(),
     }
 }

@@ -375,7 +375,10 @@ fn field(bytes: &[u8], offset: usize) -> Option<u64> {
 }
 
 /// Reads until `buffer` is full or the input ends, and gives the number of bytes read.
-pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+pub(crate) fn read_full(
+    reader: &mut (impl Read + ?Sized),
+    buffer: &mut [u8],
+) -> std::io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match reader.read(rest) {

@@ -38,7 +38,7 @@ pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
 
 pub(crate) use encoding::{Decoder, Probe};
-pub(crate) use header::reverse_each;
+pub(crate) use header::{read_full, reverse_each};
 pub(crate) use slice::{Picked, resolve as resolve_slice};
 
 /// A file that is not a RawArray, or not a whole or consistent one.

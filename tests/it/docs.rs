@@ -1,110 +1,9 @@
-//! The pages in `docs` hold to the code: what they show is read, found and printed as they say.
-
-use std::fs;
+//! The page of the language and `explain` hold to the code.
 
 use ra_pack::ndl;
 
 use crate::experiment::ra_pack;
-use crate::foreign::installed;
-use crate::page::{Home, blocks, read};
-
-#[path = "../../examples/make_ocean.rs"]
-#[expect(dead_code, reason = "an example's `main`")]
-mod make_ocean;
-
-/// What is wrong with a document, one finding on each line.
-fn findings(text: &str) -> String {
-    let parsed = ndl::parse(text.as_bytes());
-    let unresolved = parsed.unresolved_diagnostics();
-    let mut lines: Vec<_> =
-        parsed.diagnostics.iter().chain(&unresolved).map(ToString::to_string).collect();
-    // Every line ends.
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines.join("\n")
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU sed, as the page uses it
-fn the_tutorial_shows_what_happens() {
-    let home = Home::new();
-    make_ocean::write_to(&home.file("ocean/time.ra").with_file_name("")).unwrap();
-    let blocks = blocks(&read("docs/describing.md"));
-    let (mut documents, mut wrong, mut commands) = (0, 0, 0);
-    for (at, block) in blocks.iter().enumerate() {
-        match &*block.kind {
-            "yaml" => {
-                documents += 1;
-                let shown = blocks.get(at + 1).filter(|next| next.kind == "text");
-                match (block.text.strip_prefix("# "), shown) {
-                    // A file of the directory: its coordinates may be in others.
-                    (Some(named), _) => {
-                        let found = ndl::parse(block.text.as_bytes()).diagnostics;
-                        assert_eq!(found, [], "{}", block.text);
-                        let name = named.lines().next().unwrap();
-                        fs::write(home.file(name), &block.text).unwrap();
-                    }
-                    (None, Some(shown)) => {
-                        wrong += 1;
-                        assert_eq!(findings(&block.text), shown.text, "{}", block.text);
-                    }
-                    (None, None) => assert_eq!(findings(&block.text), "", "{}", block.text),
-                }
-            }
-            "console" => commands += home.run(&block.text),
-            "text" => {}
-            other => panic!("a block of `{other}` is not tested"),
-        }
-    }
-    assert!(documents > 10 && wrong > 3 && commands > 3, "{documents} {wrong} {commands}");
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
-fn the_recipes_for_keeping_a_pack_work() {
-    if installed(&["bsdtar", "minisign", "ssh-keygen", "par2", "sha256sum", "zip"]) {
-        assert!(Home::with_sample().run_all("docs/keeping.md") > 15);
-    }
-}
-
-#[test]
-#[cfg(unix)] // cp, cat
-fn what_the_ra_tools_did_is_done() {
-    assert!(Home::with_sample().run_all("docs/coming-from-ra.md") > 8);
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
-fn the_page_about_converting_shows_what_happens() {
-    assert!(Home::with_sample().run_all("docs/converting.md") > 10);
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU sed and coreutils, as the page uses them
-fn the_page_about_comparing_shows_what_happens() {
-    assert!(Home::with_sample().run_all("docs/comparing.md") > 10);
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
-fn the_page_about_looking_shows_what_happens() {
-    assert!(Home::with_sample().run_all("docs/looking.md") > 8);
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU coreutils, as the page uses them
-fn the_page_about_bags_shows_what_happens() {
-    if installed(&["unzip", "sha256sum"]) {
-        assert!(Home::with_sample().run_all("docs/bagit.md") > 4);
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU coreutils and grep, as the page uses them
-fn the_page_about_reports_shows_what_happens() {
-    assert!(Home::with_sample().run_all("docs/reporting.md") > 4);
-}
+use crate::page::{check_tables, read};
 
 #[test]
 fn explain_knows_every_code_and_names_the_nearest_of_others() {
@@ -131,22 +30,11 @@ fn explain_knows_every_code_and_names_the_nearest_of_others() {
     assert!(message.contains("the nearest is `NDL087`"), "{message}");
 }
 
-/// `RA_PACK_WRITE_DOCS=1 cargo test --test it lists_every_rule` writes the table.
 #[test]
-fn the_page_of_the_language_lists_every_rule() {
-    let page = read("docs/ndl.md");
-    let (before, listed) = page.split_at(page.find("| NDL0").unwrap());
-    let end =
-        listed.lines().take_while(|line| line.starts_with("| NDL0")).map(|line| line.len() + 1);
-    let (listed, after) = listed.split_at(end.sum());
+fn the_table_of_rules_is_generated_from_the_codes() {
     let row = |code: &ndl::Code| format!("| {code} | {} |\n", code.title());
     let rules: String = ndl::Code::ALL.iter().map(row).collect();
-    if std::env::var_os("RA_PACK_WRITE_DOCS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ndl.md");
-        fs::write(path, [before, &*rules, after].concat()).unwrap();
-        return;
-    }
-    assert_eq!(listed, rules);
+    check_tables("docs/ndl.md", &format!("| code | rule |\n|---|---|\n{rules}"));
 }
 
 #[test]

@@ -24,7 +24,9 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["serde_yaml::"], &["ndl", "cli/output"]),
     // The command line.
     (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
-    (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
+    // The library names its options; `cli/diagnostics` says them as the command does.
+    (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
+    (&["ctrlc::", "signal_hook::"], &["main"]),
     (&["terminal_size::"], &["cli/output"]),
     (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
     (&["ExitCode"], &["main"]),

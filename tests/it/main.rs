@@ -20,7 +20,7 @@ mod diff_packs; // `ra-pack diff`: two packs
 #[cfg(unix)] // links, a shell
 mod differential; // what `verify` calls sound is read the same by other people's readers
 mod digests; // what hashlib gives is what manifests have
-mod docs; // the pages in docs show what happens
+mod docs; // the page of the language, and `explain`
 mod examples; // every program of examples/ runs
 mod experiment; // support: a source directory, written without the library
 #[cfg(unix)] // links, pipes, signals
@@ -51,13 +51,12 @@ mod python; // support: Python with the libraries whose files are read and writt
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readers; // small readers in other languages, by what the page of the format says
-mod readme; // the shell lines of README do what it shows
 mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: the binary run, and what it said
 mod sample; // examples/experiment is what its generator writes
 mod schemas; // what --json prints is what schemas/ says
-mod scripts; // exit status, lists of names, docs/scripting.md
+mod scripts; // exit status, lists of names
 #[cfg(unix)] // shells
 mod shells; // completions and manual pages, taken by what they are for
 mod show; // `ra-pack show`: numbers and layout as numpy has them

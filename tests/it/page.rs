@@ -1,11 +1,17 @@
 //! Pages of documentation as what they show: files, findings, and commands with their output.
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::{env, fs};
 
+use ra_pack::ndl;
 use tempfile::TempDir;
+
+#[path = "../../examples/make_ocean.rs"]
+#[expect(dead_code, reason = "an example's `main`")]
+mod make_ocean;
 
 /// A fenced block: the word behind the fence, and the lines.
 #[derive(Debug)]
@@ -14,8 +20,48 @@ pub(crate) struct Block {
     pub(crate) text: String,
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 pub(crate) fn read(page: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
+    fs::read_to_string(root().join(page)).unwrap()
+}
+
+/// Compares a part of a page with what the code says; `RA_PACK_WRITE_DOCS=1` writes it.
+#[track_caller]
+pub(crate) fn check(page: &str, shown: &str, now: &str) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    if env::var_os("RA_PACK_WRITE_DOCS").is_none() {
+        assert_eq!(shown, now, "{page}: `RA_PACK_WRITE_DOCS=1 cargo test generated` writes it");
+    } else if shown != now {
+        let _held = WRITING.lock().unwrap();
+        let (before, after) =
+            read(page).split_once(shown).map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        fs::write(root().join(page), [&before, now, &after].concat()).unwrap();
+    }
+}
+
+/// Compares tables, which begin with a row that is once on the page.
+#[track_caller]
+pub(crate) fn check_tables(page: &str, tables: &str) {
+    let text = read(page);
+    let first = tables.lines().next().unwrap();
+    let at = text.find(first).unwrap_or_else(|| panic!("{page} should have:\n\n{tables}"));
+    let shown: Vec<_> = text[at..].split("\n\n").take(tables.split("\n\n").count()).collect();
+    check(page, &format!("{}\n", shown.join("\n\n").trim_end()), tables);
+}
+
+/// What is wrong with a document, one finding on each line.
+fn findings(text: &str) -> String {
+    let parsed = ndl::parse(text.as_bytes());
+    let unresolved = parsed.unresolved_diagnostics();
+    parsed
+        .diagnostics
+        .iter()
+        .chain(&unresolved)
+        .flat_map(|finding| [finding.to_string(), "\n".to_owned()])
+        .collect()
 }
 
 /// The blocks of a page in their order.
@@ -70,43 +116,54 @@ pub(crate) struct Home {
 }
 
 impl Home {
+    /// One with copies of the examples that pages name.
     pub(crate) fn new() -> Self {
         let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
         let binaries = binary.parent().unwrap().display();
-        let path = format!("{binaries}:{}", std::env::var("PATH").unwrap_or_default());
+        let path = format!("{binaries}:{}", env::var("PATH").unwrap_or_default());
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
-        Self { directory, path, at }
-    }
-
-    /// One with a copy of `examples/experiment` in it.
-    pub(crate) fn with_sample() -> Self {
-        let home = Self::new();
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
-        let into = home.file("examples/experiment");
-        let copied = Command::new("cp").arg("-r").arg(sample).arg(into).status();
-        assert!(copied.unwrap().success());
+        let home = Self { directory, path, at };
+        for example in ["examples/experiment", "examples/readers"] {
+            let (from, to) = (root().join(example), home.file(example));
+            assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+        }
+        make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();
         home
     }
 
-    /// Runs every command of a page; answers how many there were.
-    pub(crate) fn run_all(&self, page: &str) -> usize {
-        let blocks = blocks(&read(page));
-        let sessions = blocks.iter().filter(|block| block.kind == "console");
-        sessions.map(|block| self.run(&block.text)).sum()
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    fn file(&self, name: &str) -> PathBuf {
         let path = self.directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         path
     }
 
-    /// Runs the commands of a console block; answers how many there were.
-    pub(crate) fn run(&self, text: &str) -> usize {
-        let shown = session(text);
+    /// Runs the commands of a page and reads its descriptions, in their order, and checks what it shows of them.
+    pub(crate) fn show(&self, page: &str) {
+        let blocks = blocks(&read(page));
+        for (at, Block { kind, text }) in blocks.iter().enumerate() {
+            let shown = blocks.get(at + 1).filter(|next| next.kind == "text");
+            match (&**kind, named(text)) {
+                ("console", _) => self.run(page, text),
+                // A file of a directory: its coordinates may be in others.
+                ("yaml", Some(name)) => {
+                    assert_eq!(ndl::parse(text.as_bytes()).diagnostics, [], "{text}");
+                    fs::write(self.file(name), text).unwrap();
+                }
+                ("yaml", None) => match shown {
+                    Some(shown) => check(page, &shown.text, &findings(text)),
+                    None => assert_eq!(findings(text), "", "{text}"),
+                },
+                ("text", _) => assert_eq!(blocks[at - 1].kind, "yaml", "{text}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs the commands of a console block.
+    fn run(&self, page: &str, text: &str) {
         let ended = tempfile::NamedTempFile::new().unwrap();
-        for Shown { command, output } in &shown {
+        for Shown { command, output } in session(text) {
             // As on a terminal, where both outputs of every part of a command are seen.
             let ran = Command::new("sh")
                 .args(["-c", &format!("exec 2>&1\n{command}\npwd > \"$0\"")])
@@ -120,10 +177,21 @@ impl Home {
                 .unwrap();
             *self.at.borrow_mut() = fs::read_to_string(ended.path()).unwrap().trim_end().into();
             let printed = String::from_utf8_lossy(&ran.stdout);
-            assert_eq!(timeless(printed.trim_end()), timeless(output.trim_end()), "{command}");
+            if timeless(printed.trim_end()) != timeless(output.trim_end()) {
+                let now =
+                    format!("$ {command}\n{}", printed.trim_end()).trim_end().to_owned() + "\n";
+                check(page, &format!("$ {command}\n{output}"), &now);
+            }
         }
-        shown.len()
     }
+}
+
+/// The file that a description is shown as.
+fn named(text: &str) -> Option<&str> {
+    text.lines()
+        .next()?
+        .strip_prefix("# ")
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "yaml"))
 }
 
 /// A text in which how long something took does not matter.

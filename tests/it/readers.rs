@@ -8,7 +8,6 @@ use tempfile::TempDir;
 use crate::experiment::{COMPLEX64, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16, INT64};
 use crate::experiment::{UINT8, le, ra_pack};
 use crate::foreign::installed;
-use crate::page::{Home, blocks, read};
 
 /// Where the readers are.
 fn readers() -> PathBuf {
@@ -119,22 +118,5 @@ fn a_page_of_c_reads_any_stored_array() {
         let output = run(&reader, &[&archive], member);
         assert_eq!(output.status.code(), Some(2), "{member}");
         assert!(output.stderr.starts_with(b"read_array: "), "{member}");
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")] // GNU od, as the page uses it
-fn the_page_about_the_format_shows_what_happens() {
-    if !installed(&["python3", "cc", "unzip", "od"]) {
-        return;
-    }
-    let home = Home::with_sample();
-    for name in ["read_array.py", "read_array.c"] {
-        let into = home.file(&format!("examples/readers/{name}"));
-        std::fs::copy(readers().join(name), into).unwrap();
-    }
-    assert!(home.run_all("docs/format.md") > 8);
-    for block in blocks(&read("docs/format.md")).iter().filter(|block| block.kind == "yaml") {
-        assert_eq!(ra_pack::ndl::parse(block.text.as_bytes()).diagnostics, [], "{}", block.text);
     }
 }

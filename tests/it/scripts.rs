@@ -6,18 +6,8 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, UINT8, ra_pack, read_tree};
-use crate::foreign::installed;
 use crate::help::commands;
-use crate::page::Home;
 use crate::run::{Ran, create, run};
-
-#[test]
-#[cfg(target_os = "linux")] // GNU tools, as the page uses them
-fn the_page_about_scripts_shows_what_happens() {
-    if installed(&["jq", "man", "xargs"]) {
-        assert!(Home::with_sample().run_all("docs/scripting.md") > 12);
-    }
-}
 
 /// Arguments that end clean, with findings, and without having been done; where a command has none of a
 /// kind, there is none. `{}` is the directory that [`place`] makes.

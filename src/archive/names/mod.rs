@@ -58,7 +58,7 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
         MemberKind::Link => findings.push(
             Finding::new(Code::Link, "the member is a link")
                 .in_member(named.name)
-                .hint("pack what the link leads to: `ra-pack create --dereference`"),
+                .hint("pack what the link leads to: `create` with the option `dereference`"),
         ),
         MemberKind::Special => findings.push(
             Finding::new(

@@ -1,6 +1,7 @@
 //! Decompression that ends only where the file ends: every trailer checked, nothing after the last.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::sync::{Arc, OnceLock};
 
 use super::StreamCompression;
@@ -34,10 +35,10 @@ pub(crate) enum StreamFault {
 ///
 /// Several members or frames are what parallel compressors write. At the last one's end the trailer has
 /// been checked; bytes that begin no other are an error.
-pub(crate) struct Decoder<R: Read> {
+pub(crate) struct StreamDecoder<R: Read> {
     format: StreamCompression,
     oddity: Arc<OnceLock<Oddity>>,
-    state: State<R>,
+    state: DecoderState<R>,
 }
 
 /// Something in the first odd member or frame that changes nothing about what is decoded.
@@ -48,9 +49,9 @@ pub(crate) struct Oddity {
     pub(crate) what: &'static str,
 }
 
-type Input<R> = BufReader<Counted<R>>;
+type Input<R> = BufReader<Tracked<R>>;
 
-enum State<R: Read> {
+enum DecoderState<R: Read> {
     Plain(R),
     /// Before a member or frame, or at the end.
     Between {
@@ -63,13 +64,16 @@ enum State<R: Read> {
     Failed,
 }
 
-impl<R: Read> Decoder<R> {
+impl<R: Read> StreamDecoder<R> {
     pub(crate) fn new(reader: R, format: StreamCompression) -> Self {
         let state = match format {
-            StreamCompression::None => State::Plain(reader),
+            StreamCompression::None => DecoderState::Plain(reader),
             StreamCompression::Gzip | StreamCompression::Zstd => {
-                let counted = Counted { inner: reader, count: 0, failed: false };
-                State::Between { input: BufReader::with_capacity(READ_AHEAD, counted), first: true }
+                let counted = Tracked { inner: reader, count: 0, failed: false };
+                DecoderState::Between {
+                    input: BufReader::with_capacity(READ_AHEAD, counted),
+                    first: true,
+                }
             }
         };
         Self { format, oddity: Arc::default(), state }
@@ -80,8 +84,23 @@ impl<R: Read> Decoder<R> {
         Arc::clone(&self.oddity)
     }
 
+    /// The decoded bytes in blocks. What was decoded before an error comes before it, and nothing after it.
+    pub(crate) fn blocks(mut self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+        const BLOCK: usize = 256 * 1024;
+        let (mut failed, mut ended) = (None, false);
+        iter::from_fn(move || {
+            if ended {
+                return failed.take().map(Err);
+            }
+            let mut block = Vec::with_capacity(BLOCK);
+            failed = (&mut self).take(BLOCK as u64).read_to_end(&mut block).err();
+            ended = block.is_empty() || failed.is_some();
+            if block.is_empty() { failed.take().map(Err) } else { Some(Ok(block)) }
+        })
+    }
+
     /// Begins the next member or frame, if there is one.
-    fn begin(&self, mut input: Input<R>, first: bool) -> io::Result<State<R>> {
+    fn begin(&self, mut input: Input<R>, first: bool) -> io::Result<DecoderState<R>> {
         let format = self.format.name();
         let next = loop {
             match input.fill_buf() {
@@ -96,17 +115,17 @@ impl<R: Read> Decoder<R> {
         }
         match next {
             None if first => Err(invalid(StreamFault::CutOff { format, offset: 0 })),
-            None => Ok(State::End),
+            None => Ok(DecoderState::End),
             Some(byte) if !first && !self.format.begins_with(byte) => {
                 Err(invalid(StreamFault::Trailing { format, offset: offset(&input) }))
             }
             Some(_) if self.format == StreamCompression::Gzip => {
-                Ok(State::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
+                Ok(DecoderState::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
             }
             Some(_) => {
                 let mut frame = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
                 frame.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Ok(State::Zstd(Box::new(frame)))
+                Ok(DecoderState::Zstd(Box::new(frame)))
             }
         }
     }
@@ -130,45 +149,45 @@ impl<R: Read> Decoder<R> {
     }
 }
 
-impl<R: Read> Read for Decoder<R> {
+impl<R: Read> Read for StreamDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
         }
         loop {
             // An error leaves `Failed` behind: what comes after it means nothing.
-            self.state = match std::mem::replace(&mut self.state, State::Failed) {
-                State::Plain(mut reader) => {
+            self.state = match std::mem::replace(&mut self.state, DecoderState::Failed) {
+                DecoderState::Plain(mut reader) => {
                     let result = reader.read(buffer);
-                    self.state = State::Plain(reader);
+                    self.state = DecoderState::Plain(reader);
                     return result;
                 }
-                State::Between { input, first } => self.begin(input, first)?,
-                State::Gzip(mut member) => match member.read(buffer) {
-                    Ok(0) => State::Between { input: member.into_inner(), first: false },
+                DecoderState::Between { input, first } => self.begin(input, first)?,
+                DecoderState::Gzip(mut member) => match member.read(buffer) {
+                    Ok(0) => DecoderState::Between { input: member.into_inner(), first: false },
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => {
                         return Err(self.explain(error, member.get_ref()));
                     }
                     result => {
-                        self.state = State::Gzip(member);
+                        self.state = DecoderState::Gzip(member);
                         return result;
                     }
                 },
-                State::Zstd(mut frame) => match frame.read(buffer) {
-                    Ok(0) => State::Between { input: frame.into_inner(), first: false },
+                DecoderState::Zstd(mut frame) => match frame.read(buffer) {
+                    Ok(0) => DecoderState::Between { input: frame.into_inner(), first: false },
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => {
                         return Err(self.explain(error, frame.get_ref()));
                     }
                     result => {
-                        self.state = State::Zstd(frame);
+                        self.state = DecoderState::Zstd(frame);
                         return result;
                     }
                 },
-                State::End => {
-                    self.state = State::End;
+                DecoderState::End => {
+                    self.state = DecoderState::End;
                     return Ok(0);
                 }
-                State::Failed => return Err(io::Error::other("the stream failed before")),
+                DecoderState::Failed => return Err(io::Error::other("the stream failed before")),
             };
         }
     }
@@ -213,25 +232,21 @@ fn invalid(fault: StreamFault) -> io::Error {
 
 /// How much of `input` has been taken.
 fn offset<R: Read>(input: &Input<R>) -> u64 {
-    let buffered = u64::try_from(input.buffer().len()).unwrap_or(u64::MAX);
-    input.get_ref().count.saturating_sub(buffered)
+    input.get_ref().count - input.buffer().len() as u64
 }
 
 /// Knows how far it was read, and whether an error is its own or one of what it holds.
-struct Counted<R> {
+struct Tracked<R> {
     inner: R,
     count: u64,
     failed: bool,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for Tracked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let result = self.inner.read(buffer);
         match &result {
-            Ok(count) => {
-                let count = u64::try_from(*count).unwrap_or(u64::MAX);
-                self.count = self.count.saturating_add(count);
-            }
+            Ok(count) => self.count += *count as u64,
             Err(error) => self.failed = error.kind() != io::ErrorKind::Interrupted,
         }
         result

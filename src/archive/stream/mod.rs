@@ -2,16 +2,16 @@
 
 mod decoder;
 mod encoder;
-mod gzip;
 #[cfg(test)]
 mod tests;
-mod workers;
 
 use std::ops::RangeInclusive;
 
 use crate::file_kind::FileKind;
 
-pub(crate) use self::decoder::{Decoder, StreamFault, ZSTD_MEMBER_WINDOW_LOG_MAX, is_wide_window};
+pub(crate) use self::decoder::{
+    Oddity, StreamDecoder, StreamFault, ZSTD_MEMBER_WINDOW_LOG_MAX, is_wide_window,
+};
 pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.

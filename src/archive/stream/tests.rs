@@ -4,9 +4,8 @@ use std::io::{self, Read, Write};
 
 use proptest::prelude::*;
 
-use super::encoder::LevelOutOfRange;
-use super::gzip::BLOCK_LEN;
-use super::{Decoder, Encoder, StreamCompression, StreamFault};
+use super::encoder::{BLOCK_LEN, LevelOutOfRange};
+use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
 use crate::archive::tar;
 use crate::file_kind::FileKind;
 
@@ -35,7 +34,7 @@ fn encode(format: StreamCompression, level: Option<i32>, jobs: usize, parts: &[&
 
 fn decode(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut decoded = Vec::new();
-    Decoder::new(bytes, format).read_to_end(&mut decoded)?;
+    StreamDecoder::new(bytes, format).read_to_end(&mut decoded)?;
     Ok(decoded)
 }
 
@@ -240,7 +239,8 @@ fn an_error_of_the_source_stays_its_own() {
         let start = encode(format, None, 1, &[&measurements(1000)]);
         for taken in [0, 4, 12, 200] {
             let source = start[..taken].chain(Broken);
-            let error = Decoder::new(source, format).read_to_end(&mut Vec::new()).unwrap_err();
+            let error =
+                StreamDecoder::new(source, format).read_to_end(&mut Vec::new()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{format:?} {taken}");
         }
     }
@@ -281,7 +281,8 @@ fn small_tar(name: &str) -> Vec<u8> {
 }
 
 fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<tar::TarFaultKind>> {
-    let mut reader = tar::TarReader::new(tar::Streaming::new(Decoder::new(bytes, format)), None);
+    let mut reader =
+        tar::TarReader::new(tar::Streaming::new(StreamDecoder::new(bytes, format).blocks()), None);
     while reader.next_entry()?.is_some() {}
     Ok(reader.finish()?.into_iter().map(|fault| fault.kind).collect())
 }

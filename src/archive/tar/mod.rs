@@ -15,7 +15,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 pub(crate) use self::header::passes_for_header;
-pub(crate) use self::read::{Seeking, Skip, Streaming, TarReader};
+pub(crate) use self::read::{Skip, Streaming, TarReader};
 pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding};
 
 use self::header::NumberFault;

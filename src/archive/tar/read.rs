@@ -1,12 +1,14 @@
 //! The walk over a tar, block by block: gives the entries, notes what is wrong, and leaves no byte
 //! unaccounted for.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Read};
 
+use super::super::data::read_buffered;
 use super::header::{Header, is_extension};
 use super::pax::Extensions;
 use super::write::padding_after;
 use super::{BLOCK, TarEntry, TarFault, TarFaultKind, is_zero};
+use crate::ra::read_full;
 
 /// [`BLOCK`] as an offset.
 const BLOCK_BYTES: u64 = 512;
@@ -22,7 +24,6 @@ const MAX_WARNINGS: usize = 100;
 ///
 /// Between two calls of [`next_entry`](Self::next_entry) the data of the entry can be read from the
 /// reader itself; what is left of it is passed over.
-#[derive(Debug)]
 pub(crate) struct TarReader<S> {
     source: S,
     /// Length of the whole tar, when it is known in advance.
@@ -184,7 +185,7 @@ impl<S: Skip> TarReader<S> {
         let expected = padding_after(size);
         let mut block = [0; BLOCK];
         let padding = block.get_mut(..usize::try_from(expected).unwrap_or(0)).unwrap_or_default();
-        let length = fill(&mut self.source, padding)?;
+        let length = read_full(&mut self.source, padding)?;
         let found = length as u64;
         self.position = offset.saturating_add(found);
         if found < expected {
@@ -207,7 +208,7 @@ impl<S: Skip> TarReader<S> {
     fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, Stop> {
         let offset = self.position;
         let mut block = [0; BLOCK];
-        match fill(&mut self.source, &mut block)? {
+        match read_full(&mut self.source, &mut block)? {
             0 => Ok(None),
             BLOCK => {
                 self.position = offset.saturating_add(BLOCK_BYTES);
@@ -271,7 +272,7 @@ impl<S: Skip> TarReader<S> {
     fn check_after_end(&mut self) -> io::Result<()> {
         let mut chunk = vec![0; 128 * BLOCK];
         loop {
-            let found = fill(&mut self.source, &mut chunk)?;
+            let found = read_full(&mut self.source, &mut chunk)?;
             let bytes = chunk.get(..found).unwrap_or_default();
             for block in bytes.chunks(BLOCK) {
                 if !is_zero(block) {
@@ -293,26 +294,36 @@ impl<S: Skip> TarReader<S> {
 /// The data of the current entry.
 ///
 /// Data that is cut off is an error that holds the [`TarFault`], which is also noted.
-impl<S: Skip> Read for TarReader<S> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.current.left).unwrap_or(usize::MAX).min(buffer.len());
-        let Some(buffer) = buffer.get_mut(..wanted).filter(|buffer| !buffer.is_empty()) else {
-            return Ok(0);
-        };
-        let count = self.source.read(buffer)?;
-        if count == 0 {
+impl<S: Skip> BufRead for TarReader<S> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.current.left == 0 {
+            return Ok(&[]);
+        }
+        if self.source.fill_buf()?.is_empty() {
             let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
-            let found = size.saturating_sub(left);
-            let kind = TarFaultKind::DataCutOff { expected: size, found };
+            let kind = TarFaultKind::DataCutOff { expected: size, found: size - left };
             let fault = TarFault { offset: data_offset, member: name, kind };
             self.state = State::Lost;
             self.faults.push(fault.clone());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, fault));
         }
-        let advance = count as u64;
-        self.position = self.position.saturating_add(advance);
-        self.current.left = self.current.left.saturating_sub(advance);
-        Ok(count)
+        // They are in a buffer, and to ask for them again reads nothing.
+        let ready = self.source.fill_buf()?;
+        let most =
+            usize::try_from(self.current.left).map_or(ready.len(), |left| left.min(ready.len()));
+        Ok(ready.split_at(most).0)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.source.consume(amount);
+        self.position += amount as u64;
+        self.current.left -= amount as u64;
+    }
+}
+
+impl<S: Skip> Read for TarReader<S> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
     }
 }
 
@@ -327,139 +338,70 @@ fn at(offset: u64, kind: TarFaultKind) -> TarFault {
     TarFault { offset, member: None, kind }
 }
 
-/// Reads until `buffer` is full or the source ends, and returns how many bytes there were.
-fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match source.read(rest) {
-            Ok(0) => break,
-            Ok(count) => filled = filled.saturating_add(count),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
 /// A source that can be read from its start to its end and passed over in between.
-pub(crate) trait Skip: Read {
+pub(crate) trait Skip: BufRead {
     /// Passes over `count` bytes and returns how many there were: fewer only at the end.
     ///
     /// # Errors
     ///
-    /// When the source cannot be read or moved.
-    fn skip(&mut self, count: u64) -> io::Result<u64>;
+    /// When the source cannot be read.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let mut left = count;
+        while left > 0 {
+            let ready = match self.fill_buf() {
+                Ok([]) => break,
+                Ok(ready) => ready.len(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let skipped = usize::try_from(left).map_or(ready, |left| left.min(ready));
+            self.consume(skipped);
+            left -= skipped as u64;
+        }
+        Ok(count - left)
+    }
 }
 
-impl<S: Skip + ?Sized> Skip for &mut S {
+impl<S: Skip + ?Sized> Skip for Box<S> {
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         (**self).skip(count)
     }
 }
 
-/// Headers of small members lie close together; one read fetches several.
-const READ_AHEAD: usize = 16 << 10;
-
-/// A file: data that nobody asks for is not read.
-#[derive(Debug)]
-pub(crate) struct Seeking<R> {
-    inner: BufReader<R>,
-    position: u64,
-    len: u64,
+/// A stream that comes in blocks, such as that of a decompressor.
+pub(crate) struct Streaming<I> {
+    blocks: I,
+    block: Vec<u8>,
+    /// Bytes of the block that were consumed.
+    at: usize,
 }
 
-impl<R: Read + Seek> Seeking<R> {
-    /// Starts at the beginning of `inner`, wherever it stands.
-    ///
-    /// # Errors
-    ///
-    /// When `inner` cannot tell its length or be moved.
-    pub(crate) fn new(mut inner: R) -> io::Result<Self> {
-        let len = inner.seek(SeekFrom::End(0))?;
-        inner.rewind()?;
-        Ok(Self { inner: BufReader::with_capacity(READ_AHEAD, inner), position: 0, len })
+impl<I: Iterator<Item = io::Result<Vec<u8>>>> Streaming<I> {
+    pub(crate) fn new(blocks: I) -> Self {
+        Self { blocks, block: Vec::new(), at: 0 }
     }
 }
 
-impl<R: Read> Read for Seeking<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.position = self.position.saturating_add(count as u64);
-        Ok(count)
-    }
-}
-
-impl<R: Read + Seek> Skip for Seeking<R> {
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let count = count.min(self.len.saturating_sub(self.position));
-        let distance = i64::try_from(count).map_err(io::Error::other)?;
-        self.inner.seek_relative(distance)?;
-        self.position = self.position.saturating_add(count);
-        Ok(count)
-    }
-}
-
-/// A stream, such as a decompressor: what is passed over is read and thrown away.
-#[derive(Debug)]
-pub(crate) struct Streaming<R> {
-    inner: R,
-    scratch: Box<[u8]>,
-}
-
-impl<R: Read> Streaming<R> {
-    pub(crate) fn new(inner: R) -> Self {
-        Self { inner, scratch: vec![0; 64 << 10].into() }
-    }
-}
-
-impl<R: Read> Read for Streaming<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer)
-    }
-}
-
-impl<R: Read> Skip for Streaming<R> {
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let mut left = count;
-        while left > 0 {
-            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(self.scratch.len());
-            let Some(buffer) = self.scratch.get_mut(..wanted) else { break };
-            match self.inner.read(buffer) {
-                Ok(0) => break,
-                Ok(read) => left = left.saturating_sub(read as u64),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+impl<I: Iterator<Item = io::Result<Vec<u8>>>> BufRead for Streaming<I> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.at == self.block.len()
+            && let Some(block) = self.blocks.next()
+        {
+            self.block = block?;
+            self.at = 0;
         }
-        Ok(count.saturating_sub(left))
+        Ok(self.block.split_at(self.at).1)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at += amount;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn walk(mut source: impl Skip) -> Vec<u8> {
-        let mut bytes = [0; 3];
-        source.read_exact(&mut bytes).unwrap();
-        assert_eq!(source.skip(40_000).unwrap(), 40_000);
-        let mut seen = bytes.to_vec();
-        source.read_exact(&mut bytes).unwrap();
-        seen.extend(bytes);
-        assert_eq!(source.skip(u64::MAX).unwrap(), 60_000 - 40_006);
-        assert_eq!(source.skip(1).unwrap(), 0);
-        assert_eq!(source.read(&mut bytes).unwrap(), 0);
-        seen
-    }
-
-    #[test]
-    fn a_file_and_a_stream_pass_over_the_same_bytes() {
-        let bytes: Vec<u8> = (0..=250).cycle().take(60_000).collect();
-        let expected = [0, 1, 2, bytes[40_003], bytes[40_004], bytes[40_005]];
-        assert_eq!(walk(Streaming::new(&bytes[..])), expected);
-        let mut cursor = io::Cursor::new(&bytes);
-        cursor.set_position(17);
-        let seeking = Seeking::new(cursor).unwrap();
-        assert_eq!(walk(seeking), expected);
+impl<I: Iterator<Item = io::Result<Vec<u8>>>> Read for Streaming<I> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, out)
     }
 }
+
+impl<I: Iterator<Item = io::Result<Vec<u8>>>> Skip for Streaming<I> {}

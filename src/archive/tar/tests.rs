@@ -1,11 +1,12 @@
 //! Round trips of the writer and the reader, and tars that lie.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 
 use proptest::prelude::*;
 
 use super::pax::push_record;
 use super::*;
+use crate::archive::data::tests::{in_file, streaming};
 
 /// A header block as another program would write it, with its checksum.
 fn block(name: &[u8], typeflag: u8, size: u64) -> Vec<u8> {
@@ -58,10 +59,10 @@ fn walk(mut reader: TarReader<impl Skip>, read_data: bool) -> Found {
 /// Reads `bytes` in every way there is; they must agree on whether they are whole.
 fn read(bytes: &[u8]) -> Found {
     let total = Some(bytes.len() as u64);
-    let found = walk(TarReader::new(Streaming::new(bytes), None), true);
-    let skipped = walk(TarReader::new(Streaming::new(bytes), None), false);
-    let file = walk(TarReader::new(Seeking::new(Cursor::new(bytes)).unwrap(), total), true);
-    let passed = walk(TarReader::new(Seeking::new(Cursor::new(bytes)).unwrap(), total), false);
+    let found = walk(TarReader::new(streaming(bytes), None), true);
+    let skipped = walk(TarReader::new(streaming(bytes), None), false);
+    let file = walk(TarReader::new(in_file(bytes), total), true);
+    let passed = walk(TarReader::new(in_file(bytes), total), false);
     for other in [&skipped, &file, &passed] {
         assert_eq!(kinds(&found.1), kinds(&other.1));
     }
@@ -587,7 +588,7 @@ fn many_warnings_are_bounded_and_hide_no_fault() {
     let mut one = file("a");
     one[600] = 1;
     let bytes = [one.repeat(150), vec![1; 512]].concat();
-    let (entries, faults) = walk(TarReader::new(Streaming::new(&bytes[..]), None), false);
+    let (entries, faults) = walk(TarReader::new(streaming(&bytes[..]), None), false);
     assert_eq!((entries.len(), faults.len()), (150, 101));
     assert!(matches!(faults.last().unwrap().kind, TarFaultKind::Checksum { .. }));
 }
@@ -603,7 +604,7 @@ fn an_error_of_the_source_is_not_a_fault() {
     for length in [0, 100, 512, 514, 600, 1024, 1536] {
         let bytes = ended(&[&file("a")]);
         let source = bytes[..length].chain(Broken);
-        let mut reader = TarReader::new(Streaming::new(source), None);
+        let mut reader = TarReader::new(streaming(source), None);
         let error = loop {
             match reader.next_entry() {
                 Ok(Some(_)) => {}
@@ -638,7 +639,7 @@ proptest! {
         let size = if directory { 0 } else { size };
         let bytes = entry_header(&NewEntry { path: &path, kind, size, mtime, mode }).unwrap();
         prop_assert_eq!(bytes.len() % BLOCK, 0);
-        let mut reader = TarReader::new(Streaming::new(&bytes[..]), None);
+        let mut reader = TarReader::new(streaming(&bytes[..]), None);
         let name = if directory { path + "/" } else { path };
         let kind = if directory { TarKind::Directory } else { TarKind::File };
         let data_offset = bytes.len() as u64;

@@ -312,9 +312,9 @@ impl<'a> ArchiveWriter<'a> {
         let file = self.pending.file();
         match self.format {
             Format::Zip(layout) => {
-                let written = layout.finish(file, self.start, records, self.jobs)?;
+                let written = layout.finish(file, self.start, records)?;
                 self.pending.set_len(written.end)?;
-                zip::read_back::check(&file.try_clone()?, &written, records, self.jobs)?;
+                zip::read_back::check(file, &written, records)?;
             }
             Format::Tar => self.pending.set_len(self.start)?,
             Format::Stream(encoder) => {

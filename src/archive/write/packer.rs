@@ -53,7 +53,7 @@ pub(super) fn check_level(compression: Compression) -> io::Result<()> {
 /// depend on the compression, the content, and whether one thread compresses it or several, however many those are.
 pub(super) fn engine(compression: Compression, threads: Option<usize>) -> io::Result<Engine> {
     match (compression, threads) {
-        (Compression::Stored, _) => Ok(Engine::none()),
+        (Compression::Stored, _) => Ok(Engine::None),
         (Compression::Deflate { level }, threads) => {
             Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), threads.unwrap_or(1)))
         }

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::archive::data::Stretch;
-use crate::archive::stream::{Decoder, StreamCompression};
+use crate::archive::stream::{StreamCompression, StreamDecoder};
 use crate::archive::zip::write::Record;
 use crate::archive::{Container, tar, zip};
 use crate::digest::{Digest, sha256_alone};
@@ -83,7 +83,7 @@ pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -
             check_tar(file, from(member.record.at), std::slice::from_ref(member))
         });
     }
-    check_tar(file, Decoder::new(from(0), compression), sample)
+    check_tar(file, StreamDecoder::new(from(0), compression), sample)
 }
 
 /// The directory has been compared already.

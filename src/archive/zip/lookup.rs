@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use memchr::memmem;
 
-use super::super::data::{SMALL, Window};
+use super::super::data::{SMALL, Stretch, Window};
 use super::super::names::{file_and_directory, twice};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
@@ -35,24 +35,13 @@ const STRETCH: usize = 8 * 1024;
 /// How near the record has to be for that.
 const NEAR: u64 = 2 * 1024;
 
-/// For how many threads at once neighbours are read together.
-const WINDOWS: usize = 8;
-
-thread_local! {
-    /// Tells threads apart.
-    static NUMBER: usize = {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        NEXT.fetch_add(1, Ordering::Relaxed)
-    };
-}
-
 /// Finds the members of a zip by their names.
 #[derive(Debug)]
 pub(super) struct NameLookup {
     searches: AtomicUsize,
     index: OnceLock<Index>,
-    /// The parts of the file that were read last, by one thread or another.
-    windows: [Mutex<Window>; WINDOWS],
+    /// The part of the file that was read last.
+    window: Mutex<Window>,
 }
 
 /// What the directory says of a name that is there.
@@ -72,7 +61,7 @@ impl NameLookup {
         Self {
             searches: AtomicUsize::new(0),
             index: OnceLock::new(),
-            windows: std::array::from_fn(|_| Mutex::new(Window::new(Arc::clone(file)))),
+            window: Mutex::new(Window::new(Arc::clone(file))),
         }
     }
 
@@ -86,11 +75,18 @@ impl NameLookup {
     /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
     /// reads by itself.
     fn with_window<R>(&self, zip: &ZipArchive, use_it: impl FnOnce(&mut Window) -> R) -> R {
-        let window = NUMBER.with(|number| self.windows.get(number % WINDOWS));
-        match window.map(Mutex::try_lock) {
-            Some(Ok(mut window)) => use_it(&mut window),
-            _ => use_it(&mut Window::new(Arc::clone(&zip.file))),
+        match self.window.try_lock() {
+            Ok(mut window) => use_it(&mut window),
+            Err(_) => use_it(&mut Window::new(Arc::clone(&zip.file))),
         }
+    }
+
+    /// The packed bytes of a member; those of a small one are often there already.
+    pub(super) fn packed(&self, zip: &ZipArchive, member: &Member) -> Result<Stretch> {
+        self.with_window(zip, |window| {
+            window.aim_back(member);
+            window.packed(member, SMALL)
+        })
     }
 }
 
@@ -151,17 +147,6 @@ fn check(zip: &ZipArchive, name: &str, found: &Found<'_>) -> Result<Member> {
         member.location = Location::Packed { data, crc: entry.facts.crc };
     }
     Ok(member)
-}
-
-/// The packed bytes of a small member, which are often there already.
-pub(super) fn small(zip: &ZipArchive, data: u64, length: u64) -> Result<Option<Vec<u8>>> {
-    let Some(length) = usize::try_from(length).ok().filter(|_| length <= SMALL) else {
-        return Ok(None);
-    };
-    zip.lookup.with_window(zip, |window| {
-        window.aim_back(data, length);
-        Ok(window.get(data, length)?.map(<[u8]>::to_vec))
-    })
 }
 
 /// All records of a directory.

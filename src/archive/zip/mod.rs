@@ -19,8 +19,8 @@ use self::record::{
     FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, METHOD_DEFLATE, METHOD_STORED,
     METHOD_ZSTD,
 };
-use super::data::{Packed, Stretch, ZipData};
-use super::{Keep, Location, Member, MemberKind, MemberReader, Method, Scan, Visit};
+use super::data::{MemberReader, open};
+use super::{Keep, Member, MemberKind, Method, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -110,19 +110,13 @@ impl ZipArchive {
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        let Location::Packed { data, crc } = member.location else {
-            return Err(Error::Unsupported("the member is no file of a zip".to_owned()));
-        };
-        let packed = match lookup::small(self, data, member.packed_size)? {
-            Some(bytes) => Packed::Owned { bytes, at: 0 },
-            None => Packed::Stretch(Stretch::new(Arc::clone(&self.file), data, member.packed_size)),
-        };
-        let data = ZipData::new(packed, member.method, member.size, crc)
-            .map_err(Error::io("read", self.path()))?;
-        match data {
-            Some(data) => Ok(MemberReader::new(data)),
-            None => Err(Error::Unsupported(format!("{} is not supported", member.method))),
-        }
+        open(member, self.lookup.packed(self, member)?)
+    }
+
+    /// Forgets the directory.
+    pub(super) fn forget_members(&mut self) {
+        self.directory = OnceLock::new();
+        self.lookup = NameLookup::new(&self.file);
     }
 }
 

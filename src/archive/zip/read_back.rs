@@ -2,22 +2,20 @@
 //! its name. There is no way to skip this: an archive that only its writer can read is lost.
 
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::sync::Arc;
 
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
-use super::super::data::{Packed, Stretch, ZipData, moved};
+use super::super::data::{Stretch, ZipData};
 use super::super::write::AllRecords;
 use super::super::write::read_back::{failed, unread};
 use super::directory;
-use super::record::{LOCAL_LEN, write_end};
-use super::write::{FEW, Record, Written};
-use crate::error::{Error, Result};
+use super::record::LOCAL_LEN;
+use super::write::{Record, WrittenZip};
+use crate::error::Result;
 use crate::fs::File;
-use crate::pipeline;
 
 /// Bytes that are read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
@@ -25,69 +23,32 @@ const WINDOW: usize = 16 * 1024;
 /// Compares every member, as the other implementation reads it from the file, with what was meant:
 /// name, sizes, checksum, offset; and that its local header says the same as the directory, which has to lie in the file
 /// byte for byte.
-///
-/// Several jobs read a part of the directory each.
 pub(in crate::archive) fn check(
     file: &File,
-    written: &Written,
+    written: &WrittenZip,
     records: AllRecords<'_, '_>,
-    jobs: usize,
-) -> Result<()> {
-    let blocks = written.blocks.len();
-    let jobs = if blocks > FEW { jobs } else { 1 };
-    // More than one for each job, since another thread may begin late.
-    let parts = if jobs > 1 { jobs * 4 } else { 1 };
-    let check = |(): &mut (), part| check_part(file, written, records, part);
-    pipeline::share(jobs, pipeline::ranges(blocks, blocks.div_ceil(parts)), || (), check)?;
-    Ok(())
-}
-
-fn check_part(
-    file: &File,
-    written: &Written,
-    records: AllRecords<'_, '_>,
-    part: Range<usize>,
 ) -> Result<()> {
     let failed = |what: String| failed(file, what);
     let refused = |error: ZipError| match error {
         ZipError::Io(error) => unread(file, error),
         other => failed(other.to_string()),
     };
-    let entries_of = |part: Range<usize>| {
-        let blocks = written.blocks.get(part).unwrap_or_default();
-        blocks.iter().map(|block| block.entries).fold(0, u64::saturating_add)
-    };
-    let end_of = |count: usize| {
-        let block = count.checked_sub(1).and_then(|last| written.blocks.get(last));
-        block.map_or(written.directory_at, |block| block.end)
-    };
-    // The first part is seen in the archive as it is.
-    let (windows, entries) = if part.start == 0 {
-        (Windows::new(file, written.end, Vec::new()), entries_of(0..written.blocks.len()))
-    } else {
-        let (start, end) = (end_of(part.start), end_of(part.end));
-        let entries = entries_of(part.clone());
-        let mut last = Vec::new();
-        write_end(&mut last, entries, start, end.saturating_sub(start));
-        (Windows::new(file, end, last), entries)
-    };
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let archive = ZipIterable::try_new(windows, config).map_err(refused)?;
+    let archive = ZipIterable::try_new(Windows::new(file, written.end), config).map_err(refused)?;
     let found = archive.len();
-    if u64::try_from(found).ok() != Some(entries) {
-        return Err(failed(format!("expected {entries} members, found {found}")));
+    if found as u64 != written.entries {
+        return Err(failed(format!("expected {} members, found {found}", written.entries)));
     }
     let mut archive = archive.enforce_header_consistency(true);
     let read = archive.files().map_err(refused)?;
-    let mut in_file = Vec::new();
-    for number in part {
-        let block = written.block(number, records);
-        // A reader that takes one part for all of it does not see whether the next one follows.
+    let (mut in_file, mut at) = (Vec::new(), written.directory_at);
+    for (block, _) in written.layout.blocks(records) {
         in_file.resize(block.len(), 0);
-        file.read_exact_at(&mut in_file, end_of(number))?;
+        file.read_exact_at(&mut in_file, at)?;
         if in_file != block {
             return Err(failed("the directory is not as it was written".to_owned()));
         }
+        at += block.len() as u64;
         for meant in directory::headers(&block, written.directory_at) {
             let meant = meant.map_err(|finding| failed(finding.to_string()))?;
             let name = || String::from_utf8_lossy(meant.name).into_owned();
@@ -116,7 +77,7 @@ pub(in crate::archive) fn content(
     name: &str,
     record: &Record,
     size: u64,
-) -> Result<Option<ZipData<'static>>> {
+) -> Result<Option<ZipData>> {
     let mut header = [0; LOCAL_LEN];
     file.read_exact_at(&mut header, record.at)?;
     let [.., a, b, c, d] = header;
@@ -128,30 +89,25 @@ pub(in crate::archive) fn content(
         return Ok(None);
     }
     let data = name_at.saturating_add(u64::from(name_len)).saturating_add(u64::from(extra_len));
-    let packed = Packed::Stretch(Stretch::new(Arc::clone(file), data, record.packed_size));
-    ZipData::new(packed, record.method, size, record.crc).map_err(Error::io("read", file.path()))
+    let packed = Stretch::new(Arc::clone(file), data, record.packed_size);
+    ZipData::new(packed, None, record.method, size, record.crc).map(Some)
 }
 
 /// A file seen through two windows, since the reader goes to and fro between two places that both
-/// move forward: the directory and the members' headers. Behind `len` of its bytes others end it, so that a part
-/// of a directory is one by itself.
+/// move forward: the directory and the members' headers.
 struct Windows<'a> {
     file: &'a File,
     len: u64,
-    end: Vec<u8>,
     position: u64,
     blocks: [(u64, Vec<u8>); 2],
 }
 
 impl<'a> Windows<'a> {
-    fn new(file: &'a File, len: u64, end: Vec<u8>) -> Self {
-        Self { file, len, end, position: 0, blocks: [(0, Vec::new()), (0, Vec::new())] }
+    fn new(file: &'a File, len: u64) -> Self {
+        Self { file, len, position: 0, blocks: [(0, Vec::new()), (0, Vec::new())] }
     }
 
     fn ready(&self) -> Option<&[u8]> {
-        if let Some(skip) = self.position.checked_sub(self.len) {
-            return usize::try_from(skip).ok().and_then(|skip| self.end.get(skip..));
-        }
         self.blocks.iter().find_map(|(start, bytes)| {
             let skip = usize::try_from(self.position.checked_sub(*start)?).ok()?;
             bytes.get(skip..).filter(|ready| !ready.is_empty())
@@ -166,28 +122,32 @@ impl Read for Windows<'_> {
             self.blocks.swap(0, 1);
             let [(start, bytes), _] = &mut self.blocks;
             *start = self.position;
-            let left = usize::try_from(self.len.saturating_sub(self.position)).unwrap_or(WINDOW);
-            bytes.resize(left.min(WINDOW), 0);
+            bytes.resize(WINDOW, 0);
             let count = self.file.read_at(bytes, self.position)?;
             bytes.truncate(count);
         }
-        let mut ready = self.ready().unwrap_or_default();
-        let count = ready.read(out)?;
-        self.position = self.position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        let count = self.ready().map_or(Ok(0), |mut ready| ready.read(out))?;
+        self.position += count as u64;
         Ok(count)
     }
 }
 
 impl Seek for Windows<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let end = u64::try_from(self.end.len()).unwrap_or(u64::MAX);
-        self.position = moved(self.position, self.len.saturating_add(end), to)?;
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(offset) => self.len.checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::super::write::{self, ZipLayout};
     use super::*;
     use crate::archive::{MemberKind, NewMember, Records};
@@ -222,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_read_and_whatever_is_wrong_in_any_is_noticed() {
+    fn whatever_is_wrong_in_any_block_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let pending = PendingFile::create(&directory.path().join("x.zip"), true).unwrap();
         let file = pending.file();
@@ -233,30 +193,27 @@ mod tests {
         file.write_all_at(&headers, 0).unwrap();
         let all = AllRecords { count: COUNT, of: &records };
         let at = wide(headers.len());
-        for jobs in [1, 2, 7] {
-            let written = ZipLayout::default().finish(file, at, all, jobs).unwrap();
-            pending.set_len(written.end).unwrap();
-            assert_eq!(written.blocks.len(), 6);
-            check(file, &written, all, jobs).unwrap();
-            let record_len = (written.blocks[0].end - at) / 1024;
-            // The name of a member in its header, its name in the directory and the length of its comment, the number of
-            // members.
-            for number in [0, 1023, 1024, 4999].map(wide) {
-                for place in [
-                    at / wide(COUNT) * number + 30,
-                    at + record_len * number + 46,
-                    at + record_len * number + 32,
-                    written.end - 12,
-                ] {
-                    let mut byte = [0];
-                    assert_eq!(file.read_at(&mut byte, place).unwrap(), 1);
-                    file.write_all_at(&[byte[0] ^ 1], place).unwrap();
-                    let error = check(file, &written, all, jobs).unwrap_err().to_string();
-                    assert!(error.contains("read back"), "{error}");
-                    file.write_all_at(&byte, place).unwrap();
-                }
+        let written = ZipLayout::default().finish(file, at, all).unwrap();
+        pending.set_len(written.end).unwrap();
+        check(file, &written, all).unwrap();
+        let record_len = wide(51);
+        // The name of a member in its header, its name in the directory and the length of its comment, the number of
+        // members.
+        for number in [0, 1023, 1024, 4999].map(wide) {
+            for place in [
+                at / wide(COUNT) * number + 30,
+                at + record_len * number + 46,
+                at + record_len * number + 32,
+                written.end - 12,
+            ] {
+                let mut byte = [0];
+                assert_eq!(file.read_at(&mut byte, place).unwrap(), 1);
+                file.write_all_at(&[byte[0] ^ 1], place).unwrap();
+                let error = check(file, &written, all).unwrap_err().to_string();
+                assert!(error.contains("read back"), "{error}");
+                file.write_all_at(&byte, place).unwrap();
             }
-            check(file, &written, all, jobs).unwrap();
         }
+        check(file, &written, all).unwrap();
     }
 }

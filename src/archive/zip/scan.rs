@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::data::{Packed, Stretch, Window, WindowTurn, ZipData};
-use super::super::{Keep, Location, MemberKind, Method, Scan, Visit};
+use super::super::data::Window;
+use super::super::{Keep, Location, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::directory::{self, Entry};
 use super::record::{
@@ -23,8 +23,6 @@ const STEP: usize = 128;
 const TURNS: usize = 32;
 /// How many stray bytes are searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
-/// Members up to this packed size are read whole, together with their neighbours.
-const WHOLE: u64 = 1024 * 1024;
 
 pub(super) fn scan<T, K: Send>(
     zip: &ZipArchive,
@@ -68,15 +66,16 @@ pub(super) fn scan<T, K: Send>(
                 let mut entry = Entry::new(&header);
                 check_central(&header, &entry, &mut findings);
                 let (end, directory) = (next(position), zip.end.directory_offset);
-                let result =
-                    Span { entry: &entry, end, directory }.examine(window, visit, &mut findings)?;
+                let data = Span { entry: &entry, end, directory }.check(window, &mut findings)?;
                 if entry.is_root() {
                     continue;
                 }
-                let result = result.map(|(data, result)| {
-                    entry.member.location = Location::Packed { data, crc: entry.facts.crc };
-                    result
-                });
+                let mut result = None;
+                if let Some(data) = data {
+                    let member = &mut entry.member;
+                    member.location = Location::Packed { data, crc: entry.facts.crc };
+                    result = Some(window.show(member, |content| visit(member, content))?);
+                }
                 *slot = Some(keep(entry.member, result));
             }
             Ok::<_, Error>(findings)
@@ -167,20 +166,6 @@ impl Span<'_> {
         Finding::new(code, message).in_member(&*self.entry.member.name).at_byte(self.entry.local)
     }
 
-    /// Checks the span, and shows the member to `visit` when it is a file that can be read; gives where
-    /// its packed bytes begin, and what `visit` made of them.
-    fn examine<T>(
-        &self,
-        window: &mut Window,
-        visit: &Visit<'_, T>,
-        findings: &mut Vec<Finding>,
-    ) -> Result<Option<(u64, T)>> {
-        let Some(data) = self.check(window, findings)? else { return Ok(None) };
-        let _turn = WindowTurn::of(&self.entry.member);
-        let result = self.show(data, window, visit)?;
-        Ok(Some((data, result)))
-    }
-
     /// Checks the span; gives where the packed bytes begin when they are those of a file that can be
     /// read.
     pub(super) fn check(
@@ -255,37 +240,6 @@ impl Span<'_> {
             (0, 2, METHOD_DEFLATE) => window.get(data, 2)? == Some(&EMPTY_DEFLATE[..]),
             _ => false,
         })
-    }
-
-    fn show<T>(&self, data: u64, window: &mut Window, visit: &Visit<'_, T>) -> Result<T> {
-        let member = &self.entry.member;
-        let crc = self.entry.facts.crc;
-        let file = Arc::clone(&window.file);
-        let refused = |error: std::io::Error| Error::Unsupported(error.to_string());
-        let unknown = || Error::Unsupported(format!("{} is not supported", member.method));
-        let whole = match usize::try_from(member.packed_size) {
-            Ok(length) if member.packed_size <= WHOLE => window.get(data, length)?,
-            _ => None,
-        };
-        if let (Some(bytes), Method::Deflate) = (whole, member.method) {
-            // A decoder that outlives the member reads from memory of its own.
-            let packed = Packed::Owned { bytes: bytes.to_vec(), at: 0 };
-            let inflater = window.inflater.take();
-            let content = ZipData::with(inflater, packed, member.method, member.size, crc)
-                .map_err(refused)?;
-            let Some(mut content) = content else { return Err(unknown()) };
-            let result = visit(member, &mut content);
-            window.inflater = content.into_inflater();
-            return Ok(result);
-        }
-        let packed = whole.map(Packed::Slice);
-        let packed =
-            packed.unwrap_or_else(|| Packed::Stretch(Stretch::new(file, data, member.packed_size)));
-        let content = ZipData::new(packed, member.method, member.size, crc).map_err(refused)?;
-        match content {
-            Some(mut content) => Ok(visit(member, &mut content)),
-            None => Err(unknown()),
-        }
     }
 
     /// What stands between the data and the next span: a data descriptor where the flags announce

@@ -7,7 +7,7 @@ use super::record::{
     FLAG_UTF8, Facts, METHOD_ZSTD, NewHeader, write_central, write_end, write_local,
 };
 use crate::archive::Method;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fs::File;
 use crate::pipeline;
 
@@ -31,9 +31,6 @@ impl Record {
 /// Members of which the directory is made at once.
 const STEP: usize = 1024;
 
-/// Blocks that one job is done with before another would have begun.
-pub(super) const FEW: usize = 3;
-
 /// The end of the directory: the members that are written behind those of the payload.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct ZipLayout {
@@ -43,30 +40,21 @@ pub(in crate::archive) struct ZipLayout {
 
 /// An archive to its end, as it was meant.
 #[derive(Debug)]
-pub(in crate::archive) struct Written {
-    layout: ZipLayout,
+pub(in crate::archive) struct WrittenZip {
+    pub(super) layout: ZipLayout,
     /// Where the directory begins.
     pub(super) directory_at: u64,
-    /// The blocks of the directory, each of whole records.
-    pub(super) blocks: Vec<Block>,
+    /// How many members it lists.
+    pub(super) entries: u64,
     /// Where the archive ends.
     pub(in crate::archive) end: u64,
-}
-
-/// A block of the directory.
-#[derive(Debug)]
-pub(super) struct Block {
-    /// Where it ends.
-    pub(super) end: u64,
-    /// How many members it is of.
-    pub(super) entries: u64,
 }
 
 impl ZipLayout {
     /// Adds what was written.
     pub(in crate::archive) fn add(&mut self, member: &NewMember<'_>, record: &Record) {
         push_record(&mut self.directory, member, record);
-        self.entries = self.entries.saturating_add(1);
+        self.entries += 1;
     }
 
     /// Writes the directory at `at`, and what ends the archive.
@@ -75,60 +63,39 @@ impl ZipLayout {
         file: &File,
         at: u64,
         records: AllRecords<'_, '_>,
-        jobs: usize,
-    ) -> Result<Written> {
-        let count = records.count.div_ceil(STEP).saturating_add(1);
-        let jobs = if count > FEW { jobs } else { 1 };
-        let (mut blocks, mut end, mut entries) = (Vec::with_capacity(count), at, 0_u64);
-        let make = |(): &mut (), number| Ok::<_, Error>(self.block(number, records));
-        pipeline::ordered(
-            pipeline::workers(jobs),
-            0..count,
-            || (),
-            make,
-            |(block, of_block)| {
-                file.write_all_at(&block, end)?;
-                end = end.saturating_add(wide(block.len()));
-                entries = entries.saturating_add(of_block);
-                blocks.push(Block { end, entries: of_block });
-                Ok(())
-            },
-        )?;
+    ) -> Result<WrittenZip> {
+        let (mut end, mut entries) = (at, 0);
+        for (block, of_block) in self.blocks(records) {
+            file.write_all_at(&block, end)?;
+            end += block.len() as u64;
+            entries += of_block;
+        }
         let mut last = Vec::new();
-        write_end(&mut last, entries, at, end.saturating_sub(at));
+        write_end(&mut last, entries, at, end - at);
         file.write_all_at(&last, end)?;
-        let end = end.saturating_add(wide(last.len()));
-        Ok(Written { layout: self, directory_at: at, blocks, end })
+        let end = end + last.len() as u64;
+        Ok(WrittenZip { layout: self, directory_at: at, entries, end })
     }
 
-    /// A block of the directory, and of how many members it is. The last one is of those that were added here.
-    fn block(&self, number: usize, records: AllRecords<'_, '_>) -> (Vec<u8>, u64) {
-        let start = number.saturating_mul(STEP);
-        if start >= records.count {
-            return (self.directory.clone(), self.entries);
-        }
-        let (mut block, mut entries) = (Vec::new(), 0_u64);
-        for (member, record) in (records.of)(start..start.saturating_add(STEP).min(records.count)) {
-            push_record(&mut block, &member, &record);
-            entries = entries.saturating_add(1);
-        }
-        (block, entries)
-    }
-}
-
-impl Written {
-    /// The bytes of a block of the directory.
-    pub(super) fn block(&self, number: usize, records: AllRecords<'_, '_>) -> Vec<u8> {
-        self.layout.block(number, records).0
+    /// The blocks of the directory, and how many members each is of. The last one is of those that were added here.
+    pub(super) fn blocks(
+        &self,
+        records: AllRecords<'_, '_>,
+    ) -> impl Iterator<Item = (Vec<u8>, u64)> {
+        let of_records = pipeline::ranges(records.count, STEP).map(move |range| {
+            let (mut block, mut entries) = (Vec::new(), 0);
+            for (member, record) in (records.of)(range) {
+                push_record(&mut block, &member, &record);
+                entries += 1;
+            }
+            (block, entries)
+        });
+        of_records.chain([(self.directory.clone(), self.entries)])
     }
 }
 
 fn push_record(directory: &mut Vec<u8>, member: &NewMember<'_>, record: &Record) {
     with_header(member, record, |header| write_central(directory, header, record.at));
-}
-
-fn wide(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn with_header<T>(
@@ -193,7 +160,7 @@ fn dos_time(seconds: u64) -> u32 {
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let date = ((year - 1980) << 9) | (month << 5) | day;
     let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
-    u32::try_from((date << 16) | time).unwrap_or(0)
+    u32::try_from((date << 16) | time).expect("a year of the range")
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use ra_pack::SampledAxis;
 
 use super::super::array;
-use super::super::dates::{Dates, civil, date, days};
-use super::super::numbers::{self, float, floor, stepped};
-use super::chart::Style;
+use super::super::array::{Dates, civil, date, days};
+use super::super::text::{self, float, floor, stepped};
+use super::chart::Chart;
 
 /// A place on an axis, with the text at it.
 pub(crate) type Tick = (f64, String);
@@ -23,7 +23,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// The range that was asked for, or that of the values; `margin` is the part of it that is left free on both sides.
-    pub(crate) fn new(values: Option<(f64, f64)>, style: &Style, margin: f64) -> Self {
+    pub(crate) fn new(values: Option<(f64, f64)>, style: &Chart, margin: f64) -> Self {
         let is_log = style.is_log;
         if let Some((low, high)) = style.range {
             return Self { low, high, is_log };
@@ -215,7 +215,7 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
         return linear(low, high, count).into_iter().filter(|(place, _)| *place > 0.0).collect();
     }
     let text = |power: f64| match power {
-        -3.0..=4.0 => format!("{:.*}", numbers::count(-power), libm::pow(10.0, power)),
+        -3.0..=4.0 => format!("{:.*}", text::count(-power), libm::pow(10.0, power)),
         _ => format!("1e{power:.0}"),
     };
     places.into_iter().map(|power| (libm::pow(10.0, power), text(power))).collect()

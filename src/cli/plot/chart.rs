@@ -3,14 +3,16 @@
 use ra_pack::{Grid, GridMethod, Line, Quantity, Sample};
 
 use super::super::array;
-use super::super::numbers::{count, float};
-use super::super::width::fit;
+use super::super::text::fit;
+use super::super::text::{count, float};
 use super::axis::{Along, Scale, Tick};
-use super::scene::{Anchor, BLACK, ColorMap, Item, PALE, Pixels, Rgb, Scene, Size, WHITE, of_name};
+use super::scene::{
+    Anchor, BLACK, ColorMap, Mark, PALE, Pixels, RD_BU, Rgb, Scene, Size, VIRIDIS, WHITE, of_name,
+};
 
 /// How to draw.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Style {
+pub(crate) struct Chart {
     pub(crate) width: u32,
     pub(crate) height: u32,
     /// The one for the data when not given.
@@ -43,7 +45,7 @@ fn range(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> 
 }
 
 /// The scale of a line; `margin` is the part of its range that is left free on both sides.
-pub(crate) fn line_scale(line: &Line, style: &Style, margin: f64) -> Scale {
+pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
     let values = line.columns.iter().flat_map(|column| [column.low, column.high]);
     Scale::new(range(values, style.is_log), style, margin)
 }
@@ -70,14 +72,14 @@ pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
 
 /// The plot itself on the page.
 #[derive(Debug, Clone, Copy)]
-struct Frame {
+struct PlotArea {
     left: f64,
     top: f64,
     width: f64,
     height: f64,
 }
 
-pub(crate) fn draw(sample: &Sample, style: &Style) -> Scene {
+pub(crate) fn draw(sample: &Sample, style: &Chart) -> Scene {
     let (width, height) = (style.width, style.height);
     let mut scene = Scene { width, height, items: Vec::new() };
     let (wide, high) = (f64::from(width), f64::from(height));
@@ -95,19 +97,19 @@ pub(crate) fn draw(sample: &Sample, style: &Style) -> Scene {
 impl Scene {
     fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, size: Size) {
         let text = text.to_owned();
-        self.items.push(Item::Text { x, y, text, anchor, size, is_upright: false });
+        self.items.push(Mark::Text { x, y, text, anchor, size, is_upright: false });
     }
 
     /// A label that is read upwards, no longer than the plot and a little.
-    fn upright(&mut self, x: f64, frame: Frame, text: &str) {
+    fn upright(&mut self, x: f64, frame: PlotArea, text: &str) {
         let text = fit(text, letters(frame.height + 40.0, Size::Medium));
         let y = frame.top + frame.height / 2.0;
         let (anchor, size) = (Anchor::Middle, Size::Medium);
-        self.items.push(Item::Text { x, y, text, anchor, size, is_upright: true });
+        self.items.push(Mark::Text { x, y, text, anchor, size, is_upright: true });
     }
 
     fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
-        self.items.push(Item::Rect { x, y, width, height, fill });
+        self.items.push(Mark::Rect { x, y, width, height, fill });
     }
 
     /// A box with the meaning of its colour after it.
@@ -116,18 +118,16 @@ impl Scene {
         self.text((x + 20.0, y + 11.0), text, Anchor::Start, Size::Small);
     }
 
-    fn border(&mut self, frame: Frame) {
-        let Frame { left, top, width, height } = frame;
-        for y in [top - 1.0, top + height] {
-            self.rect((left - 1.0, y), (width + 2.0, 1.0), BLACK);
-        }
-        for x in [left - 1.0, left + width] {
-            self.rect((x, top - 1.0), (1.0, height + 2.0), BLACK);
-        }
+    fn border(&mut self, frame: PlotArea) {
+        let PlotArea { left, top, width, height } = frame;
+        self.rect((left - 1.0, top - 1.0), (width + 2.0, 1.0), BLACK);
+        self.rect((left - 1.0, top + height), (width + 2.0, 1.0), BLACK);
+        self.rect((left - 1.0, top - 1.0), (1.0, height + 2.0), BLACK);
+        self.rect((left + width, top - 1.0), (1.0, height + 2.0), BLACK);
     }
 
     /// Ticks and the label below a plot.
-    fn across(&mut self, frame: Frame, ticks: &[Tick], label: &str) {
+    fn across(&mut self, frame: PlotArea, ticks: &[Tick], label: &str) {
         let bottom = frame.top + frame.height;
         let mut free = f64::NEG_INFINITY;
         for (place, text) in ticks {
@@ -141,12 +141,12 @@ impl Scene {
             }
         }
         let label = fit(label, letters(frame.width + frame.left, Size::Medium));
-        let middle = (frame.left + frame.width / 2.0, bottom + 36.0);
-        self.text(middle, &label, Anchor::Middle, Size::Medium);
+        let middle = frame.left + frame.width / 2.0;
+        self.text((middle, bottom + 36.0), &label, Anchor::Middle, Size::Medium);
     }
 
     /// Ticks and the label to the left of a plot.
-    fn upwards(&mut self, frame: Frame, ticks: &[Tick], label: &str) {
+    fn upwards(&mut self, frame: PlotArea, ticks: &[Tick], label: &str) {
         for (place, text) in ticks {
             let y = frame.top + frame.height * (1.0 - place);
             self.rect((frame.left - 5.0, y - 0.5), (5.0, 1.0), BLACK);
@@ -155,7 +155,7 @@ impl Scene {
         self.upright(18.0, frame, label);
     }
 
-    fn nothing(&mut self, frame: Frame, text: &str) {
+    fn nothing(&mut self, frame: PlotArea, text: &str) {
         let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
         self.text(middle, text, Anchor::Middle, Size::Medium);
     }
@@ -180,13 +180,13 @@ fn fitting(length: f64, each: f64) -> usize {
 /// The background of columns without a value next to a line.
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
-fn draw_line(scene: &mut Scene, line: &Line, style: &Style) {
+fn draw_line(scene: &mut Scene, line: &Line, style: &Chart) {
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let scale = line_scale(line, style, 0.04);
     let upwards = scale.ticks(fitting(high - 100.0, 45.0));
     let left = room(&upwards) + 42.0;
     let has_gap = line.columns.iter().any(|column| column.low.is_nan() || column.has_gap);
-    let frame = Frame {
+    let frame = PlotArea {
         left: left.round(),
         top: 36.0,
         width: (wide - left - 20.0).max(16.0).round(),
@@ -220,7 +220,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Style) {
         let points: Vec<_> = piece.into_iter().map(at).collect();
         // A value alone is a dot.
         let width = if points.len() == 1 { 5.0 } else { 1.4 };
-        scene.items.push(Item::Line { points, width });
+        scene.items.push(Mark::Line { points, width });
     }
     scene.border(frame);
     let label = along.as_ref().map_or_else(String::new, Along::label);
@@ -245,12 +245,12 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    pub(crate) fn new(grid: &Grid, style: &Style) -> Self {
+    pub(crate) fn new(grid: &Grid, style: &Chart) -> Self {
         let range = range(grid.cells.iter().copied(), style.is_log);
         let mut scale = Scale::new(range, style, 0.0);
         let is_both = scale.low < 0.0 && scale.high > 0.0;
-        let map = style.map.unwrap_or(if is_both { ColorMap::RdBu } else { ColorMap::Viridis });
-        if map == ColorMap::RdBu && is_both && style.range.is_none() {
+        let map = style.map.unwrap_or(if is_both { RD_BU } else { VIRIDIS });
+        if map == RD_BU && is_both && style.range.is_none() {
             let most = scale.high.max(-scale.low);
             (scale.low, scale.high) = (-most, most);
         }
@@ -299,7 +299,7 @@ pub(crate) fn image(grid: &Grid, palette: &Palette, width: u32, height: u32) -> 
     Pixels { width, height, colors }
 }
 
-fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Style) {
+fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let palette = Palette::new(grid, style);
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
@@ -318,7 +318,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Style) {
     };
     let left = (room(&upwards) + 42.0).round();
     let right = (room(&bar).max(56.0) + if has_names { 44.0 } else { 66.0 }).round();
-    let frame = Frame {
+    let frame = PlotArea {
         left,
         top: 36.0,
         width: (wide - left - right).max(16.0),
@@ -329,7 +329,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Style) {
     } else {
         let pixel = |number: f64| u32::try_from(count(number)).unwrap_or(1);
         let pixels = image(grid, &palette, pixel(frame.width), pixel(frame.height));
-        scene.items.push(Item::Image { x: frame.left, y: frame.top, pixels });
+        scene.items.push(Mark::Image { x: frame.left, y: frame.top, pixels });
     }
     scene.border(frame);
     scene.across(frame, &across.ticks(fitting(frame.width, 90.0)), &across.label());
@@ -353,7 +353,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Style) {
             scene.rect((x + 16.0, y - 0.5), (4.0, 1.0), BLACK);
             scene.text((x + 23.0, y + 4.0), text, Anchor::Start, Size::Small);
         }
-        scene.upright(wide - 8.0, Frame { height, ..frame }, &quantity_label(&grid.quantity));
+        scene.upright(wide - 8.0, PlotArea { height, ..frame }, &quantity_label(&grid.quantity));
     }
     if has_gap {
         let y = if has_names { y } else { frame.top + frame.height - 16.0 };

@@ -2,7 +2,6 @@
 
 mod axis;
 mod chart;
-mod paint;
 mod preview;
 mod scene;
 
@@ -11,15 +10,17 @@ use std::path::PathBuf;
 use clap::Args;
 use ra_pack::{SampleOptions, escape_path};
 
-pub(super) use self::chart::{Palette, Style, line_scale, pieces};
+pub(super) use self::chart::{Chart, Palette, line_scale, pieces};
 pub(super) use self::scene::{
-    ColorMap, MAX_NAMED, Markup, Rgb, base64, color, data_uri, of_name, png,
+    MAX_NAMED, Markup, RD_BU, Rgb, base64, color, data_uri, of_name, png,
 };
 
 use self::preview::Terminal;
+use self::scene::{COLOR_MAPS, ColorMap};
+use super::args::words;
 use super::array;
-use super::numbers::human_bytes;
 use super::output::Output;
+use super::text::human_bytes;
 use super::{Ending, Failure};
 
 #[derive(Debug, Args)]
@@ -29,7 +30,7 @@ Examples:
   ra-pack plot exp.zip run1/temperature.ra -o temperature.svg --cmap magma --range 5:15
   ra-pack plot exp.zip run1/velocity.ra --slice '0,:,:' -o eastward.png
   ra-pack plot temperature.ra")]
-pub(crate) struct Plot {
+pub(crate) struct PlotArgs {
     /// The archive or directory, or an array by itself.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -47,7 +48,7 @@ pub(crate) struct Plot {
     slice: Option<String>,
 
     /// Colours for the values of an image [default: `RdBu` for values below and above 0, or else viridis].
-    #[arg(long, value_name = "NAME", ignore_case = true)]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
     /// Width and height of the picture in pixels.
@@ -91,25 +92,21 @@ fn range(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| "expected two numbers, the lesser first, such as -1:2.5".to_owned())
 }
 
-pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let extension = args
         .output
         .as_ref()
         .map(|path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
-        Some("png" | "svg") => {}
-        None if output.is_terminal() => {}
-        Some(_) => {
-            return Err(Failure::unsupported(
-                "a picture is written as PNG or SVG; give --output a name that ends in .png or .svg",
-            ));
-        }
-        None => {
-            return Err(Failure::unsupported(
-                "there is no terminal to show a preview on; give -o FILE.png or -o FILE.svg",
-            ));
-        }
-    }
+        Some("png" | "svg") => Ok(()),
+        None if output.is_terminal() => Ok(()),
+        Some(_) => Err(Failure::unsupported(
+            "a picture is written as PNG or SVG; give --output a name that ends in .png or .svg",
+        )),
+        None => Err(Failure::unsupported(
+            "there is no terminal to show a preview on; give -o FILE.png or -o FILE.svg",
+        )),
+    }?;
     if let Some(path) = &args.output {
         ra_pack::check_apart(&args.archive, path)?;
     }
@@ -119,18 +116,21 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let (columns, rows) = output.size();
-    let side = |side: u32| side as usize;
-    let (width, height) = match &args.output {
-        Some(_) => (side(args.size.0), side(args.size.1)),
-        None => (columns * 2, rows * 2),
+    let (width, height) = args.size;
+    let mut options = SampleOptions {
+        slice: args.slice.clone(),
+        columns: width as usize,
+        rows: height as usize,
+        jobs: args.jobs,
     };
-    let options =
-        SampleOptions { slice: args.slice.clone(), columns: width, rows: height, jobs: args.jobs };
+    if args.output.is_none() {
+        (options.columns, options.rows) = (columns * 2, rows * 2);
+    }
     let sample = array.sample(&options)?;
     let slice = args.slice.as_ref().map_or_else(String::new, |slice| format!(" [{slice}]"));
-    let style = Style {
-        width: args.size.0,
-        height: args.size.1,
+    let style = Chart {
+        width,
+        height,
         map: args.cmap,
         range: args.range,
         is_log: args.log,
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Plot, output: &Output) -> Result<Ending, Failure> {
     };
     let Some(path) = &args.output else {
         let terminal =
-            Terminal { columns, rows, color: output.color_out(), unicode: Output::is_unicode() };
+            Terminal { columns, rows, color: output.color_out, unicode: Output::is_unicode() };
         output.result(&preview::text(&sample, &style, terminal))?;
         return Ok(Ending::Clean);
     };

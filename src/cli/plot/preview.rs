@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use ra_pack::{Grid, Line, Sample};
 
-use super::super::numbers::{count, digits, float};
-use super::super::width::fit;
+use super::super::text::fit;
+use super::super::text::{count, digits, float};
 use super::axis::Along;
-use super::chart::{Palette, Style, cells, image, line_scale, pieces, quantity_label};
-use super::paint::coverage;
-use super::scene::{Rgb, of_name};
+use super::chart::{Chart, Palette, cells, image, line_scale, pieces, quantity_label};
+use super::scene::{Rgb, coverage, of_name};
 
 /// The abilities of the terminal.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +22,7 @@ pub(super) struct Terminal {
 /// Letters from thin to thick.
 const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-pub(super) fn text(sample: &Sample, style: &Style, terminal: Terminal) -> String {
+pub(super) fn text(sample: &Sample, style: &Chart, terminal: Terminal) -> String {
     let mut text = format!("{}\n", fit(&style.title, terminal.columns));
     let terminal = Terminal { columns: terminal.columns.clamp(8, 200), ..terminal };
     // A text takes everything.
@@ -39,7 +38,7 @@ fn narrow(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn of_grid(grid: &Grid, style: &Style, terminal: Terminal, text: &mut String) -> std::fmt::Result {
+fn of_grid(grid: &Grid, style: &Chart, terminal: Terminal, text: &mut String) -> std::fmt::Result {
     if grid.cells.is_empty() {
         return writeln!(text, "no elements");
     }
@@ -104,7 +103,7 @@ fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
     format!("{layer};5;{}", 16 + 36 * level(red) + 6 * level(green) + level(blue))
 }
 
-fn of_line(line: &Line, style: &Style, terminal: Terminal, text: &mut String) -> std::fmt::Result {
+fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) -> std::fmt::Result {
     if line.range().is_none() {
         return writeln!(
             text,

@@ -1,12 +1,20 @@
-//! A drawing, before it is a file: rectangles, lines, texts and images at places of a page, in SVG and their colours.
+//! A drawing: rectangles, lines, texts and images at places of a page, and their colours; as SVG and as pixels.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt::{self, Write as _};
 
-use clap::ValueEnum;
+use embedded_graphics::Pixel;
+use embedded_graphics::geometry::{OriginDimensions, Point, Size as Area};
+use embedded_graphics::mono_font::iso_8859_1::{FONT_7X13, FONT_8X13, FONT_9X18_BOLD};
+use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};
+use embedded_graphics::pixelcolor::BinaryColor;
+use embedded_graphics::prelude::{DrawTarget, Drawable};
+use embedded_graphics::text::{Alignment, Text};
 use png::{BitDepth, ColorType, Encoder};
 
-use super::super::numbers::{count, float, trimmed};
+use super::super::args::Choices;
+use super::super::text::{count, float, floor, trimmed};
 
 /// A colour: red, green, blue.
 pub(crate) type Rgb = [u8; 3];
@@ -21,11 +29,11 @@ pub(crate) const INK: Rgb = [0x1F, 0x5A, 0xA6];
 pub(crate) struct Scene {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Mark>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Item {
+pub(crate) enum Mark {
     /// A filled rectangle.
     Rect { x: f64, y: f64, width: f64, height: f64, fill: Rgb },
     /// Points that are joined.
@@ -138,10 +146,10 @@ impl Scene {
 }
 
 /// An item as an element of SVG.
-fn element(item: &Item) -> ra_pack::Result<String> {
+fn element(item: &Mark) -> ra_pack::Result<String> {
     let place = |number: &f64| trimmed(&format!("{number:.2}")).to_owned();
     Ok(match item {
-        Item::Rect { x, y, width, height, fill } => format!(
+        Mark::Rect { x, y, width, height, fill } => format!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
             place(x),
             place(y),
@@ -149,7 +157,7 @@ fn element(item: &Item) -> ra_pack::Result<String> {
             place(height),
             color(*fill)
         ),
-        Item::Line { points, width } => {
+        Mark::Line { points, width } => {
             let points = points.iter().map(|(x, y)| format!("{},{}", place(x), place(y)));
             format!(
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
@@ -158,7 +166,7 @@ fn element(item: &Item) -> ra_pack::Result<String> {
                 color(INK)
             )
         }
-        Item::Text { x, y, text, anchor, size, is_upright } => {
+        Mark::Text { x, y, text, anchor, size, is_upright } => {
             let anchor = match anchor {
                 Anchor::Start => "start",
                 Anchor::Middle => "middle",
@@ -181,7 +189,7 @@ fn element(item: &Item) -> ra_pack::Result<String> {
                 Markup(text)
             )
         }
-        Item::Image { x, y, pixels } => format!(
+        Mark::Image { x, y, pixels } => format!(
             "<image x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" \
              style=\"image-rendering:pixelated\" href=\"{}\"/>",
             pixels.width,
@@ -244,51 +252,202 @@ impl<T: fmt::Display> fmt::Display for Markup<T> {
     }
 }
 
-/// Colours from the least to the greatest value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorMap {
-    /// From dark blue over green to yellow, as bright as the value is great.
-    Viridis,
-    /// From blue to yellow, the same to those who do not see red or green.
-    Cividis,
-    /// From black over purple to pale yellow.
-    Magma,
-    /// From black over red to yellow.
-    Inferno,
-    /// From blue over red to yellow.
-    Plasma,
-    /// From black to white.
-    Gray,
-    /// From blue over white to red; white is 0 unless --range says otherwise, then its middle.
-    #[value(name = "RdBu", alias = "rdbu")]
-    RdBu,
+impl Scene {
+    pub(crate) fn to_pixels(&self) -> Pixels {
+        let mut pixels = Pixels::new(self.width, self.height, WHITE);
+        for item in &self.items {
+            match item {
+                Mark::Rect { x, y, width, height, fill } => {
+                    fill_rect(&mut pixels, (*x, *y), (*width, *height), *fill);
+                }
+                Mark::Line { points, width } => {
+                    let covered = coverage((self.width, self.height), points, *width);
+                    for (color, covered) in pixels.colors.iter_mut().zip(covered) {
+                        *color = mix(*color, INK, covered.into());
+                    }
+                }
+                Mark::Text { x, y, text, anchor, size, is_upright } => {
+                    write_text(&mut pixels, (*x, *y), text, *anchor, *size, *is_upright);
+                }
+                Mark::Image { x, y, pixels: image } => {
+                    for (row, colors) in
+                        (floor(*y)..).zip(image.colors.chunks(image.width as usize))
+                    {
+                        for (column, color) in (floor(*x)..).zip(colors) {
+                            pixels.set(column, row, *color);
+                        }
+                    }
+                }
+            }
+        }
+        pixels
+    }
 }
 
-const VIRIDIS: [u32; 11] = [
+fn fill_rect(pixels: &mut Pixels, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
+    // At least a pixel wide, so that nothing disappears.
+    let span = |from: f64, length: f64, most: u32| {
+        let first = floor(from + 0.5);
+        let end = floor(from + length + 0.5).max(first.saturating_add(1));
+        first.max(0)..end.min(most.cast_signed())
+    };
+    let columns = span(x, width, pixels.width);
+    for row in span(y, height, pixels.height) {
+        for column in columns.clone() {
+            pixels.set(column, row, fill);
+        }
+    }
+}
+
+/// How much of each pixel joined points cover, row by row: from 0 to 1, with soft edges.
+pub(super) fn coverage(size: (u32, u32), points: &[(f64, f64)], width: f64) -> Vec<f32> {
+    let (columns, rows) = (size.0.cast_signed(), size.1.cast_signed());
+    let mut mask = vec![0.0_f32; size.0 as usize * size.1 as usize];
+    let half = width / 2.0;
+    let single = points.first().filter(|_| points.len() == 1).map(|point| [*point, *point]);
+    for [(ax, ay), (bx, by)] in points.array_windows().chain(&single) {
+        let range = |a: f64, b: f64, most: i32| {
+            let reach = half + 1.0;
+            floor(a.min(b) - reach).max(0)..floor(a.max(b) + reach).saturating_add(1).min(most)
+        };
+        let (dx, dy) = (bx - ax, by - ay);
+        let length = dx * dx + dy * dy;
+        for row in range(*ay, *by, rows) {
+            for column in range(*ax, *bx, columns) {
+                let (px, py) = (f64::from(column) + 0.5 - ax, f64::from(row) + 0.5 - ay);
+                let along =
+                    if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+                let away = libm::hypot(px - along * dx, py - along * dy);
+                #[expect(clippy::cast_possible_truncation, reason = "fewer digits are enough")]
+                let covered = (half + 0.5 - away).clamp(0.0, 1.0) as f32;
+                let place = row.unsigned_abs() as usize * size.0 as usize;
+                if let Some(there) = mask.get_mut(place + column.unsigned_abs() as usize) {
+                    // Where pieces overlap, the ink is not put on twice.
+                    *there = there.max(covered);
+                }
+            }
+        }
+    }
+    mask
+}
+
+fn write_text(
+    pixels: &mut Pixels,
+    (x, y): (f64, f64),
+    text: &str,
+    anchor: Anchor,
+    size: Size,
+    is_upright: bool,
+) {
+    let font: &MonoFont<'_> = match size {
+        Size::Small => &FONT_7X13,
+        Size::Medium => &FONT_8X13,
+        Size::Large => &FONT_9X18_BOLD,
+    };
+    let alignment = match anchor {
+        Anchor::Start => Alignment::Left,
+        Anchor::Middle => Alignment::Center,
+        Anchor::End => Alignment::Right,
+    };
+    let mut pen = Pen { pixels, at: (floor(x), floor(y)), is_upright };
+    let style = MonoTextStyle::new(font, BinaryColor::On);
+    // A pen never fails.
+    let text: String = text.replace('…', "...").chars().map(drawable).collect();
+    let _ = Text::with_alignment(&text, Point::zero(), style, alignment).draw(&mut pen);
+}
+
+/// The letter of Latin-1, which the fonts have, that says the same: powers of units and signs that look alike.
+/// Others are drawn as question marks; an SVG has them all.
+fn drawable(letter: char) -> char {
+    match letter {
+        '\u{207b}' | '\u{2010}'..='\u{2014}' | '\u{2212}' => '-',
+        '\u{2070}' => '0',
+        '\u{2074}' => '4',
+        '\u{2075}' => '5',
+        '\u{2076}' => '6',
+        '\u{2077}' => '7',
+        '\u{2078}' => '8',
+        '\u{2079}' => '9',
+        '\u{3bc}' => '\u{b5}',
+        '\u{212b}' => '\u{c5}',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{201c}' | '\u{201d}' => '"',
+        letter => letter,
+    }
+}
+
+/// Draws from a point on, to the right or upwards.
+struct Pen<'p> {
+    pixels: &'p mut Pixels,
+    at: (i32, i32),
+    is_upright: bool,
+}
+
+impl OriginDimensions for Pen<'_> {
+    fn size(&self) -> Area {
+        Area::new(self.pixels.width, self.pixels.height)
+    }
+}
+
+impl DrawTarget for Pen<'_> {
+    type Color = BinaryColor;
+    type Error = Infallible;
+
+    fn draw_iter<I: IntoIterator<Item = Pixel<BinaryColor>>>(
+        &mut self,
+        points: I,
+    ) -> Result<(), Infallible> {
+        for Pixel(point, _) in points.into_iter().filter(|Pixel(_, color)| color.is_on()) {
+            let (dx, dy) = if self.is_upright { (point.y, -point.x) } else { (point.x, point.y) };
+            self.pixels.set(self.at.0.saturating_add(dx), self.at.1.saturating_add(dy), BLACK);
+        }
+        Ok(())
+    }
+}
+
+/// Colours from the least to the greatest value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ColorMap(&'static [u32]);
+
+pub(crate) const COLOR_MAPS: &Choices<ColorMap> = &[
+    ("viridis", VIRIDIS, "From dark blue over green to yellow, as bright as the value is great"),
+    ("cividis", CIVIDIS, "From blue to yellow, the same to those who do not see red or green"),
+    ("magma", MAGMA, "From black over purple to pale yellow"),
+    ("inferno", INFERNO, "From black over red to yellow"),
+    ("plasma", PLASMA, "From blue over red to yellow"),
+    ("gray", GRAY, "From black to white"),
+    (
+        "RdBu",
+        RD_BU,
+        "From blue over white to red; white is 0 unless --range says otherwise, then its middle",
+    ),
+];
+
+pub(crate) const VIRIDIS: ColorMap = ColorMap(&[
     0x44_01_54, 0x48_24_75, 0x41_44_87, 0x35_5F_8D, 0x2A_78_8E, 0x21_91_8C, 0x22_A8_84, 0x44_BF_70,
     0x7A_D1_51, 0xBD_DF_26, 0xFD_E7_25,
-];
-const CIVIDIS: [u32; 10] = [
+]);
+const CIVIDIS: ColorMap = ColorMap(&[
     0x00_20_4D, 0x00_33_6F, 0x39_48_6B, 0x57_5C_6D, 0x70_71_73, 0x8A_87_79, 0xA6_9D_75, 0xC4_B5_6C,
     0xE4_CF_5B, 0xFF_EA_46,
-];
-const MAGMA: [u32; 11] = [
+]);
+const MAGMA: ColorMap = ColorMap(&[
     0x00_00_04, 0x14_0E_36, 0x3B_0F_70, 0x64_1A_80, 0x8C_29_81, 0xB7_37_79, 0xDE_49_68, 0xF7_70_5C,
     0xFE_9F_6D, 0xFE_CF_92, 0xFC_FD_BF,
-];
-const INFERNO: [u32; 11] = [
+]);
+const INFERNO: ColorMap = ColorMap(&[
     0x00_00_04, 0x16_0B_39, 0x42_0A_68, 0x6A_17_6E, 0x93_26_67, 0xBC_37_54, 0xDD_51_3A, 0xF3_78_19,
     0xFC_A5_0A, 0xF6_D7_46, 0xFC_FF_A4,
-];
-const PLASMA: [u32; 11] = [
+]);
+const PLASMA: ColorMap = ColorMap(&[
     0x0D_08_87, 0x41_04_9D, 0x6A_00_A8, 0x8F_0D_A4, 0xB1_2A_90, 0xCC_47_78, 0xE1_64_62, 0xF2_84_4B,
     0xFC_A6_36, 0xFC_CE_25, 0xF0_F9_21,
-];
-const GRAY: [u32; 2] = [0x00_00_00, 0xFF_FF_FF];
-const RDBU: [u32; 11] = [
+]);
+const GRAY: ColorMap = ColorMap(&[0x00_00_00, 0xFF_FF_FF]);
+pub(crate) const RD_BU: ColorMap = ColorMap(&[
     0x05_30_61, 0x21_66_AC, 0x43_93_C3, 0x92_C5_DE, 0xD1_E5_F0, 0xF7_F7_F7, 0xFD_DB_C7, 0xF4_A5_82,
     0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
-];
+]);
 
 /// How many names have colours of their own.
 pub(crate) const MAX_NAMED: usize = 10;
@@ -300,21 +459,9 @@ const NAMED: [u32; MAX_NAMED] = [
 ];
 
 impl ColorMap {
-    fn colors(self) -> &'static [u32] {
-        match self {
-            Self::Viridis => &VIRIDIS,
-            Self::Cividis => &CIVIDIS,
-            Self::Magma => &MAGMA,
-            Self::Inferno => &INFERNO,
-            Self::Plasma => &PLASMA,
-            Self::Gray => &GRAY,
-            Self::RdBu => &RDBU,
-        }
-    }
-
     /// The colour at a part from 0 to 1.
     pub(crate) fn color(self, part: f64) -> Rgb {
-        let colors = self.colors();
+        let Self(colors) = self;
         let place = part.clamp(0.0, 1.0) * float(colors.len() - 1);
         let below = count(place);
         let get = |nth: usize| rgb(colors.get(nth).or(colors.last()).copied().unwrap_or(0));
@@ -324,8 +471,8 @@ impl ColorMap {
     /// The colour of what has no value: grey, where the map has none itself.
     pub(crate) fn nothing(self) -> Rgb {
         match self {
-            Self::Gray => [0xC8, 0x28, 0xA0],
-            Self::RdBu => [0x80, 0x80, 0x80],
+            GRAY => [0xC8, 0x28, 0xA0],
+            RD_BU => [0x80, 0x80, 0x80],
             _ => [0xBD, 0xBD, 0xBD],
         }
     }

@@ -1,16 +1,18 @@
 //! One array: its picture, its statistics and everything that is known of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
 use ra_pack::{
-    Axis, Digest, Error, Finding, Histogram, Listed, ListedArray, NameStatistics, Number,
-    NumberStatistics, Pack, PackedArray, Statistics, StatisticsOptions,
+    Axis, Error, Finding, Histogram, Listed, ListedArray, NameStatistics, NumberStatistics, Pack,
+    PackedArray, Statistics, StatisticsOptions,
 };
 
 use super::super::array::attribute_text;
-use super::super::numbers::{digits, grouped, human_bytes};
+use super::super::diagnostics::in_own_words;
 use super::super::show::flow;
+use super::super::text::{digits, grouped, human_bytes};
 use super::html::{Html, Id, counted, html};
 use super::picture::{self, Room};
 
@@ -25,7 +27,7 @@ const MOST_NAMES: usize = 64;
 
 /// Everything that all cards need.
 #[derive(Debug)]
-pub(super) struct Context<'a> {
+pub(super) struct CardContext<'a> {
     pub(super) pack: &'a Pack,
     /// Whether data is read at all.
     pub(super) reads_data: bool,
@@ -64,13 +66,11 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('/').unwrap_or(("", name))
 }
 
-impl Context<'_> {
+impl CardContext<'_> {
     pub(super) fn card(&self, subject: &Subject<'_>, jobs: usize) -> Card {
-        let name = subject.member.name;
-        let mut html = Html::default();
+        let Subject { member, array: listed, is_within, .. } = subject;
+        let name = member.name;
         let is_reached = self.pack.decoded() <= self.most_decoded;
-        html!(html, "<article class=\"c\" id=\"{}\" data-b=\"", Id(stem(name)));
-        html!(html, "{}\"><div class=\"p\">", subject.member.size);
         let array = match self.pack.array(name) {
             Ok(array) if self.is_verified || !self.reads_data => Ok(array.unverified()),
             other => other,
@@ -88,42 +88,52 @@ impl Context<'_> {
             }
             // A fault of a coordinate is said where that is shown.
             axes = array.axes().unwrap_or_default();
-            if self.reads_data && subject.is_within {
+            if self.reads_data && *is_within {
                 let bins = Some(self.room.bins);
                 let options = StatisticsOptions { slice: None, bins, jobs: Some(jobs) };
                 match array.statistics(&options) {
                     Ok(found) => {
                         numbers = Some(found);
-                        let shape = &subject.array.shape;
-                        picture = picture::draw(array, shape, self.room, jobs).ok().flatten();
+                        picture =
+                            picture::draw(array, &listed.shape, self.room, jobs).ok().flatten();
                     }
                     Err(failed) => error = error.or(Some(reason(&failed))),
                 }
             }
         }
+        let mut html = Html::default();
+        html!(
+            html,
+            r#"<article class="c" id="{}" data-b="{}"><div class="p">"#,
+            Id(stem(name)),
+            member.size
+        );
+        let instead = match &error {
+            Some(_) => "unreadable",
+            None if listed.shape.contains(&0) => "empty",
+            None => "",
+        };
         match &picture {
             Some(picture) => html.piece(picture),
-            None => html!(
-                html,
-                "<p class=\"x\" aria-hidden=\"true\">{}</p>",
-                match () {
-                    () if error.is_some() => "unreadable",
-                    () if subject.array.shape.contains(&0) => "empty",
-                    () => "",
-                }
-            ),
+            None => html!(html, r#"<p class="x" aria-hidden="true">{}</p>"#, instead),
         }
         html.raw("</div><div class=\"b\">");
         heading(name, &mut html);
         title(description.as_ref(), &mut html);
         kind(subject, description.as_ref(), &axes, &mut html);
         self.problems(name, error.as_deref(), &mut html);
-        if let Some(numbers) = &numbers {
-            statistics(numbers, &mut html);
+        match &numbers {
+            Some(Statistics::Numbers(numbers)) => of_numbers(numbers, "", &mut html),
+            Some(Statistics::Magnitudes(numbers)) => of_numbers(numbers, "magnitudes: ", &mut html),
+            Some(Statistics::Names(names)) => of_names(names, &mut html),
+            Some(Statistics::Nothing { count, reason }) => {
+                html!(html, r#"<p class="n">{}, {}</p>"#, counted(*count, "element"), reason);
+            }
+            _ => {}
         }
         if array.is_ok() && !is_reached {
             html.raw("<p class=\"n\">not read: the archive would have to be decoded too often for its size; unpack it and report on the directory</p>");
-        } else if array.is_ok() && self.reads_data && !subject.is_within {
+        } else if array.is_ok() && self.reads_data && !is_within {
             html.raw("<p class=\"n\">elements not read: there are more before them than are read for an archive of this size; <code>ra-pack show --stats</code> reads them</p>");
         }
         details(self.pack, subject, reached, description.as_ref(), &axes, &mut html);
@@ -134,8 +144,8 @@ impl Context<'_> {
     fn problems(&self, name: &str, error: Option<&str>, html: &mut Html) {
         let findings = self.findings.get(name).map(Vec::as_slice).unwrap_or_default();
         for (number, finding) in findings {
-            html.raw(if finding.is_error() { "<p class=\"f\">" } else { "<p class=\"f o\">" });
-            html!(html, "<a href=\"#/finding/{}\">{}</a> ", number, finding.code.id());
+            let (class, code) = (if finding.is_error() { "f" } else { "f o" }, finding.code.id());
+            html!(html, r##"<p class="{}"><a href="#/finding/{}">{}</a> "##, class, number, code);
             html!(html, "{}</p>", finding.message);
         }
         if let Some(error) = error
@@ -152,7 +162,7 @@ fn reason(error: &Error) -> String {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
-        other => other.to_string(),
+        other => in_own_words(&other.to_string()),
     }
 }
 
@@ -214,18 +224,6 @@ fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis], htm
     html.raw("</p>");
 }
 
-fn statistics(statistics: &Statistics, html: &mut Html) {
-    match statistics {
-        Statistics::Numbers(numbers) => of_numbers(numbers, "", html),
-        Statistics::Magnitudes(numbers) => of_numbers(numbers, "magnitudes: ", html),
-        Statistics::Names(names) => of_names(names, html),
-        Statistics::Nothing { count, reason } => {
-            html!(html, "<p class=\"n\">{}, {}</p>", counted(*count, "element"), reason);
-        }
-        _ => {}
-    }
-}
-
 fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html) {
     // A single value is shown as itself.
     if numbers.count > 1 && numbers.finite > 0 {
@@ -235,8 +233,13 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html)
         }
         html.raw("<dl>");
         for (name, number) in [("min", numbers.min), ("max", numbers.max)] {
-            if let Some(number) = number {
-                exact(name, number, html);
+            let Some(number) = number else { continue };
+            // The first digits of an element, with all of them for who points at it.
+            let exact = number.to_string();
+            html!(html, "<dt>{}</dt>", name);
+            match exact.len() {
+                ..=12 => html!(html, "<dd>{}</dd>", exact),
+                _ => html!(html, "<dd title=\"{}\">{}</dd>", exact, digits(number.to_f64(), 6)),
             }
         }
         for (name, number) in [("mean", numbers.mean), ("std", numbers.std)] {
@@ -261,20 +264,10 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html)
     html.raw("</p>");
 }
 
-/// An element of the array: its first digits, with all of them for who points at it.
-fn exact(name: &str, number: Number, html: &mut Html) {
-    let exact = number.to_string();
-    html!(html, "<dt>{}</dt>", name);
-    match exact.len() {
-        ..=12 => html!(html, "<dd>{}</dd>", exact),
-        _ => html!(html, "<dd title=\"{}\">{}</dd>", exact, digits(number.to_f64(), 6)),
-    }
-}
-
 fn histogram(histogram: &Histogram, html: &mut Html) {
-    const HEIGHT: u64 = 32;
-    let most = histogram.counts.iter().copied().max().unwrap_or(0);
-    let end = |edge: Option<&f64>| digits(edge.copied().unwrap_or(0.0), 6);
+    const HEIGHT: u128 = 32;
+    let most = histogram.counts.iter().max().copied().unwrap_or(0);
+    let end = |edge: Option<&f64>| edge.map(|edge| digits(*edge, 6)).unwrap_or_default();
     html!(
         html,
         "<svg class=\"h\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 32\" \
@@ -286,11 +279,11 @@ fn histogram(histogram: &Histogram, html: &mut Html) {
     );
     let mut at = HEIGHT;
     for count in &histogram.counts {
-        let part = u128::from(*count) * u128::from(HEIGHT) / u128::from(most.max(1));
+        let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
         // A bin with anything in it is seen.
-        let height = u64::try_from(part).unwrap_or(HEIGHT).max((*count).min(1));
-        if HEIGHT - height != at {
-            at = HEIGHT - height;
+        let top = HEIGHT - part.max(u128::from(*count > 0));
+        if top != at {
+            at = top;
             html!(html, "V{}", at);
         }
         html.raw("h1");
@@ -344,45 +337,37 @@ fn details(
         html!(html, "<dt>data at</dt><dd>byte {}</dd>", grouped(data));
     }
     if array.is_some() {
-        html!(
-            html,
-            "<dt>order</dt><dd>{}</dd>",
-            match listed.order {
-                "column" => "column: the first index runs fastest",
-                "row" => "row: the last index runs fastest",
-                _ => "row-unreversed: the last index runs fastest, dims as the shape",
-            }
-        );
+        let order = match listed.order {
+            "column" => "column: the first index runs fastest",
+            "row" => "row: the last index runs fastest",
+            _ => "row-unreversed: the last index runs fastest, dims as the shape",
+        };
+        html!(html, "<dt>order</dt><dd>{}</dd>", order);
     }
     coordinates(axes, html);
     if let Some(datatype) = description.map(|description| &description.datatype) {
         members(datatype, html);
     }
     html.raw("<dt>digest</dt><dd>");
-    match listed_digest(pack, member.name) {
-        Some(found) => digest(found, html),
-        None => html.raw("in no manifest"),
-    }
+    digest(pack, member.name, "in no manifest", html);
     html.raw("</dd>");
     if let Some(described) = subject.description {
         let size = human_bytes(described.size);
         html!(html, "<dt>described by</dt><dd><code>{}</code>, {}, ", described.name, size);
-        match listed_digest(pack, described.name) {
-            Some(found) => digest(found, html),
-            None => html.raw("in no manifest"),
-        }
+        digest(pack, described.name, "in no manifest", html);
         html.raw("</dd>");
     }
     html.raw("</dl></noscript></details>");
 }
 
 /// The digest of a file, as the manifest lists it.
-pub(super) fn listed_digest(pack: &Pack, name: &str) -> Option<Digest> {
-    pack.array(name).and_then(|file| file.listed_digest()).ok().flatten()
-}
-
-pub(super) fn digest(digest: Digest, html: &mut Html) {
-    html!(html, "{} <code>{}</code>", digest.algorithm().name(), digest);
+pub(super) fn digest(pack: &Pack, name: &str, otherwise: &'static str, html: &mut Html) {
+    match pack.array(name).and_then(|file| file.listed_digest()) {
+        Ok(Some(digest)) => {
+            html!(html, "{} <code>{}</code>", digest.algorithm().name(), digest);
+        }
+        _ => html.raw(otherwise),
+    }
 }
 
 fn coordinates(axes: &[Axis], html: &mut Html) {
@@ -426,15 +411,11 @@ fn attributes(attributes: &[Attribute], html: &mut Html) {
     html.raw("<table class=\"a\"><caption>Attributes</caption><tbody>");
     for attribute in attributes {
         html!(html, "<tr><th scope=\"row\">{}</th><td>", attribute.name);
-        let flowed;
         let text = match &attribute.value {
-            Value::String(text) => text,
-            value => {
-                flowed = flow(value, MOST_TEXT as u64);
-                &flowed
-            }
+            Value::String(text) => Cow::Borrowed(text),
+            value => Cow::Owned(flow(value, MOST_TEXT as u64)),
         };
-        let (start, rest) = cut(text);
+        let (start, rest) = cut(&text);
         html.lines(start);
         if !rest.is_empty() {
             html!(html, " <i>… and {} more characters</i>", grouped(rest.chars().count()));

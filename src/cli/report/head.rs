@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ra_pack::{Container, Finding, Layout, Place, VerifyReport, count_errors};
+use ra_pack::{Container, Finding, Layout, Place, VerifyReport};
 
-use super::super::numbers::{grouped, human_bytes};
+use super::super::diagnostics;
 use super::super::shell;
+use super::super::text::{grouped, human_bytes};
 use super::card::stem;
 use super::html::{Html, Id, counted, html};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
 
-/// Facts of the pack as a whole.
-#[derive(Debug)]
-pub(super) struct Facts<'a> {
+/// The facts of the pack as a whole.
+#[derive(Debug, Default)]
+pub(super) struct PackFacts<'a> {
     /// The name of the pack in the page.
     pub(super) name: &'a str,
     pub(super) container: Option<Container>,
@@ -31,7 +32,7 @@ pub(super) struct Facts<'a> {
     pub(super) manifests: BTreeSet<&'a str>,
 }
 
-pub(super) fn facts(facts: &Facts<'_>, html: &mut Html) {
+pub(super) fn facts(facts: &PackFacts<'_>, html: &mut Html) {
     let layout = match facts.layout {
         Layout::Plain => "plain",
         Layout::BagIt => "BagIt bag",
@@ -63,9 +64,7 @@ pub(super) fn facts(facts: &Facts<'_>, html: &mut Html) {
 
 /// The verdict, and everything that is wrong.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], html: &mut Html) {
-    let errors = count_errors(findings);
-    let warnings = findings.iter().filter(|finding| !finding.is_error());
-    let warnings: u64 = warnings.map(|finding| finding.count).sum();
+    let (errors, warnings) = diagnostics::counts(findings);
     let also = match warnings {
         0 => String::new(),
         count => format!(", {}", counted(count, "warning")),
@@ -81,8 +80,7 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
     };
     html!(
         html,
-        "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\">\
-         <p class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>",
+        r#"<section class="verdict {}" id="/verification" aria-label="Verification"><p class="mark"><span aria-hidden="true">{}</span> <b>{}</b></p>"#,
         class,
         mark,
         verdict
@@ -111,16 +109,12 @@ fn checked(report: &VerifyReport, html: &mut Html) {
     html.raw("container, headers and descriptions checked.");
     if let Some(bag) = &report.bag {
         let version = bag.version.as_deref().unwrap_or("of no version");
-        html!(
-            html,
-            " BagIt {}: {}.",
-            version,
-            match (bag.complete, bag.valid) {
-                (_, true) => "valid",
-                (true, false) => "complete, not valid",
-                (false, false) => "incomplete",
-            }
-        );
+        let state = match (bag.complete, bag.valid) {
+            (_, true) => "valid",
+            (true, false) => "complete, not valid",
+            (false, false) => "incomplete",
+        };
+        html!(html, " BagIt {}: {}.", version, state);
     }
     if let Some(ro_crate) = &report.ro_crate {
         html!(html, " RO-Crate {}.", ro_crate);
@@ -130,15 +124,9 @@ fn checked(report: &VerifyReport, html: &mut Html) {
     }
     html.raw("</p>");
     if let Some(intact) = report.intact.as_ref().filter(|_| !report.is_sound()) {
-        let (arrays, all) = (grouped(intact.arrays), counted(report.arrays, "array"));
-        html!(
-            html,
-            "<p>Intact: {} of {}, {} of {}.</p>",
-            arrays,
-            all,
-            grouped(intact.members),
-            members
-        );
+        let (arrays, files) = (grouped(intact.arrays), grouped(intact.members));
+        let all = counted(report.arrays, "array");
+        html!(html, "<p>Intact: {} of {}, {} of {}.</p>", arrays, all, files, members);
     }
 }
 
@@ -146,8 +134,9 @@ fn list(findings: &[Finding], html: &mut Html) {
     html.raw("<ol class=\"findings\">");
     for (number, finding) in findings.iter().enumerate().take(MOST_FINDINGS) {
         let (class, word) = if finding.is_error() { ("bad", "error") } else { ("warn", "warning") };
-        html!(html, "<li class=\"{}\" id=\"/finding/{}\"><p><code>", class, number);
-        html!(html, "{}</code> <b>{}</b> {}</p>", finding.code.id(), word, finding.message);
+        html!(html, r#"<li class="{}" id="/finding/{}"><p>"#, class, number);
+        let (code, message) = (finding.code.id(), &finding.message);
+        html!(html, "<code>{}</code> <b>{}</b> {}</p>", code, word, message);
         place(finding, html);
         let facts =
             [("expected", &finding.expected), ("found", &finding.found), ("next", &finding.hint)];
@@ -174,9 +163,7 @@ fn place(finding: &Finding, html: &mut Html) {
     match finding.place {
         Some(Place::Byte { offset }) => html!(html, ", byte {}", grouped(offset)),
         Some(Place::Line { line }) => html!(html, ", line {}", line),
-        Some(Place::Text { line, column, .. }) => {
-            html!(html, ", line {}, column {}", line, column);
-        }
+        Some(Place::Text { line, column, .. }) => html!(html, ", line {}, column {}", line, column),
         None => {}
     }
     if let Some(array) = array.map(stem) {
@@ -186,7 +173,7 @@ fn place(finding: &Finding, html: &mut Html) {
 }
 
 /// The commands that check the pack with tools that have nothing to do with it.
-pub(super) fn by_hand(facts: &Facts<'_>, html: &mut Html) {
+pub(super) fn by_hand(facts: &PackFacts<'_>, html: &mut Html) {
     html.raw("<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by hand</summary>");
     let algorithms = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
     let is_there =

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::super::numbers;
+use super::super::text;
 
 /// A piece of the page.
 #[derive(Debug, Default)]
@@ -73,9 +73,8 @@ impl fmt::Display for Id<'_> {
 
 /// A count with its noun, and its thousands apart.
 pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
-    let count = count.try_into().unwrap_or(u64::MAX);
-    let s = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", numbers::grouped(count))
+    let count = text::grouped(count);
+    format!("{count} {noun}{}", if count == "1" { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -8,16 +8,17 @@ mod picture;
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::thread;
 
 use clap::Args;
 use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
-use self::page::{Made, Options};
+use self::page::PageContent;
 use super::args::Common;
-use super::numbers::{counted, human_bytes};
 use super::output::Output;
-use super::{Ending, Failure, diagnostics};
+use super::text::{counted, human_bytes};
+use super::{Ending, Failure, diagnostics, files};
 
 /// Bytes that are written at once.
 const PIECE: usize = 256 * 1024;
@@ -28,7 +29,7 @@ Examples:
   ra-pack report exp.zip -o exp.html
   ra-pack report exp.zip -o exp.html --no-statistics --no-verify
   ra-pack report exp.zip -o - | gzip > exp.html.gz")]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// The archive or directory.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -53,28 +54,30 @@ pub(crate) struct Report {
     common: Common,
 }
 
-/// The result of `--json`.
+/// The page that was written, and what is wrong with the pack.
 #[derive(Debug, Serialize)]
-struct Written<'a> {
-    /// The pack.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct WrittenPage<'a> {
+    /// The archive or directory, by its path as given.
     target: &'a PathBuf,
-    /// The page.
+    /// The page, by its path as given.
     output: &'a PathBuf,
     /// Bytes of the page.
     bytes: u64,
-    /// Arrays in it.
+    /// Arrays in the page.
     arrays: u64,
-    /// Other files in it.
+    /// Other files in the page, descriptions among them.
     files: u64,
-    /// Whether the pack was verified.
+    /// Whether the pack was verified; false with `--no-verify`.
     verified: bool,
-    /// Arrays whose data cannot be read.
+    /// Arrays that cannot be read as far as the page needs them.
     unreadable: &'a [String],
-    /// The findings.
+    /// The findings, in the order of members. The target is valid when none is an error.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::findings"))]
     findings: &'a [Finding],
 }
 
-pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_os_str() != "-";
     if !to_file && args.common.json {
         return Err(Failure::unsupported(
@@ -92,17 +95,11 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             escape_path(&args.output)
         )));
     }
-    let options = Options {
-        reads_data: !args.no_statistics,
-        jobs: args.common.jobs.unwrap_or_else(default_jobs),
-    };
-    let mut made = Ok(Made::default());
-    let mut bytes = 0;
+    let mut made = Ok(PageContent::default());
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(PIECE, Counting { inner: out, bytes: 0 });
-        made = gather(args, &options, output, &mut out);
+        let mut out = BufWriter::with_capacity(PIECE, out);
+        made = gather(args, output, &mut out);
         out.flush()?;
-        bytes = out.get_ref().bytes;
         // Nothing is to get its name that is not whole; the reason is given below.
         if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     };
@@ -111,12 +108,13 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
     } else {
         put(&mut output.bytes()).map_err(Failure::from)
     };
-    let made = match (made, written) {
+    let mut made = match (made, written) {
         (Err(failure), _) | (Ok(_), Err(failure)) => return Err(failure),
         (Ok(made), Ok(())) => made,
     };
+    let bytes = if to_file { files::size(&args.output)? } else { 0 };
     if args.common.json {
-        output.json(&Written {
+        output.json(&WrittenPage {
             target: &args.archive,
             output: &args.output,
             bytes,
@@ -127,34 +125,27 @@ pub(super) fn run(args: &Report, output: &Output) -> Result<Ending, Failure> {
             findings: &made.findings,
         })?;
     } else {
-        tell(args, &made, bytes, to_file, output);
+        tell(args, &mut made, bytes, to_file, output);
     }
     let is_bad = count_errors(&made.findings) > 0 || !made.unreadable.is_empty();
     Ok(if is_bad { Ending::Findings } else { Ending::Clean })
 }
 
 /// Verifies the pack where that is wanted, and makes the page.
-fn gather(
-    args: &Report,
-    options: &Options,
-    output: &Output,
-    out: &mut dyn Write,
-) -> Result<Made, Failure> {
-    let verified = if args.no_verify {
-        None
-    } else {
-        let verify = VerifyOptions {
-            jobs: args.common.jobs,
-            progress: output.progress(),
-            ..VerifyOptions::default()
-        };
-        Some(ra_pack::verify(&args.archive, &verify)?)
-    };
-    page::write(&args.archive, verified.as_ref(), options, out)
+fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<PageContent, Failure> {
+    let (jobs, progress) = (args.common.jobs, output.progress());
+    let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
+    let verify = || ra_pack::verify(&args.archive, &options);
+    let mut verified = (!args.no_verify).then(verify).transpose()?;
+    if let Some(report) = &mut verified {
+        diagnostics::say(&mut report.findings);
+    }
+    let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+    page::write(&args.archive, verified.as_ref(), !args.no_statistics, jobs, out)
 }
 
-fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) {
-    diagnostics::show(&args.archive, &made.findings, &[], output);
+fn tell(args: &ReportArgs, made: &mut PageContent, bytes: u64, to_file: bool, output: &Output) {
+    diagnostics::show(&args.archive, &mut made.findings, &[], output);
     if count_errors(&made.findings) == 0 {
         for name in &made.unreadable {
             output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));
@@ -172,27 +163,5 @@ fn tell(args: &Report, made: &Made, bytes: u64, to_file: bool, output: &Output) 
             human_bytes(bytes),
             counted(made.arrays, "array"),
         ));
-    }
-}
-
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Counts what is written through it.
-struct Counting<'a> {
-    inner: &'a mut dyn Write,
-    bytes: u64,
-}
-
-impl Write for Counting<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.inner.write(bytes)?;
-        self.bytes = self.bytes.saturating_add(count as u64);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }

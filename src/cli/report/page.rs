@@ -3,22 +3,20 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, absolute};
-use std::sync::atomic::{self, AtomicUsize};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ra_pack::{
-    Container, Digest, Finding, Layout, ListOptions, Listed, Listing, MemberKind, Pack,
-    VerifyReport,
+    Container, Digest, Finding, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport,
 };
 
-use super::super::Failure;
-use super::super::dates::date;
-use super::super::numbers::{float, grouped};
+use super::super::array::date;
 use super::super::plot::base64;
-use super::card::{Card, Context, Subject, digest, listed_digest, split, stem};
-use super::head::{self, Facts};
+use super::super::text::{float, grouped};
+use super::super::{Failure, diagnostics};
+use super::card::{Card, CardContext, Subject, digest, split, stem};
+use super::head::{self, PackFacts};
 use super::html::{Html, Id, counted, html};
 use super::picture::Room;
 
@@ -41,16 +39,9 @@ const DECODED: u64 = 2 << 30;
 /// And for each byte of it so many.
 const DECODED_PER_BYTE: u64 = 2048;
 
-/// How the page is made.
-#[derive(Debug)]
-pub(super) struct Options {
-    pub(super) reads_data: bool,
-    pub(super) jobs: usize,
-}
-
 /// Counts and faults of the page.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct PageContent {
     pub(super) arrays: u64,
     pub(super) files: u64,
     /// The findings, as far as anybody looked.
@@ -63,18 +54,19 @@ pub(super) struct Made {
 pub(super) fn write(
     target: &Path,
     verified: Option<&VerifyReport>,
-    options: &Options,
+    reads_data: bool,
+    jobs: usize,
     out: &mut dyn Write,
-) -> Result<Made, Failure> {
-    let listed = ListOptions { jobs: Some(options.jobs), ..ListOptions::default() };
-    let listing = match ra_pack::list(target, &listed) {
-        Ok(listing) => listing,
+) -> Result<PageContent, Failure> {
+    let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
+    let mut listing = match ra_pack::list(target, &listed) {
         // Findings say why it cannot be opened.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
             return write_unopened(target, verified, out);
         }
-        Err(error) => return Err(error.into()),
+        listing => listing?,
     };
+    diagnostics::say(&mut listing.findings);
     let pack = Pack::open(target)?;
     let members: Vec<Listed<'_>> = listing.members().collect();
     let mut sorted = sort(&members);
@@ -83,23 +75,19 @@ pub(super) fn write(
         Ok(size.saturating_mul(per_byte).saturating_add(least))
     };
     let mut left = within(ELEMENTS, ELEMENTS_PER_BYTE)?;
-    for subject in &mut sorted.arrays {
-        let elements =
-            subject.array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
-        let rest = left.checked_sub(elements.max(subject.member.size));
-        subject.is_within = rest.is_some();
+    for Subject { member, array, is_within, .. } in &mut sorted.arrays {
+        let elements = array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
+        let rest = left.checked_sub(elements.max(member.size));
+        *is_within = rest.is_some();
         left = rest.unwrap_or(left);
     }
-    let findings = match verified {
-        Some(report) => report.findings.clone(),
-        None => listing.findings.clone(),
-    };
+    let findings = verified.map_or(&listing.findings, |report| &report.findings).clone();
     let name = name_of(target);
-    let groups = groups(sorted.arrays.iter().map(|subject| split(subject.member.name).0));
+    let groups = groups(sorted.arrays.iter().map(group_of));
     let facts = facts(&name, &listing, &members, &sorted, groups.len());
-    let context = Context {
+    let context = CardContext {
         pack: &pack,
-        reads_data: options.reads_data,
+        reads_data,
         is_verified: verified.is_some(),
         room: Room::for_each_of(sorted.arrays.len()),
         most_decoded: within(DECODED, DECODED_PER_BYTE)?,
@@ -116,7 +104,7 @@ pub(super) fn write(
     tools(sorted.arrays.len(), &mut html);
     html.raw("<div class=\"arrays\">");
     flush(&mut html, out)?;
-    let unreadable = arrays(&context, &sorted.arrays, options.jobs, out)?;
+    let unreadable = arrays(&context, &sorted.arrays, jobs, out)?;
     html.raw("</div>");
     html!(
         html,
@@ -128,7 +116,7 @@ pub(super) fn write(
     );
     flush(&mut html, out)?;
     for batch in sorted.files.chunks(BATCH) {
-        for row in each(options.jobs, batch, |file| file_row(&pack, file)) {
+        for row in each(jobs, batch, |file| file_row(&pack, file)) {
             out.write_all(row.as_str().as_bytes())?;
         }
     }
@@ -140,7 +128,7 @@ pub(super) fn write(
     html.raw("</section>\n");
     end(&mut html);
     flush(&mut html, out)?;
-    Ok(Made {
+    Ok(PageContent {
         arrays: sorted.arrays.len() as u64,
         files: (sorted.files.len() + sorted.descriptions) as u64,
         findings,
@@ -153,28 +141,18 @@ fn write_unopened(
     target: &Path,
     verified: Option<&VerifyReport>,
     out: &mut dyn Write,
-) -> Result<Made, Failure> {
+) -> Result<PageContent, Failure> {
     let name = name_of(target);
     let findings = verified.map(|report| report.findings.clone()).unwrap_or_default();
-    let facts = Facts {
-        name: &name,
-        container: verified.and_then(|report| report.container),
-        layout: Layout::Plain,
-        arrays: 0,
-        groups: 0,
-        undescribed: 0,
-        files: 0,
-        bytes: 0,
-        types: BTreeMap::new(),
-        manifests: BTreeSet::new(),
-    };
+    let container = verified.and_then(|report| report.container);
+    let facts = PackFacts { name: &name, container, ..PackFacts::default() };
     let mut html = Html::default();
     begin(&name, &mut html);
     html.raw("<div class=\"page\"><main id=\"/arrays\">");
     summary(verified, &findings, &facts, &mut html);
     end(&mut html);
     flush(&mut html, out)?;
-    Ok(Made { findings, ..Made::default() })
+    Ok(PageContent { findings, ..PageContent::default() })
 }
 
 /// The name of a pack in the page: without its directory.
@@ -212,23 +190,15 @@ fn sort<'a>(members: &'a [Listed<'a>]) -> Sorted<'a> {
             _ => files.push(member),
         }
     }
-    let mut arrays: Vec<_> = members
-        .iter()
-        .enumerate()
-        .filter_map(|(nth, member)| {
-            let array = member.array.as_ref()?;
-            Some(Subject {
-                member,
-                array,
-                description: described.get(&nth).copied(),
-                is_within: true,
-            })
-        })
-        .collect();
+    let subject = |(nth, member): (usize, &'a Listed<'a>)| {
+        let array = member.array.as_ref()?;
+        let description = described.get(&nth).copied();
+        Some(Subject { member, array, description, is_within: true })
+    };
+    let mut arrays: Vec<_> = members.iter().enumerate().filter_map(subject).collect();
     arrays.sort_by(|one, other| {
-        let ((one_group, one), (other_group, other)) =
-            (split(one.member.name), split(other.member.name));
-        compare(one_group, other_group).then_with(|| one.cmp(other))
+        let [(group, name), (other_group, other)] = [one, other].map(|it| split(it.member.name));
+        compare(group, other_group).then_with(|| name.cmp(other))
     });
     Sorted { arrays, files, descriptions: described.len() }
 }
@@ -239,16 +209,15 @@ fn facts<'a>(
     members: &'a [Listed<'a>],
     sorted: &'a Sorted<'a>,
     groups: usize,
-) -> Facts<'a> {
+) -> PackFacts<'a> {
     let mut types = BTreeMap::new();
     for subject in &sorted.arrays {
         let element = subject.array.element.as_str();
         let element = if element.starts_with("unreadable") { "unreadable" } else { element };
-        let count: &mut usize = types.entry(element).or_default();
-        *count = count.saturating_add(1);
+        *types.entry(element).or_insert(0) += 1;
     }
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
-    Facts {
+    PackFacts {
         name,
         container: Some(listing.container),
         layout: listing.layout,
@@ -303,7 +272,7 @@ fn begin(name: &str, html: &mut Html) {
 fn summary(
     verified: Option<&VerifyReport>,
     findings: &[Finding],
-    facts: &Facts<'_>,
+    facts: &PackFacts<'_>,
     html: &mut Html,
 ) {
     head::facts(facts, html);
@@ -326,79 +295,64 @@ fn tools(arrays: usize, html: &mut Html) {
     );
 }
 
-/// Writes all cards, group by group.
-fn arrays(
-    context: &Context<'_>,
-    arrays: &[Subject<'_>],
-    jobs: usize,
-    out: &mut dyn Write,
-) -> io::Result<Vec<String>> {
-    let mut unreadable = Vec::new();
-    let mut frame = Frame { arrays, group: None, end: 0, left: 0 };
-    let mut html = Html::default();
-    // The order in which contents of a stream are asked for decides how often it is decoded.
-    let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
-    let at_once = if is_stream { 1 } else { jobs };
-    for (batch, first) in arrays.chunks(BATCH).zip((0..).step_by(BATCH)) {
-        let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
-        let small =
-            each(at_once, batch, |subject| (!is_large(subject)).then(|| context.card(subject, 1)));
-        for ((subject, card), nth) in batch.iter().zip(small).zip(first..) {
-            let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
-            if error.is_some() {
-                unreadable.push(subject.member.name.to_owned());
-            }
-            frame.before(nth, subject, &mut html);
-            html.piece(&card);
-            flush(&mut html, out)?;
-        }
-    }
-    html.raw(if frame.group.is_some() { "</div></details></section>\n" } else { "" });
-    flush(&mut html, out)?;
-    Ok(unreadable)
+fn group_of<'a>(subject: &Subject<'a>) -> &'a str {
+    split(subject.member.name).0
 }
 
 /// Cards that a browser lays out together, once they are to be seen.
 const TOGETHER: usize = 50;
 
-/// The markup around the cards: groups, and in them as many cards as are laid out together.
-struct Frame<'a> {
-    arrays: &'a [Subject<'a>],
-    group: Option<&'a str>,
-    /// The array after the last of the group.
-    end: usize,
-    /// Cards that the part that is open still takes.
-    left: usize,
-}
-
-impl<'a> Frame<'a> {
-    /// Begins what the n-th array is the first of.
-    fn before(&mut self, nth: usize, subject: &Subject<'a>, html: &mut Html) {
-        let (group, _) = split(subject.member.name);
-        let is_new = self.group != Some(group);
-        if is_new {
-            html.raw(if self.group.is_some() { "</div></details></section>\n" } else { "" });
-            let of = |subject: &Subject<'_>| compare(split(subject.member.name).0, group);
-            self.end = self.arrays.partition_point(|subject| of(subject).is_le());
-            self.group = Some(group);
-            html!(
-                html,
-                "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
-                 <span>{}</span></summary>\n",
-                Id(group),
-                if group.is_empty() { "/" } else { group },
-                grouped(self.end - nth)
-            );
-        } else if self.left == 0 {
-            html.raw("</div>");
+/// Writes all cards, group by group.
+fn arrays(
+    context: &CardContext<'_>,
+    arrays: &[Subject<'_>],
+    jobs: usize,
+    out: &mut dyn Write,
+) -> io::Result<Vec<String>> {
+    let mut unreadable = Vec::new();
+    let mut html = Html::default();
+    let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
+    // The number of each array in its group, and of all in it.
+    let mut places = groups.flat_map(|group| (0..group.len()).map(|nth| (nth, group.len())));
+    // The order in which contents of a stream are asked for decides how often it is decoded.
+    let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
+    let at_once = if is_stream { 1 } else { jobs };
+    for batch in arrays.chunks(BATCH) {
+        let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
+        let small =
+            each(at_once, batch, |subject| (!is_large(subject)).then(|| context.card(subject, 1)));
+        for ((subject, card), (nth, all)) in batch.iter().zip(small).zip(&mut places) {
+            let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
+            if error.is_some() {
+                unreadable.push(subject.member.name.to_owned());
+            }
+            if nth == 0 {
+                let group = group_of(subject);
+                let name = if group.is_empty() { "/" } else { group };
+                html!(
+                    html,
+                    "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
+                     <span>{}</span></summary>\n",
+                    Id(group),
+                    name,
+                    grouped(all)
+                );
+            }
+            if nth % TOGETHER == 0 {
+                // Until it is laid out it is as high as that many cards mostly are.
+                let together = (all - nth).min(TOGETHER);
+                html!(html, "<div class=\"u\" style=\"--n:{}\">\n", together);
+            }
+            html.piece(&card);
+            if nth + 1 == all {
+                html.raw("</div></details></section>\n");
+            } else if nth % TOGETHER == TOGETHER - 1 {
+                html.raw("</div>");
+            }
+            flush(&mut html, out)?;
         }
-        if is_new || self.left == 0 {
-            self.left = (self.end - nth).min(TOGETHER);
-            // Until it is laid out it is as high as that many cards mostly are.
-            html!(html, "<div class=\"u\" style=\"--n:{}\">\n", self.left);
-        }
-        self.left -= 1;
     }
+    Ok(unreadable)
 }
 
 /// A row of the table of other files.
@@ -412,10 +366,8 @@ fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
         MemberKind::Special => " <span class=\"w\">special file</span>",
     });
     html!(html, "</td><td>{}</td><td>", grouped(file.size));
-    if file.kind == MemberKind::File
-        && let Some(found) = listed_digest(pack, file.name)
-    {
-        digest(found, &mut html);
+    if file.kind == MemberKind::File {
+        digest(pack, file.name, "", &mut html);
     }
     html.raw("</td></tr>\n");
     html
@@ -442,9 +394,9 @@ fn flush(html: &mut Html, out: &mut dyn Write) -> io::Result<()> {
 /// Groups that a tree shows before those below the first are folded.
 const MANY: usize = 60;
 
-/// One group.
+/// One group of the tree.
 #[derive(Debug)]
-struct Group<'a> {
+struct ArrayGroup<'a> {
     /// Without slashes around it; empty for the root.
     path: &'a str,
     /// Arrays in it itself.
@@ -463,8 +415,8 @@ fn depth(path: &str) -> usize {
 }
 
 /// The groups of arrays whose groups are given in order, with those above them.
-fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = vec![Group { path: "", own: 0, all: 0 }];
+fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<ArrayGroup<'a>> {
+    let mut groups: Vec<ArrayGroup<'a>> = vec![ArrayGroup { path: "", own: 0, all: 0 }];
     for path in of_arrays {
         if let Some(last) = groups.last_mut()
             && last.path == path
@@ -478,31 +430,30 @@ fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<Group<'a>> {
             let (above, _) = path.split_at(at);
             if last != above && !last.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
             {
-                groups.push(Group { path: above, own: 0, all: 0 });
+                groups.push(ArrayGroup { path: above, own: 0, all: 0 });
             }
         }
-        groups.push(Group { path, own: 1, all: 0 });
+        groups.push(ArrayGroup { path, own: 1, all: 0 });
     }
     count(&mut groups);
     groups
 }
 
 /// Adds what is below each.
-fn count(groups: &mut [Group<'_>]) {
+fn count(groups: &mut [ArrayGroup<'_>]) {
     let mut below: Vec<usize> = Vec::new();
     for group in groups.iter_mut().rev() {
         let depth = depth(group.path);
-        let children: usize = below.get(depth + 1..).unwrap_or_default().iter().sum();
-        group.all = group.own + children;
-        below.resize(depth + 1, 0);
-        if let Some(all) = below.get_mut(depth) {
+        below.resize(below.len().max(depth + 1), 0);
+        group.all = group.own + below.drain(depth + 1..).sum::<usize>();
+        if let Some(all) = below.last_mut() {
             *all += group.all;
         }
     }
 }
 
 /// The tree, with links to the groups that hold arrays themselves.
-fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
+fn draw_tree(groups: &[ArrayGroup<'_>], html: &mut Html) {
     html.raw("<ul>");
     for (nth, group) in groups.iter().enumerate() {
         let own = depth(group.path);
@@ -513,7 +464,12 @@ fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
             let is_open = own == 0 || groups.len() <= MANY;
             html.raw(if is_open { "<details open><summary>" } else { "<details><summary>" });
         }
-        label(group, html);
+        let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
+        match group.own {
+            0 => html!(html, "{}", name),
+            _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
+        }
+        html!(html, " <span>{}</span>", grouped(group.all));
         if has_more {
             html.raw("</summary><ul>");
             continue;
@@ -526,41 +482,22 @@ fn draw_tree(groups: &[Group<'_>], html: &mut Html) {
     html.raw("</ul>");
 }
 
-fn label(group: &Group<'_>, html: &mut Html) {
-    let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
-    match group.own {
-        0 => html!(html, "{}", name),
-        _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
-    }
-    html!(html, " <span>{}</span>", grouped(group.all));
-}
-
 /// Does `work` for each of `items` on `jobs` threads.
 fn each<I: Sync, T: Send>(jobs: usize, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
-    if jobs <= 1 || items.len() <= 1 {
-        return items.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items.len()));
-    let run = || {
-        while let Some((nth, item)) = {
-            let nth = next.fetch_add(1, atomic::Ordering::Relaxed);
-            items.get(nth).map(|item| (nth, item))
-        } {
-            let result = work(item);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
-        }
-    };
+    let work = |items: &[I]| items.iter().map(&work).collect::<Vec<_>>();
+    let parts = items.chunks(items.len().div_ceil(jobs).max(1));
     thread::scope(|scope| {
-        for _ in 1..jobs.min(items.len()) {
-            // Where the system has no more threads to give, the others do the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, run);
-        }
-        run();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(nth, _)| *nth);
-    done.into_iter().map(|(_, result)| result).collect()
+        let begun = parts.map(|part| {
+            let thread = thread::Builder::new().spawn_scoped(scope, || work(part));
+            // Where the system has no more threads to give, this one does the work.
+            thread.map_err(|_| work(part))
+        });
+        let ended = begun.collect::<Vec<_>>().into_iter().map(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(done) => done,
+        });
+        ended.flatten().collect()
+    })
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use ra_pack::{
     Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
-use super::super::numbers::{count, digits, float};
 use super::super::plot::{
-    ColorMap, MAX_NAMED, Palette, Rgb, Style, color, data_uri, line_scale, of_name, pieces, png,
+    Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, line_scale, of_name, pieces, png,
 };
+use super::super::text::{count, digits, float};
 use super::html::{Html, html};
 
 /// How much room there is in the page for each array: less where there are many.
@@ -62,12 +62,8 @@ pub(super) fn draw(
         return Ok(None);
     }
     let slice = middle(shape);
-    let options = SampleOptions {
-        slice: slice.clone(),
-        columns: room.columns,
-        rows: room.rows,
-        jobs: Some(jobs),
-    };
+    let Room { columns, rows, .. } = room;
+    let options = SampleOptions { slice: slice.clone(), columns, rows, jobs: Some(jobs) };
     let mut html = Html::default();
     match array.sample(&options) {
         Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line, &mut html),
@@ -88,15 +84,12 @@ fn scalar(line: &Line, html: &mut Html) {
     let Some(column) = line.columns.first() else { return };
     let number = digits(column.first, 6);
     let mut names = line.quantity.names.iter();
-    html!(
-        html,
-        "<p class=\"v\">{}</p>",
-        match names.find(|(_, it)| it.to_string() == number) {
-            _ if column.first.is_nan() => "no value",
-            Some((name, _)) => name,
-            None => &number,
-        }
-    );
+    let shown = match names.find(|(_, it)| it.to_string() == number) {
+        _ if column.first.is_nan() => "no value",
+        Some((name, _)) => name,
+        None => &number,
+    };
+    html!(html, r#"<p class="v">{}</p>"#, shown);
 }
 
 fn dimension(axis: &SampledAxis) -> String {
@@ -126,7 +119,7 @@ fn sparkline(line: &Line, html: &mut Html) {
         line.axis.as_ref().map(dimension).unwrap_or_default(),
         range_text(line.range(), &line.quantity)
     );
-    for piece in pieces(line, line_scale(line, &Style::default(), 0.0)) {
+    for piece in pieces(line, line_scale(line, &Chart::default(), 0.0)) {
         let whole =
             |(x, y): (f64, f64)| (count(x * float(last) + 0.5), count((1.0 - y) * 100.0 + 0.5));
         let mut points: Vec<_> = piece.into_iter().map(whole).collect();
@@ -164,7 +157,7 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
 }
 
 fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
-    let palette = Palette::new(grid, &Style::default());
+    let palette = Palette::new(grid, &Chart::default());
     let last: u8 = if room.is_coarse { 14 } else { 62 };
     // The first is the background.
     let mut colours: Vec<Rgb> = vec![[0; 3]];
@@ -200,7 +193,7 @@ fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
         data_uri(&file)
     );
     if range.is_some() && !palette.has_names() {
-        let class = if palette.map == ColorMap::RdBu { "d" } else { "q" };
+        let class = if palette.map == RD_BU { "d" } else { "q" };
         let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
         html!(html, "<p class=\"{}\">{}<i></i>{}</p>", class, low, high);
     }

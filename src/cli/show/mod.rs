@@ -5,17 +5,17 @@ pub(super) mod values;
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::ndl::{Document, Ndarray, Value};
+use ra_pack::ndl::{Attribute, Document, Ndarray, Value};
 use ra_pack::ra::split_slice;
 use ra_pack::{
-    Axis, Corners, CornersOptions, NameStatistics, NumberStatistics, Pack, Statistics,
+    Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Pack, Statistics,
     StatisticsOptions,
 };
 use serde::Serialize;
 
 use super::array;
-use super::numbers::{digits, float, stepped};
 use super::output::Output;
+use super::text::{aligned, columns, count, digits, float, indented, stepped};
 use super::{Ending, Failure};
 
 /// Arrays of no more elements are shown whole.
@@ -34,7 +34,7 @@ Examples:
   ra-pack show exp.zip run1/temperature.ra --stats
   ra-pack show exp.zip run1/temperature.ra --slice '0,:' --full
   ra-pack show temperature.ra --json")]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// The archive or directory, or an array by itself.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
@@ -72,50 +72,64 @@ pub(crate) struct Show {
     json: bool,
 }
 
-/// The result of `--json`.
+/// An array and its values.
 #[derive(Debug, Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ShownArray {
+    /// The archive, directory or array file, by its path as given.
     archive: PathBuf,
+    /// The array.
     member: String,
+    /// The type of the elements, in words for people.
     #[serde(rename = "type")]
     element: String,
+    /// The extents of the whole array, in the order of its description.
     shape: Vec<u64>,
+    /// The dimensions of the whole array, in that order.
     dimensions: Vec<Dimension>,
+    /// The description, as an NDL document of its own: the schema `ndl` describes it.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::object"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<Document>,
-    /// The shape of the part that is shown.
+    /// The extents of the part that is shown: those that the slice leaves.
     shown_shape: Vec<u64>,
+    /// The values as the command shows them; `get --format json` gives all of them as numbers.
     text: String,
+    /// Statistics of the part that is shown, with `--stats`.
+    #[cfg_attr(test, schemars(schema_with = "super::reference::tests::statistics"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
 }
 
-/// A dimension and its coordinate.
+/// One dimension and its coordinate.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Dimension {
+    /// Its name, when the description gives one.
     name: Option<String>,
+    /// Elements along it.
     extent: u64,
+    /// The member with its coordinates, when there is one.
     coordinate: Option<String>,
+    /// The long name and units of the coordinate, when it has any.
     label: Option<String>,
+    /// Its coordinates as text, the first and last of many.
     values: Option<String>,
+    /// The first and the last coordinate as dates and times in UTC, when these are exact.
     dates: Option<(String, String)>,
 }
 
-pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
     let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };
     let corners = array.corners(&options)?;
-    let precision = usize::try_from(args.precision).unwrap_or(8);
-    let found = if args.stats {
-        let slice = args.slice.clone();
-        let options = StatisticsOptions { slice, bins: Some(BINS), jobs: args.jobs };
-        Some(array.statistics(&options)?)
-    } else {
-        None
-    };
+    let precision = count(float(args.precision));
+    let options =
+        StatisticsOptions { slice: args.slice.clone(), bins: Some(BINS), jobs: args.jobs };
+    let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // It has been held against the shape.
     let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
     let parts = parts.unwrap_or_else(|_| vec![WHOLE; axes.len()]);
@@ -133,7 +147,7 @@ pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
             }
             document
         });
-        output.json(&Report {
+        output.json(&ShownArray {
             archive: args.archive.clone(),
             member,
             element: values::type_name(corners.description.as_ref(), corners.element),
@@ -147,14 +161,12 @@ pub(super) fn run(args: &Show, output: &Output) -> Result<Ending, Failure> {
         return Ok(Ending::Clean);
     }
     let mut all = head(&member, &corners, &dimensions, args.slice.as_deref());
+    all.push('\n');
     if let Some(found) = &found {
         let units = array::attribute(corners.description.as_ref(), "units");
         let units = units.map_or_else(String::new, |units| format!(" {units}"));
-        let (width, _) = output.size();
-        all.push('\n');
-        all.push_str(&statistics_text(found, &units, width, Output::is_unicode()));
+        all.push_str(&statistics_text(found, &units, output.size().0, Output::is_unicode()));
     } else {
-        all.push('\n');
         all.push_str(&text);
         all.push('\n');
         all.push_str(&attributes(corners.description.as_ref()));
@@ -171,41 +183,28 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
         None => dimension.extent.to_string(),
     };
     let extents: Vec<String> = dimensions.iter().map(extent).collect();
-    let mut text = format!(
-        "{} ({}) {}\n",
-        ra_pack::escape(member),
-        extents.join(", "),
-        values::type_name(description, corners.element)
-    );
-    if let Some(label) = array::label(description) {
-        text.extend([format!("{label}\n")]);
-    }
+    let kind = values::type_name(description, corners.element);
+    let mut lines = vec![format!("{} ({}) {kind}", ra_pack::escape(member), extents.join(", "))];
+    lines.extend(array::label(description));
     if let Some(slice) = slice {
         let extents: Vec<String> = corners.shape.iter().map(u64::to_string).collect();
-        text.extend([format!("slice {} ({})\n", ra_pack::escape(slice), extents.join(", "))]);
+        lines.push(format!("slice {} ({})", ra_pack::escape(slice), extents.join(", ")));
     }
-    let width = dimensions.iter().filter_map(|dimension| dimension.name.as_ref());
-    let width = width.map(|name| name.chars().count()).max().unwrap_or(0);
-    let mut is_first = true;
-    for dimension in dimensions {
-        let Some(name) = &dimension.name else { continue };
-        if dimension.label.is_none() && dimension.values.is_none() {
-            continue;
-        }
-        if is_first {
-            text.push_str("\nCoordinates:\n");
-            is_first = false;
-        }
-        let values = dimension.values.clone().unwrap_or_default();
-        let label = dimension.label.clone().unwrap_or_default();
-        text.push_str(format!("  {name:<width$}  {values}  {label}").trim_end());
-        text.push('\n');
+    let names =
+        || dimensions.iter().filter_map(|dimension| Some((dimension.name.as_ref()?, dimension)));
+    let width = names().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let known = names().filter(|(_, it)| it.label.is_some() || it.values.is_some());
+    for (nth, (name, dimension)) in known.enumerate() {
+        lines.extend((nth == 0).then(|| "\nCoordinates:".to_owned()));
+        let [values, label] =
+            [&dimension.values, &dimension.label].map(|text| text.as_deref().unwrap_or_default());
+        lines.push(format!("  {name:<width$}  {values}  {label}").trim_end().to_owned());
         if let Some((first, last)) = &dimension.dates {
             let moments = if first == last { first.clone() } else { format!("{first} to {last}") };
-            text.extend([format!("  {:<width$}  {moments}\n", "")]);
+            lines.push(format!("  {:<width$}  {moments}", ""));
         }
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 /// All of a dimension.
@@ -243,18 +242,15 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
 }
 
 fn attributes(description: Option<&Ndarray>) -> String {
-    let Some(description) = description.filter(|description| !description.attributes.is_empty())
-    else {
-        return String::new();
+    let attributes = description.map(|description| &description.attributes[..]).unwrap_or_default();
+    let row = |attribute: &Attribute| {
+        [ra_pack::escape(&attribute.name).to_string(), flow(&attribute.value, 20)]
     };
-    let mut text = "\nAttributes:\n".to_owned();
-    let names = description.attributes.iter();
-    let width = names.map(|attribute| attribute.name.chars().count()).max().unwrap_or(0);
-    for attribute in &description.attributes {
-        let name = ra_pack::escape(&attribute.name).to_string();
-        text.extend([format!("  {name:<width$}  {}\n", flow(&attribute.value, 20))]);
+    let rows: Vec<_> = attributes.iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
     }
-    text
+    format!("\nAttributes:\n{}", indented(aligned(&rows, [false; 2])))
 }
 
 /// A value on one line, with no more than `most` elements of a list.
@@ -267,12 +263,10 @@ pub(super) fn flow(value: &Value, most: u64) -> String {
         Value::Float(number) => format!("{number:?}"),
         Value::String(text) => ra_pack::escape(text).to_string(),
         Value::List(list) => {
-            let limit = usize::try_from(most).unwrap_or(usize::MAX);
-            let mut parts: Vec<String> =
-                list.iter().take(limit).map(|value| flow(value, most)).collect();
-            if list.len() > limit {
-                parts.push("...".to_owned());
-            }
+            let limit = count(float(most));
+            let shown = list.iter().take(limit).map(|value| flow(value, most));
+            let more = (list.len() > limit).then(|| "...".to_owned());
+            let parts: Vec<_> = shown.chain(more).collect();
             format!("[{}]", parts.join(", "))
         }
         Value::Map(map) => {
@@ -311,46 +305,31 @@ fn of_numbers(
     width: usize,
     unicode: bool,
 ) -> String {
-    let mut text = format!("Statistics{of}:\n");
-    let mut line = |name: &str, value: String| {
-        text.extend([format!("  {name:<9}{value}\n")]);
-    };
-    line("elements", numbers.count.to_string());
-    for (name, count) in [
+    let others = [
         ("missing", numbers.missing),
         ("NaN", numbers.nan),
         ("+inf", numbers.positive_infinite),
         ("-inf", numbers.negative_infinite),
-    ] {
-        if count > 0 {
-            line(name, count.to_string());
-        }
-    }
-    if numbers.finite < numbers.count {
-        line("values", numbers.finite.to_string());
-    }
+    ];
+    let others = others.into_iter().filter(|(_, count)| *count > 0);
+    let values = (numbers.finite < numbers.count).then_some(("values", numbers.finite));
+    let counts = [("elements", numbers.count)].into_iter().chain(others).chain(values);
+    let mut lines: Vec<_> = counts.map(|(name, count)| (name, count.to_string())).collect();
     let text_of = |number: Option<f64>| {
         number.map_or_else(|| "beyond what a float holds".to_owned(), |number| digits(number, 7))
     };
     if let (Some(min), Some(max)) = (numbers.min, numbers.max) {
-        line("min", format!("{min}{unit}"));
-        line("max", format!("{max}{unit}"));
-        line("mean", text_of(numbers.mean) + unit);
-        line("std", text_of(numbers.std) + unit);
+        lines.push(("min", format!("{min}{unit}")));
+        lines.push(("max", format!("{max}{unit}")));
+        lines.push(("mean", text_of(numbers.mean) + unit));
+        lines.push(("std", text_of(numbers.std) + unit));
     }
+    let lines = lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).collect();
+    let mut text = format!("Statistics{of}:\n{}", indented(lines));
     if let Some(histogram) = &numbers.histogram {
-        let rows: Vec<(String, u64)> = histogram
-            .edges
-            .windows(2)
-            .zip(&histogram.counts)
-            .map(|(edges, count)| {
-                let middle = match edges {
-                    [low, high] => low / 2.0 + high / 2.0,
-                    _ => 0.0,
-                };
-                (rounded(middle, &histogram.edges), *count)
-            })
-            .collect();
+        let middles = histogram.edges.array_windows().map(|[low, high]| low / 2.0 + high / 2.0);
+        let row = |(middle, count): (f64, &u64)| (rounded(middle, &histogram.edges), *count);
+        let rows: Vec<_> = middles.zip(&histogram.counts).map(row).collect();
         text.push('\n');
         text.push_str(&bars(&rows, true, width, unicode));
     }
@@ -358,53 +337,33 @@ fn of_numbers(
 }
 
 fn of_names(names: &NameStatistics, width: usize, unicode: bool) -> String {
-    let mut text = format!("Statistics:\n  elements {}\n\n", names.count);
-    let mut rows: Vec<(String, u64)> = names
-        .categories
-        .iter()
-        .map(|category| (ra_pack::escape(&category.name).to_string(), category.count))
-        .collect();
-    if names.unnamed > 0 {
-        rows.push(("(no name)".to_owned(), names.unnamed));
-    }
-    text.push_str(&bars(&rows, false, width, unicode));
-    text
+    let row = |category: &Category| (ra_pack::escape(&category.name).to_string(), category.count);
+    let unnamed = (names.unnamed > 0).then(|| ("(no name)".to_owned(), names.unnamed));
+    let rows: Vec<_> = names.categories.iter().map(row).chain(unnamed).collect();
+    let bars = bars(&rows, false, width, unicode);
+    format!("Statistics:\n  elements {}\n\n{bars}", names.count)
 }
 
 /// A bar for each row, below each other.
 fn bars(rows: &[(String, u64)], to_right: bool, width: usize, unicode: bool) -> String {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let labels = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    let counts = most.to_string().len();
-    let room =
-        width.saturating_sub(labels.saturating_add(counts).saturating_add(6)).clamp(8, WIDEST);
-    let mut text = String::new();
-    for (label, count) in rows {
-        let bar = bar(*count, most, room, unicode);
-        let label =
-            if to_right { format!("{label:>labels$}") } else { format!("{label:<labels$}") };
-        text.push_str(format!("  {label}  {count:>counts$}  {bar}").trim_end());
-        text.push('\n');
-    }
-    text
+    let labels = rows.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
+    let room = width.saturating_sub(labels + most.to_string().len() + 6).clamp(8, WIDEST);
+    let row = |(label, count): &(String, u64)| {
+        [label.clone(), count.to_string(), bar(*count, most, room, unicode)]
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    indented(aligned(&rows, [to_right, true, false]))
 }
 
-fn bar(count: u64, most: u64, room: usize, unicode: bool) -> String {
-    let parts = if unicode { 8 } else { 1 };
-    let room = u128::try_from(room).unwrap_or(0).saturating_mul(parts);
-    let filled = u128::from(count).saturating_mul(room).checked_div(most.into()).unwrap_or(0);
+fn bar(number: u64, most: u64, room: usize, unicode: bool) -> String {
+    let parts = if unicode { EIGHTHS.len() } else { 1 };
     // Every row with a count is seen.
-    let filled = filled.max(u128::from(count > 0));
-    let whole = usize::try_from(filled.checked_div(parts).unwrap_or(0)).unwrap_or(0);
-    if !unicode {
-        return "#".repeat(whole);
-    }
-    let mut bar = "█".repeat(whole);
-    let rest = usize::try_from(filled.checked_rem(8).unwrap_or(0)).unwrap_or(0);
-    if let Some(rest) = rest.checked_sub(1) {
-        bar.extend(EIGHTHS.get(rest));
-    }
-    bar
+    let least = usize::from(number > 0);
+    let filled = count(float(number) * float(room * parts) / float(most.max(1))).max(least);
+    let rest = EIGHTHS.get((filled % parts).wrapping_sub(1));
+    let full = if unicode { "█" } else { "#" };
+    full.repeat(filled / parts) + &rest.map(char::to_string).unwrap_or_default()
 }
 
 /// A number with no more digits than tell the bins apart.

@@ -20,9 +20,7 @@ pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     if corners.shape.contains(&0) {
         return "[]".to_owned();
     }
-    let words = words(corners, precision);
-    let mut layout = Layout { corners, words: words.iter() };
-    layout.nest(0, " ", LINE)
+    nest(corners, &mut words(corners, precision).into_iter(), 0, LINE)
 }
 
 /// Elements that together are one text.
@@ -36,65 +34,41 @@ fn written(corners: &Corners) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-struct Layout<'e> {
-    corners: &'e Corners,
-    words: std::slice::Iter<'e, String>,
-}
-
-impl Layout<'_> {
-    /// As deep as an array has dimensions, which are no more than 64.
-    fn nest(&mut self, axis: usize, indent: &str, width: usize) -> String {
-        let (shape, leading) = (&self.corners.shape, &self.corners.leading);
-        let (Some(extent), Some(lead)) = (shape.get(axis), leading.get(axis)) else {
-            return self.words.next().cloned().unwrap_or_default();
-        };
-        let (extent, lead) = (*extent, *lead);
-        let left = shape.len().saturating_sub(axis);
-        let is_cut = lead < extent;
-        let count = if is_cut { lead.saturating_mul(2) } else { extent };
-        let deeper = format!("{indent} ");
-        let narrower = width.saturating_sub(1);
-        let mut text = String::new();
-        if left == 1 {
-            let mut line = indent.to_owned();
-            for nth in 0..count {
-                if is_cut && nth == lead {
-                    extend(&mut text, &mut line, "...", narrower, indent);
-                    line.push(' ');
-                }
-                let word = self.nest(axis.saturating_add(1), &deeper, narrower);
-                extend(&mut text, &mut line, &word, narrower, indent);
-                if nth.saturating_add(1) < count {
-                    line.push(' ');
-                }
-            }
-            text.push_str(&line);
-        } else {
-            let between = "\n".repeat(left.saturating_sub(1));
-            for nth in 0..count {
-                if is_cut && nth == lead {
-                    text.extend([format!("{indent}...{between}")]);
-                }
-                let nested = self.nest(axis.saturating_add(1), &deeper, narrower);
-                text.push_str(indent);
-                text.push_str(&nested);
-                if nth.saturating_add(1) < count {
-                    text.push_str(&between);
-                }
-            }
+/// The next words, from this dimension on; as deep as an array has dimensions, which are no more than 64.
+fn nest(
+    corners: &Corners,
+    words: &mut impl Iterator<Item = String>,
+    axis: usize,
+    width: usize,
+) -> String {
+    let (shape, leading) = (&corners.shape, &corners.leading);
+    let (Some(extent), Some(lead)) = (shape.get(axis), leading.get(axis)) else {
+        return words.next().unwrap_or_default();
+    };
+    let is_cut = lead < extent;
+    let count = if is_cut { lead * 2 } else { *extent };
+    let indent = " ".repeat(axis + 1);
+    let left = shape.len() - axis;
+    let between = if left == 1 { " ".to_owned() } else { "\n".repeat(left - 1) + &indent };
+    let (mut text, mut line) = (String::new(), indent.clone());
+    let mut put = |word: &str, is_last: bool| {
+        let wide = line.chars().count() + word.chars().count();
+        if left == 1 && wide > width - 1 && line.len() > indent.len() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+            line.clone_from(&indent);
         }
-        format!("[{}]", text.get(indent.len()..).unwrap_or_default())
+        line.push_str(word);
+        line.push_str(if is_last { "" } else { &between });
+    };
+    for nth in 0..count {
+        if is_cut && nth == *lead {
+            put("...", false);
+        }
+        put(&nest(corners, words, axis + 1, width - 1), nth + 1 == count);
     }
-}
-
-fn extend(text: &mut String, line: &mut String, word: &str, width: usize, indent: &str) {
-    let wide = line.chars().count().saturating_add(word.chars().count());
-    if wide > width && line.len() > indent.len() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-        indent.clone_into(line);
-    }
-    line.push_str(word);
+    text.push_str(&line);
+    format!("[{}]", text.get(indent.len()..).unwrap_or_default())
 }
 
 /// Each element as text, all of one width where they stand in columns.
@@ -135,26 +109,22 @@ fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<Strin
             let mut at = 0_usize;
             let mut columns = Vec::new();
             for (_, member) in members {
-                let end = at.saturating_add(width(member));
-                let part: Vec<u8> = bytes
-                    .chunks_exact(size)
-                    .flat_map(|element| element.get(at..end).unwrap_or_default())
-                    .copied()
-                    .collect();
+                let (start, end) = (at, at.saturating_add(width(member)));
+                let part = |element| <[u8]>::get(element, start..end).unwrap_or_default();
+                let part = bytes.chunks_exact(size).map(part).collect::<Vec<_>>().concat();
                 columns.push(of_datatype(member, &part, precision).into_iter());
                 at = end;
             }
-            let count = bytes.len().checked_div(size).unwrap_or(0);
             let tuple = |_| {
-                let parts: Vec<String> =
-                    columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect();
-                format!("({})", parts.join(", "))
+                let parts = columns.iter_mut().map(|column| column.next().unwrap_or_default());
+                format!("({})", parts.collect::<Vec<_>>().join(", "))
             };
-            (0..count).map(tuple).collect()
+            bytes.chunks_exact(size).map(tuple).collect()
         }
         Datatype::Array { base, shape } => {
-            let each = shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
-            let each = usize::try_from(each).unwrap_or(usize::MAX).max(1);
+            let each = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
+            let each =
+                each.and_then(|each| usize::try_from(each).ok()).unwrap_or(usize::MAX).max(1);
             let parts = of_datatype(base, bytes, precision);
             parts.chunks(each).map(|parts| format!("[{}]", parts.join(" "))).collect()
         }
@@ -182,18 +152,15 @@ fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<Strin
         ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of_half), precision),
         ElementType::COMPLEX64 => complex(read::<f32>(bytes).map(Float::of), precision),
         ElementType::COMPLEX128 => complex(read::<f64>(bytes).map(Float::of), precision),
-        _ => match element.kind() {
-            ElementKind::Int if width <= 16 => align(
-                bytes.chunks_exact(width).map(|one| integer(one, true).to_string()).collect(),
-                false,
-            ),
-            ElementKind::UInt if width == 16 => {
+        _ => match (element.kind(), width) {
+            (ElementKind::UInt, 16) => {
                 align(read::<u128>(bytes).map(|number| number.to_string()).collect(), false)
             }
-            ElementKind::UInt if width < 16 => align(
-                bytes.chunks_exact(width).map(|one| integer(one, false).to_string()).collect(),
-                false,
-            ),
+            (kind @ (ElementKind::Int | ElementKind::UInt), ..=16) => {
+                let is_signed = kind == ElementKind::Int;
+                let word = |element| integer(element, is_signed).to_string();
+                align(bytes.chunks_exact(width).map(word).collect(), false)
+            }
             _ => hex(bytes, width),
         },
     }
@@ -211,18 +178,13 @@ fn hex(bytes: &[u8], width: usize) -> Vec<String> {
 
 /// An integer of at most 16 bytes in this machine's byte order; unsigned ones of at most 8.
 fn integer(element: &[u8], is_signed: bool) -> i128 {
-    let fill = |is_negative: bool| if is_negative && is_signed { 0xFF } else { 0 };
-    let little: Vec<u8> = if cfg!(target_endian = "little") {
-        element.to_vec()
-    } else {
-        element.iter().rev().copied().collect()
-    };
-    let is_negative = little.last().is_some_and(|last| last & 0x80 != 0);
-    let mut wide = [fill(is_negative); 16];
-    for (to, from) in wide.iter_mut().zip(little) {
-        *to = from;
+    let mut little = element.to_vec();
+    if cfg!(target_endian = "big") {
+        little.reverse();
     }
-    i128::from_le_bytes(wide)
+    let is_negative = is_signed && little.last().is_some_and(|last| last & 0x80 != 0);
+    little.resize(16, if is_negative { 0xFF } else { 0 });
+    little.try_into().map_or(0, i128::from_le_bytes)
 }
 
 fn align(words: Vec<String>, to_left: bool) -> Vec<String> {
@@ -257,16 +219,14 @@ impl Float {
     fn positional(&self, precision: usize) -> String {
         // By the shortest digits, when they are few enough.
         let (digits, power) = self.shortest.split_once('e').unwrap_or((&self.shortest, "0"));
-        let power: i64 = power.parse().unwrap_or(0);
+        let power: isize = power.parse().unwrap_or(0);
         let behind = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
-        let behind = i64::try_from(behind).unwrap_or(0).saturating_sub(power).max(0);
-        let fits = usize::try_from(behind).is_ok_and(|behind| behind <= precision);
-        let text =
-            if fits { positional(digits, power) } else { format!("{:.precision$}", self.number) };
-        match text.split_once('.') {
-            Some((before, behind)) => format!("{before}.{}", behind.trim_end_matches('0')),
-            None => format!("{text}."),
-        }
+        let fits = behind.saturating_add_signed(-power) <= precision;
+        pointed(&if fits {
+            positional(digits, power)
+        } else {
+            format!("{:.precision$}", self.number)
+        })
     }
 
     /// With a power of ten and at most so many digits behind the point, without zeros at the end.
@@ -278,27 +238,26 @@ impl Float {
             self.shortest.clone()
         };
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits = match digits.split_once('.') {
-            Some((before, behind)) => format!("{before}.{}", behind.trim_end_matches('0')),
-            None => format!("{digits}."),
-        };
-        (digits, power.parse().unwrap_or(0))
+        (pointed(digits), power.parse().unwrap_or(0))
     }
 }
 
+/// Digits with a point, and without zeros at the end.
+fn pointed(digits: &str) -> String {
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    format!("{before}.{}", behind.trim_end_matches('0'))
+}
+
 /// Digits with the point moved by a power of ten.
-fn positional(digits: &str, power: i64) -> String {
+fn positional(digits: &str, power: isize) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let plain: String = digits.chars().filter(char::is_ascii_digit).collect();
-    let point = power.saturating_add(1);
-    if point <= 0 {
-        let zeros = usize::try_from(point.saturating_neg()).unwrap_or(0);
-        return format!("{sign}0.{}{plain}", "0".repeat(zeros));
-    }
-    let point = usize::try_from(point).unwrap_or(0);
+    let Some(point) = usize::try_from(power + 1).ok().filter(|point| *point > 0) else {
+        return format!("{sign}0.{}{plain}", "0".repeat((power + 1).unsigned_abs()));
+    };
     match plain.split_at_checked(point) {
         Some((before, behind)) => format!("{sign}{before}.{behind}"),
-        None => format!("{sign}{plain}{}.", "0".repeat(point.saturating_sub(plain.len()))),
+        None => format!("{sign}{plain:0<point$}."),
     }
 }
 
@@ -332,8 +291,7 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         .max()
         .unwrap_or(0);
     let behind = known().map(|(_, behind, _)| behind.len()).max().unwrap_or(0);
-    let right =
-        if is_scientific { behind.saturating_add(power_width).saturating_add(2) } else { behind };
+    let right = if is_scientific { behind + power_width + 2 } else { behind };
     let mut left = known().map(|(before, _, _)| before.len()).max().unwrap_or(0);
     let strange = |float: &Float| match float.number {
         number if number.is_nan() => format!("{sign}nan"),
@@ -341,9 +299,9 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         _ => "-inf".to_owned(),
     };
     for float in numbers.iter().filter(|float| !float.number.is_finite()) {
-        left = left.max(strange(float).len().saturating_sub(right.saturating_add(1)));
+        left = left.max(strange(float).len().saturating_sub(right + 1));
     }
-    let width = left.saturating_add(right).saturating_add(1);
+    let width = left + right + 1;
     numbers
         .iter()
         .zip(&parts)
@@ -371,7 +329,7 @@ fn complex(numbers: impl Iterator<Item = Float>, precision: usize) -> Vec<String
     let imaginary = floats(part(1), precision, "+");
     let join = |(real, imaginary): (String, String)| {
         let digits = imaginary.trim_end();
-        let spaces = imaginary.len().saturating_sub(digits.len());
+        let spaces = imaginary.len() - digits.len();
         format!("{real}{digits}j{}", " ".repeat(spaces))
     };
     real.into_iter().zip(imaginary).map(join).collect()

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::header::{Element, VariableEntry};
+use super::header::{DsElement, VariableEntry};
 use super::values::is_same;
 use crate::interchange::{Error, read_all, wrong_length};
 use crate::ndl::{Datatype, Endian};
@@ -24,7 +24,7 @@ pub(super) type Texts = Vec<Option<Vec<u8>>>;
 
 /// A file and where in it the body lies.
 #[derive(Debug)]
-pub(super) struct Body<R> {
+pub(super) struct DsBody<R> {
     pub(super) inner: R,
     /// The byte of the file at which the body begins.
     pub(super) start: u64,
@@ -32,7 +32,7 @@ pub(super) struct Body<R> {
     pub(super) len: u64,
 }
 
-impl<R: Read + Seek> Body<R> {
+impl<R: Read + Seek> DsBody<R> {
     /// Reads `len` bytes at `at`, which are so few that they are asked for at once.
     fn read_at(&mut self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; small(len)];
@@ -97,9 +97,9 @@ impl<R: Read + Seek> Body<R> {
     pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
         let present = self.present(entry)?;
         let len = match &entry.element {
-            Element::Number(_, width) => present.checked_mul(*width),
-            Element::Bool => Some(packed_len(present)),
-            Element::Str | Element::Unicode => present.checked_mul(8),
+            DsElement::Number(_, width) => present.checked_mul(*width),
+            DsElement::Bool => Some(packed_len(present)),
+            DsElement::Str | DsElement::Unicode => present.checked_mul(8),
         };
         let len = len.and_then(|len| len.checked_add(entry.mask_len()));
         let mut sum = Some(self.check(entry, len)?);
@@ -214,7 +214,7 @@ impl<R: Read + Seek> Body<R> {
             }
             let length = lengths.next().expect("there are as many as are not missing");
             let text = self.read_at(from, length)?;
-            if entry.element == Element::Unicode
+            if entry.element == DsElement::Unicode
                 && let Err(error) = str::from_utf8(&text)
             {
                 return Err(self.not_utf8(from + error.valid_up_to() as u64, entry));
@@ -234,7 +234,7 @@ impl<R: Read + Seek> Body<R> {
 
 /// How elements are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum StoredAs {
     /// As numbers of so many bytes.
     Numbers { width: u64, endian: Endian },
     /// As packed bits, which are given as bytes.
@@ -246,7 +246,7 @@ pub(super) enum Stored {
 /// The elements of a variable, some thousand at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ElementReader {
-    stored: Stored,
+    stored: StoredAs,
     /// Where in the body its mask lies.
     mask: Option<u64>,
     /// Where in the body its data lie.
@@ -268,14 +268,14 @@ pub(super) struct ElementPart {
 }
 
 impl ElementReader {
-    pub(super) fn new(stored: Stored, mask: Option<u64>, data: u64, elements: u64) -> Self {
+    pub(super) fn new(stored: StoredAs, mask: Option<u64>, data: u64, elements: u64) -> Self {
         Self { stored, mask, data, left: elements, done: 0, present: 0 }
     }
 
     /// Reads the next part; `false` at the end.
     pub(super) fn next<R: Read + Seek>(
         &mut self,
-        body: &mut Body<R>,
+        body: &mut DsBody<R>,
         part: &mut ElementPart,
     ) -> io::Result<bool> {
         let elements = self.left.min(ELEMENTS);
@@ -289,13 +289,13 @@ impl ElementReader {
         }
         let here = elements - part.missing.iter().filter(|missing| **missing).count() as u64;
         part.values = match self.stored {
-            Stored::Mask => part.missing.drain(..).map(u8::from).collect(),
-            Stored::Numbers { width, endian } => {
+            StoredAs::Mask => part.missing.drain(..).map(u8::from).collect(),
+            StoredAs::Numbers { width, endian } => {
                 let mut numbers = body.read_at(self.data + self.present * width, here * width)?;
                 reverse_each(&mut numbers, if endian == Endian::Big { small(width) } else { 1 });
                 numbers
             }
-            Stored::Bools => {
+            StoredAs::Bools => {
                 let before = self.present % 8;
                 let at = self.data + self.present / 8;
                 let packed = body.read_at(at, packed_len(before + here))?;
@@ -311,8 +311,8 @@ impl ElementReader {
     /// Bytes of an element.
     pub(super) fn width(&self) -> usize {
         match self.stored {
-            Stored::Numbers { width, .. } => small(width),
-            Stored::Bools | Stored::Mask => 1,
+            StoredAs::Numbers { width, .. } => small(width),
+            StoredAs::Bools | StoredAs::Mask => 1,
         }
     }
 }
@@ -415,21 +415,26 @@ impl Utf8Check {
 /// Bytes that are written at once: whole elements of every width.
 const WRITTEN: usize = 1 << 16;
 
+/// Data that are in memory.
+pub(super) fn in_memory<'a>(bytes: Vec<u8>) -> OutgoingData<'a> {
+    let len = bytes.len() as u64;
+    OutgoingData::Copied(Box::new(move || Ok(Box::new(io::Cursor::new(bytes.clone())))), len)
+}
+
 /// Gives the data of an array from their beginning, each time that it is called.
 pub(super) type OpenData<'a> = Box<dyn FnMut() -> io::Result<Box<dyn Read + 'a>> + 'a>;
 
 /// The data of an array and how they are written.
 pub(super) enum OutgoingData<'a> {
-    Memory(Vec<u8>),
     /// As they come, so many bytes.
     Copied(OpenData<'a>, u64),
     /// As numbers, or as bits of truth values.
-    Elements(OpenData<'a>, Elements),
+    Elements(OpenData<'a>, EncodedElements),
 }
 
 /// Elements among which some may be missing.
 #[derive(Debug, Clone)]
-pub(super) struct Elements {
+pub(super) struct EncodedElements {
     pub(super) datatype: Datatype,
     pub(super) width: usize,
     pub(super) endian: Endian,
@@ -442,7 +447,7 @@ pub(super) struct Elements {
     pub(super) is_truth: bool,
 }
 
-impl Elements {
+impl EncodedElements {
     pub(super) fn is_missing(&self, bits: u64) -> bool {
         self.fill.is_some_and(|fill| is_same(fill, bits, &self.datatype))
     }
@@ -511,7 +516,6 @@ impl Elements {
 impl OutgoingData<'_> {
     pub(super) fn write(self, name: &str, out: &mut impl Write) -> Result<(), Error> {
         match self {
-            Self::Memory(bytes) => Ok(out.write_all(&bytes)?),
             Self::Copied(mut open, len) => {
                 copy(&mut open, name, len, |bytes| Ok(out.write_all(bytes)?))
             }

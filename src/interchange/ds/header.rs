@@ -48,7 +48,7 @@ pub(super) struct VariableEntry {
     /// From the beginning of the body; the true place once the body was looked at.
     pub(super) offset: u64,
     pub(super) len: Option<u64>,
-    pub(super) element: Element,
+    pub(super) element: DsElement,
     /// Whether a mask stands before the data.
     pub(super) missing: bool,
     pub(super) endian: Endian,
@@ -57,7 +57,7 @@ pub(super) struct VariableEntry {
 
 /// What the elements are.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Element {
+pub(super) enum DsElement {
     /// A number, and its bytes.
     Number(Datatype, u64),
     Bool,
@@ -67,7 +67,7 @@ pub(super) enum Element {
     Unicode,
 }
 
-impl Element {
+impl DsElement {
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "bool" => Some(Self::Bool),
@@ -161,9 +161,9 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
 }
 
 /// The keys of an object, with the place of each, and its values.
-type Members = Vec<(u64, String, Literal)>;
+type KeyedLiterals = Vec<(u64, String, Literal)>;
 
-fn members(map: Vec<(Literal, Literal)>) -> Members {
+fn members(map: Vec<(Literal, Literal)>) -> KeyedLiterals {
     let member = |(key, value): (Literal, Literal)| match key.kind {
         LiteralKind::Text(text) => (key.offset, text, value),
         _ => unreachable!("the keys of JSON are texts"),
@@ -217,7 +217,11 @@ struct HeaderReader<'a> {
 }
 
 impl HeaderReader<'_> {
-    fn attributes(&mut self, members: Members, of: &str) -> Result<Vec<JsonAttribute>, Error> {
+    fn attributes(
+        &mut self,
+        members: KeyedLiterals,
+        of: &str,
+    ) -> Result<Vec<JsonAttribute>, Error> {
         let mut names = HashSet::new();
         let mut attributes = Vec::new();
         for (at, key, json) in members {
@@ -239,7 +243,12 @@ impl HeaderReader<'_> {
     }
 
     /// A variable; what is not said is what version 5 of the reference implementation takes.
-    fn entry(&mut self, name: String, at: u64, members: Members) -> Result<VariableEntry, Error> {
+    fn entry(
+        &mut self,
+        name: String,
+        at: u64,
+        members: KeyedLiterals,
+    ) -> Result<VariableEntry, Error> {
         let mut entry = VariableEntry {
             name,
             at,
@@ -247,7 +256,7 @@ impl HeaderReader<'_> {
             size: Some(Vec::new()),
             offset: 0,
             len: None,
-            element: Element::Number(Datatype::Float64, 8),
+            element: DsElement::Number(Datatype::Float64, 8),
             missing: false,
             endian: Endian::Big,
             attributes: Vec::new(),
@@ -280,9 +289,9 @@ impl HeaderReader<'_> {
                 entry.element = element(json)?;
             }
             let width = match &entry.element {
-                Element::Number(_, width) => *width,
-                Element::Bool => 1,
-                Element::Str | Element::Unicode => 8,
+                DsElement::Number(_, width) => *width,
+                DsElement::Bool => 1,
+                DsElement::Str | DsElement::Unicode => 8,
             };
             if product(size).and_then(|count| count.checked_mul(width)).is_none() {
                 let reason =
@@ -337,11 +346,11 @@ fn count(json: &Literal, key: &str) -> Result<u64, Error> {
     }
 }
 
-fn element(json: &Literal) -> Result<Element, Error> {
+fn element(json: &Literal) -> Result<DsElement, Error> {
     let LiteralKind::Text(word) = &json.kind else {
         return Err(unexpected(json, "a text for `.type`"));
     };
-    Element::from_word(word).ok_or_else(|| {
+    DsElement::from_word(word).ok_or_else(|| {
         let reason = format!(
             "expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`, \
              found {word:?}"
@@ -378,7 +387,7 @@ mod tests {
     fn a_variable_without_keys_has_the_defaults_of_version_5() {
         let header = header(r#"{"x": {}}"#);
         let entry = &header.variables[0];
-        assert_eq!(entry.element, Element::Number(Datatype::Float64, 8));
+        assert_eq!(entry.element, DsElement::Number(Datatype::Float64, 8));
         assert_eq!((entry.offset, entry.len, entry.missing), (0, None, false));
         assert_eq!((entry.size.clone(), entry.dims.clone()), (Some(vec![]), None));
         assert_eq!(entry.endian, Endian::Big);

@@ -1,6 +1,6 @@
 //! Files of ds-format (`.ds`, version 1.0): named arrays with named dimensions, attributes and masks.
 //!
-//! A file is a line `ds-1.0`, a line of JSON and the data of each variable, one after the other. [`Reader`]
+//! A file is a line `ds-1.0`, a line of JSON and the data of each variable, one after the other. [`DsReader`]
 //! gives each variable as an [`Array`].
 //!
 //! | in the file | here |
@@ -12,14 +12,14 @@
 //! | `str` that is no UTF-8 | an `opaque` with the tag `text`, filled up with zero bytes |
 //! | a variable that has the name of its one dimension | a coordinate, to which other shapes refer by name |
 //! | another named dimension | an integer extent, and all names in the attribute `_dims` |
-//! | a mask | an element that the data do not have, `storage.fillvalue`; with [`ReadOptions`] also the mask |
+//! | a mask | an element that the data do not have, `storage.fillvalue`; with [`ReadOptions::masks`] also the mask |
 //! | a mask of `bool` | a third member of the enum, `missing` |
 //! | an attribute: number, text, lists of one kind | the same |
 //! | another attribute | the text of its JSON, and a loss |
 //!
-//! [`Writer`] goes the other way. Any enum other than the truth values is written as its base, with the attributes
+//! [`DsWriter`] goes the other way. Any enum other than the truth values is written as its base, with the attributes
 //! `flag_values` and `flag_meanings`; `storage.fillvalue` becomes the attribute `_FillValue`, and with
-//! [`WriteOptions`] a mask.
+//! [`WriteOptions::mask_fill`](super::WriteOptions::mask_fill) a mask.
 //!
 //! What the reference implementation writes wrongly is read as it is meant: lengths of texts that do
 //! not add up to the file, and booleans without byte order or of a number that 8 does not divide.
@@ -41,12 +41,12 @@ mod write;
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-pub use self::write::{WriteOptions, Writer};
+pub use self::write::DsWriter;
 
-use self::body::{Body, ElementPart, ElementReader, MAX_TEXTS, Stored, Texts, Utf8Check};
-use self::header::{Element, VERSION_LINE, VariableEntry};
+use self::body::{DsBody, ElementPart, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
+use self::header::{DsElement, VERSION_LINE, VariableEntry};
 use self::values::{DIMS, FILL_VALUE};
-use super::{Error, Variable, element_of_word};
+use super::{Error, ReadOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
 
@@ -56,14 +56,6 @@ const MAX_PADDED: u64 = 64 << 20;
 /// The number of the member `missing` of a truth value.
 const MISSING_BOOL: u8 = 2;
 
-/// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReadOptions {
-    /// Give the mask of `NAME`, when it has missing elements, as a variable `NAME.mask` of truth values
-    /// behind it.
-    pub masks: bool,
-}
-
 /// A file, of which the header is read.
 ///
 /// The places of its variables are checked when it is opened, so that what comes later can fail only when
@@ -72,24 +64,23 @@ pub struct ReadOptions {
 ///
 /// ```
 /// use std::io::{Cursor, Read};
-/// use ra_pack::interchange::ds::{Content, ReadOptions, Reader};
+/// use ra_pack::interchange::{ReadOptions, ds::DsReader};
 ///
 /// let file = b"ds-1.0\n{\"x\": {\".size\": [2], \".offset\": 0, \".len\": 2, \".type\": \"int8\", \
 ///              \".endian\": \"b\", \"units\": \"m\"}, \".\": {}}\n\x01\xFF";
-/// let mut reader = Reader::open(Cursor::new(file), ReadOptions::default())?;
+/// let mut reader = DsReader::open(Cursor::new(file), ReadOptions::default())?;
 /// assert_eq!(reader.names().collect::<Vec<_>>(), ["x"]);
 /// let array = reader.array(0)?;
-/// let Content::Data(variable) = &array.content else { panic!("numbers have data") };
-/// assert_eq!(variable.header.dims(), [2]);
-/// assert_eq!(variable.description.attributes[0].name, "units");
+/// assert_eq!(array.header.as_ref().map(|header| header.dims()), Some(&[2][..]));
+/// assert_eq!(array.description.attributes[0].name, "units");
 /// let mut data = Vec::new();
 /// reader.data(&array).read_to_end(&mut data)?;
 /// assert_eq!(data, [1, 0xFF]);
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Reader<R> {
-    body: Body<R>,
+pub struct DsReader<R> {
+    body: DsBody<R>,
     entries: Vec<VariableEntry>,
     arrays: Vec<ArrayName>,
     coordinates: HashSet<String>,
@@ -109,35 +100,22 @@ struct ArrayName {
 /// An array of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
-    /// What it is.
-    pub content: Content,
-    /// Whether it is the coordinate of the dimension of its name, to which the shapes of other arrays refer: its
-    /// description is that of a dimcoord.
+    /// The header of its data; none of texts, which are the `value` of the description: they have no RawArray.
+    pub header: Option<Header>,
+    /// Its description: that of a dimcoord when it is a coordinate.
+    pub description: Ndarray,
+    /// What the file says and header and description do not, one sentence each.
+    pub losses: Vec<String>,
+    /// Whether it is the coordinate of the dimension of its name, to which the shapes of other arrays refer.
     pub is_coordinate: bool,
     origin: Origin,
 }
 
-/// What an array is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// An array with data.
-    Data(Variable),
-    /// Texts, which stand as `value` in the description: they have no RawArray.
-    Inline {
-        /// The description.
-        description: Ndarray,
-        /// What the file says and the description does not, one sentence each.
-        losses: Vec<String>,
-    },
-}
-
 impl Array {
-    /// Its description.
-    pub fn description(&self) -> &Ndarray {
-        match &self.content {
-            Content::Data(variable) => &variable.description,
-            Content::Inline { description, .. } => description,
-        }
+    /// The array as other formats have it, unless it has no data.
+    pub fn variable(&self) -> Option<Variable> {
+        let (description, losses) = (self.description.clone(), self.losses.clone());
+        Some(Variable { header: self.header.clone()?, description, losses })
     }
 }
 
@@ -149,7 +127,7 @@ enum Origin {
     Memory(Vec<u8>),
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> DsReader<R> {
     /// Reads the header of a file, which is the whole of `reader` wherever that stands.
     ///
     /// # Errors
@@ -176,7 +154,7 @@ impl<R: Read + Seek> Reader<R> {
             header::parse(&line, base)?;
         let start = base + len;
         // A file that becomes shorter meanwhile is cut off.
-        let mut body = Body { inner: reader, start, len: file_len.saturating_sub(start) };
+        let mut body = DsBody { inner: reader, start, len: file_len.saturating_sub(start) };
         let unused = body.place(&mut entries)?;
         if unused > 0 {
             losses.push(format!("{unused} bytes of the file belong to no variable"));
@@ -220,28 +198,33 @@ impl<R: Read + Seek> Reader<R> {
         let entry = &entries[*number];
         let mut losses = Vec::new();
         let description = describe(entry, name, coordinates, &mut losses);
-        let array = UndecidedArray { entry, description, losses };
-        let (content, origin) = match &entry.element {
-            _ if *is_mask => array.mask()?,
-            Element::Number(datatype, width) => array.numbers(body, datatype, *width)?,
-            Element::Bool => array.bools()?,
-            Element::Str | Element::Unicode if entry.size.as_ref().is_some_and(Vec::is_empty) => {
-                array.text(body)?
+        let is_coordinate = entry.is_coordinate() && !is_mask;
+        let origin = Origin::Memory(Vec::new());
+        let array = Array { header: None, description, losses, is_coordinate, origin };
+        let mut maker = ArrayMaker { body, entry, array };
+        match &entry.element {
+            _ if *is_mask => maker.mask()?,
+            DsElement::Number(datatype, width) => maker.numbers(datatype, *width)?,
+            DsElement::Bool => maker.bools()?,
+            DsElement::Str | DsElement::Unicode
+                if entry.size.as_ref().is_some_and(Vec::is_empty) =>
+            {
+                maker.text()?;
             }
-            Element::Str | Element::Unicode => array.texts(body)?,
-        };
-        Ok(Array { content, is_coordinate: entry.is_coordinate() && !is_mask, origin })
+            DsElement::Str | DsElement::Unicode => maker.texts()?,
+        }
+        Ok(maker.array)
     }
 
     /// The data of an array of this file, little-endian, the last index fastest; nothing of an
     /// array of texts.
-    pub fn data(&mut self, array: &Array) -> Data<'_, R> {
+    pub fn data(&mut self, array: &Array) -> impl Read {
         let (elements, fill, buffer) = match &array.origin {
             Origin::Body(elements, fill) => (Some(elements.clone()), *fill, Vec::new()),
             Origin::Memory(bytes) => (None, 0, bytes.clone()),
         };
         let (part, block) = (ElementPart::default(), io::Cursor::new(buffer));
-        Data { body: &mut self.body, elements, fill, part, block }
+        ArrayData { body: &mut self.body, elements, fill, part, block }
     }
 }
 
@@ -345,15 +328,15 @@ fn no_header(name: &str, reason: &str) -> Error {
     Error::no_counterpart(format!("{name:?}: {reason}"), "reshape it to fewer dimensions")
 }
 
-/// A variable whose datatype is to be found.
-struct UndecidedArray<'a> {
+/// An array whose datatype is to be found.
+struct ArrayMaker<'a, R> {
+    body: &'a mut DsBody<R>,
     entry: &'a VariableEntry,
-    description: Ndarray,
-    losses: Vec<String>,
+    array: Array,
 }
 
-impl UndecidedArray<'_> {
-    fn reader(&self, stored: Stored) -> ElementReader {
+impl<R: Read + Seek> ArrayMaker<'_, R> {
+    fn reader(&self, stored: StoredAs) -> ElementReader {
         let mask = self.entry.missing.then_some(self.entry.offset);
         let data = self.entry.offset + self.entry.mask_len();
         ElementReader::new(stored, mask, data, self.entry.count())
@@ -361,21 +344,22 @@ impl UndecidedArray<'_> {
 
     /// An array of these elements; its dims are those of the variable unless it has others.
     fn finish(
-        self,
+        &mut self,
         (datatype, element): (Datatype, ElementType),
         dims: Option<Vec<u64>>,
         origin: Origin,
-    ) -> Result<(Content, Origin), Error> {
+    ) -> Result<(), Error> {
         let own = || self.entry.size.iter().flatten().rev().copied().collect();
         let header = Header::new(element, dims.unwrap_or_else(own))
             .map_err(|error| no_header(&self.entry.name, &error.to_string()))?;
-        let description = Ndarray { datatype, ..self.description };
-        Ok((Content::Data(Variable { header, description, losses: self.losses }), origin))
+        (self.array.header, self.array.origin) = (Some(header), origin);
+        self.array.description.datatype = datatype;
+        Ok(())
     }
 
     /// Says which element stands for what is missing.
     fn set_fill(&mut self, value: Value) {
-        self.description.storage.get_or_insert_default().fillvalue = Some(value);
+        self.array.description.storage.get_or_insert_default().fillvalue = Some(value);
     }
 
     /// The element for what is missing that the file names.
@@ -385,13 +369,13 @@ impl UndecidedArray<'_> {
         attribute.shape.is_empty().then_some(attribute.value)
     }
 
-    fn mask(self) -> Result<(Content, Origin), Error> {
-        let origin = Origin::Body(self.reader(Stored::Mask), 0);
+    fn mask(&mut self) -> Result<(), Error> {
+        let origin = Origin::Body(self.reader(StoredAs::Mask), 0);
         self.finish((truth(false), ElementType::UINT8), None, origin)
     }
 
-    fn bools(mut self) -> Result<(Content, Origin), Error> {
-        let origin = Origin::Body(self.reader(Stored::Bools), MISSING_BOOL.into());
+    fn bools(&mut self) -> Result<(), Error> {
+        let origin = Origin::Body(self.reader(StoredAs::Bools), MISSING_BOOL.into());
         let is_masked = self.entry.missing;
         if is_masked {
             self.set_fill(Value::Int(MISSING_BOOL.into()));
@@ -399,16 +383,11 @@ impl UndecidedArray<'_> {
         self.finish((truth(is_masked), ElementType::UINT8), None, origin)
     }
 
-    fn numbers<R: Read + Seek>(
-        mut self,
-        body: &mut Body<R>,
-        datatype: &Datatype,
-        width: u64,
-    ) -> Result<(Content, Origin), Error> {
-        let elements = self.reader(Stored::Numbers { width, endian: self.entry.endian });
+    fn numbers(&mut self, datatype: &Datatype, width: u64) -> Result<(), Error> {
+        let elements = self.reader(StoredAs::Numbers { width, endian: self.entry.endian });
         let mut fill = 0;
         if self.entry.missing {
-            fill = self.unused_number(body, datatype, &elements)?;
+            fill = self.unused_number(datatype, &elements)?;
             self.set_fill(values::to_value(fill, datatype));
         }
         let element = element_of_word(datatype).expect("every number of the format is a word");
@@ -416,9 +395,8 @@ impl UndecidedArray<'_> {
     }
 
     /// The bits of a number that the data do not have.
-    fn unused_number<R: Read + Seek>(
+    fn unused_number(
         &mut self,
-        body: &mut Body<R>,
         datatype: &Datatype,
         elements: &ElementReader,
     ) -> Result<u64, Error> {
@@ -428,7 +406,7 @@ impl UndecidedArray<'_> {
         let width = elements.width();
         let unused = values::choose_unused(datatype, width, bits, |each| {
             let (mut elements, mut part) = (elements.clone(), ElementPart::default());
-            while elements.next(body, &mut part)? {
+            while elements.next(self.body, &mut part)? {
                 body::numbers(&part.values, width).for_each(&mut *each);
             }
             Ok(())
@@ -443,7 +421,7 @@ impl UndecidedArray<'_> {
             ));
         };
         if wanted.is_some() && bits != Some(unused) {
-            self.losses.push(format!(
+            self.array.losses.push(format!(
                 "`_FillValue` of {name:?} is an element of its data or none of `{datatype}`, so that another one \
                  stands for what is missing"
             ));
@@ -452,35 +430,35 @@ impl UndecidedArray<'_> {
     }
 
     /// A text alone: its bytes are an array.
-    fn text<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
+    fn text(&mut self) -> Result<(), Error> {
         let entry = self.entry;
         let before = entry.mask_len() + 8;
-        let len = match body.present(entry)? {
+        let len = match self.body.present(entry)? {
             0 => {
                 self.set_fill(Value::from(""));
                 0
             }
-            _ => body.real_len(entry)? - before,
+            _ => self.body.real_len(entry)? - before,
         };
         let data = entry.offset + before;
         let mut utf8 = Utf8Check::default();
-        body.scan(data, len, |bytes| utf8.push(bytes))?;
+        self.body.scan(data, len, |bytes| utf8.push(bytes))?;
         let (elements, dims) = match utf8.fault() {
             None => ((Datatype::String, ElementType::UINT8), vec![len]),
-            Some(at) if entry.element == Element::Unicode => {
-                return Err(body.not_utf8(data + at, entry));
+            Some(at) if entry.element == DsElement::Unicode => {
+                return Err(self.body.not_utf8(data + at, entry));
             }
             Some(_) => (opaque(len), Vec::new()),
         };
-        let stored = Stored::Numbers { width: 1, endian: Endian::Little };
+        let stored = StoredAs::Numbers { width: 1, endian: Endian::Little };
         let origin = Origin::Body(ElementReader::new(stored, None, data, len), 0);
         self.finish(elements, Some(dims), origin)
     }
 
     /// Texts: their values stand in the description, or when they are no UTF-8 each has the same room.
-    fn texts<R: Read + Seek>(mut self, body: &mut Body<R>) -> Result<(Content, Origin), Error> {
+    fn texts(&mut self) -> Result<(), Error> {
         let name = &self.entry.name;
-        let texts = body.texts(self.entry)?;
+        let texts = self.body.texts(self.entry)?;
         let text = |text: &Option<Vec<u8>>| match text {
             Some(text) => str::from_utf8(text).map(|text| Some(text.to_owned())),
             None => Ok(None),
@@ -488,11 +466,10 @@ impl UndecidedArray<'_> {
         let Ok(texts) = texts.iter().map(text).collect::<Result<Vec<_>, _>>() else {
             return self.padded(&texts);
         };
-        let size = &self.description.shape;
+        let size = self.entry.size.as_deref().expect("only what has data is an array");
         if size.len() > MAX_NDIMS {
             return Err(no_header(name, &format!("there are {} dimensions", size.len())));
         }
-        let size = self.entry.size.clone().expect("only what has data is an array");
         // Of `[1000000000, 0]` there are no texts, but many lists.
         let mut lists = size.iter().scan(1_u64, |lists, extent| {
             *lists = lists.saturating_mul(*extent);
@@ -508,13 +485,11 @@ impl UndecidedArray<'_> {
             self.set_fill(Value::from(fill.clone()));
         }
         let leaves = texts.into_iter().map(|text| text.unwrap_or_else(|| fill.clone()));
-        let value = values::nest(&size, &mut leaves.map(Value::String));
-        let description = Ndarray { value: Some(value), ..self.description };
-        let content = Content::Inline { description, losses: self.losses };
-        Ok((content, Origin::Memory(Vec::new())))
+        self.array.description.value = Some(values::nest(size, &mut leaves.map(Value::String)));
+        Ok(())
     }
 
-    fn padded(mut self, texts: &Texts) -> Result<(Content, Origin), Error> {
+    fn padded(&mut self, texts: &Texts) -> Result<(), Error> {
         let name = &self.entry.name;
         let is_masked = self.entry.missing;
         let refuse = |reason: &str| {
@@ -539,10 +514,11 @@ impl UndecidedArray<'_> {
             bytes.extend(text.iter().flatten());
             bytes.resize(end, 0);
         }
+        let losses = &mut self.array.losses;
         if is_masked {
-            self.losses.push(format!("what is missing in {name:?} is filled with zero bytes"));
+            losses.push(format!("what is missing in {name:?} is filled with zero bytes"));
         }
-        self.losses.push(format!("{name:?} is not UTF-8: each text is filled up to {width} bytes"));
+        losses.push(format!("{name:?} is not UTF-8: each text is filled up to {width} bytes"));
         self.finish(opaque(width as u64), None, Origin::Memory(bytes))
     }
 }
@@ -562,8 +538,8 @@ fn unused_text(texts: &[Option<String>], wanted: Option<&str>) -> String {
 
 /// The data of an array: little-endian, the last index fastest.
 #[derive(Debug)]
-pub struct Data<'a, R> {
-    body: &'a mut Body<R>,
+struct ArrayData<'a, R> {
+    body: &'a mut DsBody<R>,
     elements: Option<ElementReader>,
     fill: u64,
     part: ElementPart,
@@ -571,7 +547,7 @@ pub struct Data<'a, R> {
     block: io::Cursor<Vec<u8>>,
 }
 
-impl<R: Read + Seek> Read for Data<'_, R> {
+impl<R: Read + Seek> Read for ArrayData<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.block.read(out)?;
         let Some(elements) = self.elements.as_mut().filter(|_| read == 0 && !out.is_empty()) else {

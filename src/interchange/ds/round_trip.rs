@@ -4,8 +4,8 @@ use std::io::{Cursor, Read};
 
 use proptest::prelude::*;
 
-use super::{Content, ReadOptions, Reader, WriteOptions, Writer};
-use crate::interchange::{Error, Variable};
+use super::{DsReader, DsWriter};
+use crate::interchange::{Error, ReadOptions, Variable, WriteOptions};
 use crate::ndl::{Attribute, Datatype, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header};
 
@@ -42,7 +42,7 @@ fn opened(data: &[u8]) -> impl FnMut() -> std::io::Result<Box<dyn Read>> + use<>
 }
 
 fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, Error> {
-    let mut writer = Writer::new(WriteOptions { mask_fill });
+    let mut writer = DsWriter::new(WriteOptions { mask_fill, ..WriteOptions::default() });
     writer.array(variable, false, opened(data))?;
     let mut file = Vec::new();
     writer.write_to(&mut file)?;
@@ -53,7 +53,7 @@ fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, 
 fn the_file_is_what_the_format_says() {
     let truth = super::truth(false);
     let variable = array(".b", &[10], truth, ElementType::UINT8);
-    let mut writer = Writer::new(WriteOptions::default());
+    let mut writer = DsWriter::new(WriteOptions::default());
     writer.array(&variable, false, opened(&[1, 0, 1, 1, 0, 0, 0, 0, 0, 1])).unwrap();
     writer.attributes(&[Attribute::short("title", "é").unwrap()]).unwrap();
     let mut file = Vec::new();
@@ -65,7 +65,7 @@ fn the_file_is_what_the_format_says() {
 
 #[test]
 fn dimensions_have_names() {
-    let mut writer = Writer::new(WriteOptions::default());
+    let mut writer = DsWriter::new(WriteOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
     writer.array(&int8("time", &[3]), true, opened(&[1, 2, 3])).unwrap();
     let mut x = int8("x", &[3, 2, 2, 3]);
@@ -95,7 +95,7 @@ fn enums_become_flags() {
     let mut variable = array("x", &[1], datatype, ElementType::INT16);
     variable.description.storage =
         Some(Storage { fillvalue: Some(Value::from("on air")), ..Storage::default() });
-    let mut writer = Writer::new(WriteOptions::default());
+    let mut writer = DsWriter::new(WriteOptions::default());
     writer.array(&variable, false, opened(&[7, 0])).unwrap();
     assert_eq!(writer.losses(), ["blanks in the members of \"x\" are written as `_`"]);
     let text = written(&variable, &[7, 0], false).unwrap();
@@ -185,7 +185,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
 
 #[test]
 fn names_and_dimensions_must_agree() {
-    let mut writer = Writer::new(WriteOptions::default());
+    let mut writer = DsWriter::new(WriteOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
     writer.array(&int8("n", &[3]), true, opened(&[1, 2, 3])).unwrap();
     let again = writer.array(&int8("n", &[3]), true, opened(&[1, 2, 3])).unwrap_err();
@@ -207,7 +207,7 @@ fn names_and_dimensions_must_agree() {
 
 #[test]
 fn values_in_the_description_are_written_too() {
-    let mut writer = Writer::new(WriteOptions { mask_fill: true });
+    let mut writer = DsWriter::new(WriteOptions { mask_fill: true, ..WriteOptions::default() });
     let mut texts = array("t", &[2, 2], Datatype::String, ElementType::UINT8).description;
     texts.value = Some(vec![vec!["a", "?"], vec!["", "é"]].into());
     texts.storage.as_mut().unwrap().fillvalue = Some("?".into());
@@ -223,12 +223,14 @@ fn values_in_the_description_are_written_too() {
     let mut file = Vec::new();
     writer.write_to(&mut file).unwrap();
 
-    let mut reader = Reader::open(Cursor::new(file), ReadOptions { masks: true }).unwrap();
+    let mut reader =
+        DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
+            .unwrap();
     let array = reader.array(0).unwrap();
-    assert_eq!(array.description().value, texts.value);
-    assert_eq!(array.description().storage, texts.storage);
+    assert_eq!(array.description.value, texts.value);
+    assert_eq!(array.description.storage, texts.storage);
     let array = reader.array(1).unwrap();
-    assert_eq!(array.description().name, "t.mask");
+    assert_eq!(array.description.name, "t.mask");
     let mut mask = Vec::new();
     reader.data(&array).read_to_end(&mut mask).unwrap();
     assert_eq!(mask, [0, 1, 0, 0]);
@@ -295,17 +297,17 @@ proptest! {
     #[test]
     fn every_array_comes_back((variable, data, must_mask) in arrays(), mask_fill: bool) {
         let mask_fill = mask_fill || must_mask;
-        let mut writer = Writer::new(WriteOptions { mask_fill });
+        let mut writer = DsWriter::new(WriteOptions { mask_fill, ..WriteOptions::default() });
         writer.array(&variable, false, opened(&data)).unwrap();
         let mut file = Vec::new();
         writer.write_to(&mut file).unwrap();
         for len in [file.len() / 3, file.len().saturating_sub(1)] {
-            prop_assert!(Reader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err());
+            prop_assert!(DsReader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err());
         }
-        let mut reader = Reader::open(Cursor::new(&file), ReadOptions { masks: true }).unwrap();
+        let mut reader = DsReader::open(Cursor::new(&file), ReadOptions { masks: true, ..ReadOptions::default() }).unwrap();
         prop_assert_eq!(reader.losses(), [""; 0]);
         let array = reader.array(0).unwrap();
-        let Content::Data(found) = &array.content else { panic!("{array:?}") };
+        let found = &array.variable().unwrap();
         prop_assert_eq!(found.header.clone(), variable.header.clone());
         prop_assert_eq!(&found.description.shape, &variable.description.shape);
         prop_assert_eq!(found.description.order(), variable.description.order());

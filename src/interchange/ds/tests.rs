@@ -2,16 +2,16 @@
 
 use std::io::{Cursor, Read as _};
 
-use super::{Array, Content, ReadOptions, Reader, unused_text};
-use crate::interchange::{Error, Variable};
+use super::{Array, DsReader, unused_text};
+use crate::interchange::{Error, ReadOptions, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Order, Value};
 
 fn file(header: &str, body: &[u8]) -> Vec<u8> {
     [b"ds-1.0\n", header.as_bytes(), b"\n", body].concat()
 }
 
-fn open(file: &[u8]) -> Result<Reader<Cursor<&[u8]>>, Error> {
-    Reader::open(Cursor::new(file), ReadOptions { masks: true })
+fn open(file: &[u8]) -> Result<DsReader<Cursor<&[u8]>>, Error> {
+    DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
 }
 
 fn read(file: &[u8]) -> Result<Vec<(Array, Vec<u8>)>, Error> {
@@ -21,8 +21,8 @@ fn read(file: &[u8]) -> Result<Vec<(Array, Vec<u8>)>, Error> {
         let array = reader.array(index)?;
         let mut data = Vec::new();
         reader.data(&array).read_to_end(&mut data)?;
-        if let Content::Data(variable) = &array.content {
-            assert_eq!(u64::try_from(data.len()).unwrap(), variable.header.data_len());
+        if let Some(header) = &array.header {
+            assert_eq!(u64::try_from(data.len()).unwrap(), header.data_len());
         }
         arrays.push((array, data));
     }
@@ -32,16 +32,15 @@ fn read(file: &[u8]) -> Result<Vec<(Array, Vec<u8>)>, Error> {
 #[track_caller]
 fn one(header: &str, body: &[u8]) -> (Variable, Vec<u8>) {
     let (array, data) = read(&file(header, body)).unwrap().remove(0);
-    let Content::Data(variable) = array.content else { panic!("{array:?}") };
-    (variable, data)
+    (array.variable().unwrap(), data)
 }
 
 #[track_caller]
 fn inline(header: &str, body: &[u8]) -> (crate::ndl::Ndarray, Vec<String>) {
     let (array, data) = read(&file(header, body)).unwrap().remove(0);
     assert!(data.is_empty());
-    let Content::Inline { description, losses } = array.content else { panic!("{array:?}") };
-    (description, losses)
+    assert!(array.header.is_none());
+    (array.description, array.losses)
 }
 
 fn fault(header: &str, body: &[u8]) -> String {
@@ -84,7 +83,7 @@ fn booleans_need_no_byte_order_and_no_multiple_of_8() {
         let arrays = read(&file(&header, &[0b1011_0000, 0b0100_0000, 7])).unwrap();
         assert_eq!(arrays[0].1, [1, 0, 1, 1, 0, 0, 0, 0, 0, 1]);
         assert_eq!(arrays[1].1, [7]);
-        assert_eq!(arrays[0].0.description().datatype, super::truth(false));
+        assert_eq!(arrays[0].0.description.datatype, super::truth(false));
     }
     // Eight of them take one byte, and none takes none.
     let (_, data) = one(r#"{"x": {".size": [8], ".len": 1, ".type": "bool"}}"#, &[0x81]);
@@ -100,10 +99,10 @@ fn missing_booleans_are_a_third_member() {
     let file = file(header, &[0b0101_0101, 0b0111_1111, 0b1100_0000]);
     let arrays = read(&file).unwrap();
     assert_eq!(arrays[0].1, [1, 2, 1, 2, 0, 2, 0, 2, 0, 2]);
-    let Content::Data(variable) = &arrays[0].0.content else { panic!() };
+    let variable = &arrays[0].0.variable().unwrap();
     assert_eq!(fillvalue(variable), Some(Value::Int(2)));
     assert_eq!(variable.description.datatype, super::truth(true));
-    assert_eq!(arrays[1].0.description().name, "x.mask");
+    assert_eq!(arrays[1].0.description.name, "x.mask");
     assert_eq!(arrays[1].1, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
 }
 
@@ -244,7 +243,7 @@ fn wrong_lengths_of_texts_are_measured() {
     let body = [&[0b0100_0000][..], &texts("l", &[b"a", b"b"]), &numbers].concat();
     let header = r#"{"s": {".size": [3], ".offset": 0, ".len": 23, ".type": "unicode", ".endian": "l", ".missing": true}, "y": {".size": [1], ".offset": 23, ".len": 8, ".type": "int64", ".endian": "l"}}"#;
     let arrays = read(&file(header, &body)).unwrap();
-    assert_eq!(arrays[0].0.description().value, Some(vec!["a", "", "b"].into()));
+    assert_eq!(arrays[0].0.description.value, Some(vec!["a", "", "b"].into()));
     assert_eq!(arrays[2].1, numbers);
     // A wrong length that nothing explains.
     assert_eq!(
@@ -274,7 +273,7 @@ fn variables_without_data_are_told() {
     );
     let arrays = read(&file).unwrap();
     assert_eq!(arrays.len(), 1);
-    assert_eq!(arrays[0].0.description().shape, [Extent::Fixed(0), Extent::Fixed(2)]);
+    assert_eq!(arrays[0].0.description.shape, [Extent::Fixed(0), Extent::Fixed(2)]);
 }
 
 #[test]
@@ -283,17 +282,17 @@ fn a_variable_of_its_dimension_is_a_coordinate() {
     let arrays = read(&file(header, &[1, 2, 3, 4, 5, 6, 7])).unwrap();
     let is_coordinate: Vec<_> = arrays.iter().map(|(array, _)| array.is_coordinate).collect();
     assert_eq!(is_coordinate, [true, false, false, false, false]);
-    let shape = |at: usize| arrays[at].0.description().shape.clone();
+    let shape = |at: usize| arrays[at].0.description.shape.clone();
     assert_eq!(shape(0), [Extent::Fixed(2)]);
     assert_eq!(shape(1), [Extent::Coord("time".to_owned()), Extent::Fixed(1)]);
     assert_eq!(shape(2), [Extent::Coord("time".to_owned())]);
     let names = |at: usize| {
-        let attributes = &arrays[at].0.description().attributes;
+        let attributes = &arrays[at].0.description.attributes;
         attributes.iter().find(|attribute| attribute.name == "_dims").map(|found| &found.value)
     };
     assert_eq!(names(0), None);
     assert_eq!(names(1), Some(&vec!["time", "y"].into()));
-    let Content::Data(x) = &arrays[1].0.content else { panic!() };
+    let x = &arrays[1].0.variable().unwrap();
     assert_eq!(x.losses.len(), 1);
     // Its own attribute of that name is kept where there is nothing else to say.
     assert_eq!(names(2), Some(&Value::Int(5)));
@@ -323,7 +322,7 @@ fn the_mask_must_have_a_name() {
     let file = file(header, &[0x80, 1, 2, 3, 4, 5, 6, 7]);
     let message = open(&file).unwrap_err().to_string();
     assert!(message.starts_with("the mask of \"x\" would be \"x.mask\""), "{message}");
-    assert!(Reader::open(Cursor::new(&*file), ReadOptions::default()).is_ok());
+    assert!(DsReader::open(Cursor::new(&*file), ReadOptions::default()).is_ok());
 }
 
 #[test]

@@ -46,53 +46,45 @@ pub(super) fn dims(names: &[String]) -> Attribute {
 
 /// The shape, datatype and value of JSON; nothing when lists are ragged or hold anything else than numbers of
 /// one datatype or texts.
-fn value_of<'a>(json: &'a Literal) -> Option<(Vec<u64>, Datatype, Value)> {
-    let (mut shape, mut first) = (Vec::new(), Some(json));
-    while let Some(LiteralKind::List(list)) = first.map(|json| &json.kind) {
+fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
+    let value = plain(json);
+    let (mut shape, mut first) = (Vec::new(), Some(&value));
+    while let Some(Value::List(list)) = first {
         shape.push(list.len() as u64);
         first = list.first();
     }
-    let list = |json: &'a Literal| match &json.kind {
-        LiteralKind::List(list) => Some(list.as_slice()),
-        _ => None,
-    };
-    let mut leaves = Vec::new();
-    collect(json, &shape, &list, &mut leaves)?;
-    let leaves: Vec<_> = leaves.into_iter().map(|leaf| &leaf.kind).collect();
-    let numbers = leaves.iter().filter_map(|leaf| match leaf {
-        LiteralKind::Number(number) => Some(number),
-        _ => None,
-    });
-    let numbers: Vec<_> = numbers.collect();
-    let datatype = match numbers.len() {
-        0 => Datatype::String,
-        count if count == leaves.len() => datatype_of(&numbers)?,
+    let leaves = leaves(&value, &shape)?;
+    let texts = leaves.iter().filter(|leaf| matches!(leaf, Value::String(_))).count();
+    let datatype = match texts {
+        _ if texts == leaves.len() => Datatype::String,
+        0 => datatype_of(&leaves)?,
         _ => return None,
     };
-    let values = leaves.into_iter().map(|leaf| match leaf {
-        LiteralKind::Number(number) if datatype == Datatype::Float64 => to_float(number),
-        LiteralKind::Number(number) => Some(number.clone()),
-        LiteralKind::Text(text) => Some(Value::String(text.clone())),
-        _ => None,
-    });
-    let values: Vec<_> = values.collect::<Option<_>>()?;
-    let value = nest(&shape, &mut values.into_iter());
+    let value = if datatype == Datatype::Float64 { as_floats(&value) } else { value };
     Some((shape, datatype, value))
 }
 
-/// Adds everything in nested lists of this shape to `leaves`; nothing when they are of another.
-pub(super) fn collect<'a, T>(
-    item: &'a T,
-    shape: &[u64],
-    list: &impl Fn(&'a T) -> Option<&'a [T]>,
-    leaves: &mut Vec<&'a T>,
-) -> Option<()> {
-    let Some((length, rest)) = shape.split_first() else {
-        leaves.push(item);
-        return Some(());
-    };
-    let items = list(item).filter(|items| items.len() as u64 == *length)?;
-    items.iter().try_for_each(|item| collect(item, rest, list, leaves))
+/// JSON without places; no value is nothing that an attribute can have.
+fn plain(json: &Literal) -> Value {
+    match &json.kind {
+        LiteralKind::List(list) => Value::List(list.iter().map(plain).collect()),
+        LiteralKind::Number(number) => number.clone(),
+        LiteralKind::Text(text) => Value::String(text.clone()),
+        _ => Value::Null,
+    }
+}
+
+/// Everything in nested lists of this shape; nothing when they are of another.
+pub(super) fn leaves<'v>(value: &'v Value, shape: &[u64]) -> Option<Vec<&'v Value>> {
+    match (shape.split_first(), value) {
+        (None, Value::List(_)) => None,
+        (None, leaf) => Some(vec![leaf]),
+        (Some((length, rest)), Value::List(list)) if list.len() as u64 == *length => {
+            let parts = list.iter().map(|value| leaves(value, rest));
+            parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+        }
+        _ => None,
+    }
 }
 
 /// Lists nested as deep as there are extents.
@@ -103,9 +95,12 @@ pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> V
     }
 }
 
-/// The datatype that holds all of the numbers exactly.
+/// The datatype that holds all of the numbers exactly; nothing when they are not all numbers.
 fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
     let mut all = numbers.iter();
+    if all.clone().any(|number| matches!(number, Value::Null)) {
+        return None;
+    }
     if all.clone().any(|number| matches!(number, Value::Float(_))) {
         return all.all(|number| to_float(number).is_some()).then_some(Datatype::Float64);
     }
@@ -351,9 +346,10 @@ fn is_plain(part: u64, datatype: &Datatype) -> bool {
 /// The number that the elements of an array of a description are in a file.
 pub(super) struct NumberType<'d> {
     pub(super) datatype: Datatype,
-    element: ElementType,
+    /// Bytes of an element.
+    pub(super) width: usize,
     /// The names of an enum and their numbers.
-    members: Option<Vec<(&'d str, Value)>>,
+    members: Option<&'d [(String, i128)]>,
 }
 
 impl<'d> NumberType<'d> {
@@ -366,11 +362,10 @@ impl<'d> NumberType<'d> {
         let (mut datatype, mut named) = (description.datatype.clone(), None);
         if let Datatype::Enum { members, .. } = &description.datatype {
             datatype = datatype.resolved_base().ok_or_else(|| disagree(name))?.datatype();
-            let values = members
-                .iter()
-                .map(|(name, number)| Some((name.as_str(), integer_value(*number)?)))
-                .collect::<Option<Vec<_>>>();
-            named = Some(values.ok_or_else(|| disagree(name))?);
+            named = Some(members.as_slice());
+            if members.iter().any(|(_, number)| integer_value(*number).is_none()) {
+                return Err(disagree(name));
+            }
         }
         let known = if is_number(&datatype) { element_of_word(&datatype) } else { None };
         let known = known.ok_or_else(|| no_number(name, &description.datatype))?;
@@ -379,52 +374,26 @@ impl<'d> NumberType<'d> {
         if element.is_some_and(|element| element != known && !(is_truth && element.elbyte() == 1)) {
             return Err(disagree(name));
         }
-        Ok(Self { datatype, element: known, members: named })
-    }
-
-    /// Bytes of an element.
-    pub(super) fn width(&self) -> usize {
-        usize::try_from(self.element.elbyte()).expect("no number of the format has more than 8")
+        let width =
+            usize::try_from(known.elbyte()).expect("no number of the format has more than 8");
+        Ok(Self { datatype, width, members: named })
     }
 
     /// A value of the description, in bits.
     pub(super) fn bits(&self, value: &Value) -> Option<u64> {
         let named = value.as_str().and_then(|name| {
-            let (_, number) = self.members.as_ref()?.iter().find(|(known, _)| *known == name)?;
-            Some(number)
+            integer_value(self.members?.iter().find(|(known, _)| known == name)?.1)
         });
-        to_bits(named.unwrap_or(value), &self.datatype)
-    }
-
-    /// Whether there are just the members true, which is 1, and false, which is 0: another one may stand for
-    /// what is missing and is masked.
-    pub(super) fn is_truth(&self, masked: Option<u64>) -> bool {
-        let Some(members) = self.members.as_ref().filter(|_| self.element.elbyte() == 1) else {
-            return false;
-        };
-        let has = |wanted: &str, bits: u64| {
-            members.iter().any(|member| self.is_member(member, wanted, bits))
-        };
-        let is_expected = |member: &(&str, Value)| {
-            let bits = to_bits(&member.1, &self.datatype);
-            let is_masked = bits.is_some() && bits == masked;
-            is_masked || self.is_member(member, "false", 0) || self.is_member(member, "true", 1)
-        };
-        has("false", 0) && has("true", 1) && members.iter().all(is_expected)
-    }
-
-    fn is_member(&self, (name, number): &(&str, Value), wanted: &str, bits: u64) -> bool {
-        name.eq_ignore_ascii_case(wanted) && to_bits(number, &self.datatype) == Some(bits)
+        to_bits(named.as_ref().unwrap_or(value), &self.datatype)
     }
 
     /// The members of an enum, as attributes: their numbers and their names, in which blanks are `_`; and
     /// whether there are any blanks.
     pub(super) fn flags(&self) -> Option<(Value, String, bool)> {
-        let members = self.members.as_ref()?;
-        let numbers = members.iter().map(|(_, number)| number.clone()).collect();
-        let names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
-        let words = names.iter().map(|name| name.replace(char::is_whitespace, "_"));
-        let words: Vec<_> = words.collect();
+        let (names, numbers): (Vec<_>, Vec<_>) = self.members?.iter().cloned().unzip();
+        let words: Vec<_> =
+            names.iter().map(|name| name.replace(char::is_whitespace, "_")).collect();
+        let numbers = numbers.into_iter().filter_map(integer_value).collect();
         Some((Value::List(numbers), words.join(" "), words != names))
     }
 }

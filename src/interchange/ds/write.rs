@@ -5,27 +5,22 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
-use super::body::{BitPacker, Elements, OpenData, OutgoingData, Utf8Check, copy, packed_len};
+use super::body::{
+    BitPacker, EncodedElements, OpenData, OutgoingData, Utf8Check, copy, in_memory, packed_len,
+};
 use super::header::{VERSION_LINE, escape, product};
 use super::values::{
     self, DIMS, FILL_VALUE, NumberType, disagree, json_list, json_map, json_text, to_json, to_value,
 };
-use crate::interchange::{Error, Variable, row_order_extents};
+use crate::interchange::{Error, Variable, WriteOptions, fillvalue, is_truth, row_order_extents};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::ra::{ElementType, Flags};
-
-/// How to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WriteOptions {
-    /// Write elements that are `storage.fillvalue` as missing: the mask tells of them, and they are not stored.
-    pub mask_fill: bool,
-}
 
 /// A file to be written.
 ///
 /// ```
 /// use std::io::{Cursor, Read};
-/// use ra_pack::interchange::{Variable, ds};
+/// use ra_pack::interchange::{Variable, WriteOptions, ds};
 /// use ra_pack::ndl::{Datatype, Extent, Ndarray};
 /// use ra_pack::ra::{ElementType, Header};
 ///
@@ -42,7 +37,7 @@ pub struct WriteOptions {
 ///     losses: Vec::new(),
 /// };
 /// let data = [1, 0, 2, 0];
-/// let mut writer = ds::Writer::new(ds::WriteOptions::default());
+/// let mut writer = ds::DsWriter::new(WriteOptions::default());
 /// writer.array(&variable, false, || Ok(Box::new(data.as_slice()) as Box<dyn Read>))?;
 /// let mut file = Vec::new();
 /// writer.write_to(&mut file)?;
@@ -51,7 +46,7 @@ pub struct WriteOptions {
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Writer<'a> {
+pub struct DsWriter<'a> {
     options: WriteOptions,
     /// Names and JSON of what is known about the whole.
     attributes: Vec<(String, String)>,
@@ -62,10 +57,10 @@ pub struct Writer<'a> {
     losses: Vec<String>,
 }
 
-impl std::fmt::Debug for Writer<'_> {
+impl std::fmt::Debug for DsWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<_> = self.arrays.iter().map(|array| &array.name).collect();
-        f.debug_struct("Writer").field("arrays", &names).finish_non_exhaustive()
+        f.debug_struct("DsWriter").field("arrays", &names).finish_non_exhaustive()
     }
 }
 
@@ -93,10 +88,6 @@ struct ArrayToWrite<'d> {
 }
 
 impl ArrayToWrite<'_> {
-    fn fillvalue(&self) -> Option<&Value> {
-        self.description.storage.as_ref()?.fillvalue.as_ref()
-    }
-
     /// The names of dimensions, and whether the attribute `_dims` gave some.
     fn dims(&self) -> (Vec<Option<String>>, bool) {
         if self.is_coordinate && self.size.len() == 1 {
@@ -122,7 +113,7 @@ impl ArrayToWrite<'_> {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> DsWriter<'a> {
     /// A file without arrays.
     pub fn new(options: WriteOptions) -> Self {
         Self { options, ..Self::default() }
@@ -191,8 +182,9 @@ impl<'a> Writer<'a> {
             let reason = format!("{name:?} has neither data nor a value");
             return Err(Error::no_counterpart(reason, "give its values, or leave it out"));
         };
-        let mut leaves = Vec::new();
-        let size = flatten(value, &description.shape, &mut leaves).ok_or_else(|| disagree(name))?;
+        let size = extents(value, &description.shape);
+        let leaves = size.as_ref().and_then(|size| values::leaves(value, size));
+        let (size, leaves) = size.zip(leaves).ok_or_else(|| disagree(name))?;
         let array = ArrayToWrite { description, size, is_coordinate };
         if description.datatype == Datatype::String {
             return self.texts(&array, &leaves);
@@ -201,7 +193,7 @@ impl<'a> Writer<'a> {
         let mut bytes = Vec::new();
         for leaf in leaves {
             let bits = number.bits(leaf).ok_or_else(|| disagree(name))?.to_le_bytes();
-            bytes.extend_from_slice(&bits[..number.width()]);
+            bytes.extend_from_slice(&bits[..number.width]);
         }
         let open = move || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read + 'a>);
         self.numbers(&array, None, Endian::Little, Box::new(open))
@@ -309,7 +301,7 @@ impl<'a> Writer<'a> {
             word: "unicode",
             endian: Endian::Little,
             is_masked: false,
-            data: OutgoingData::Memory(Vec::new()),
+            data: in_memory(Vec::new()),
         })
     }
 
@@ -323,10 +315,11 @@ impl<'a> Writer<'a> {
     ) -> Result<(), Error> {
         let name = &array.description.name;
         let number = NumberType::of(array.description, element)?;
-        let (datatype, width) = (number.datatype.clone(), number.width());
-        let fill = array.fillvalue().map(|fill| number.bits(fill));
+        let (datatype, width) = (number.datatype.clone(), number.width);
+        let fill = fillvalue(array.description).map(|fill| number.bits(fill));
         let masked = fill.flatten().filter(|_| self.options.mask_fill);
-        let is_truth = number.is_truth(masked);
+        let masked_number = masked.and_then(|bits| to_value(bits, &datatype).as_integer());
+        let is_truth = is_truth(&array.description.datatype, masked_number);
         let mut announced = self.announce(array)?;
         if let Some((numbers, names, is_changed)) = number.flags().filter(|_| !is_truth) {
             if is_changed {
@@ -346,8 +339,15 @@ impl<'a> Writer<'a> {
         }
         let count = product(&array.size).ok_or_else(|| disagree(name))?;
         let word = datatype.word().expect("every number of the format is a word");
-        let mut elements =
-            Elements { datatype, width, endian, count, fill: masked, present: count, is_truth };
+        let mut elements = EncodedElements {
+            datatype,
+            width,
+            endian,
+            count,
+            fill: masked,
+            present: count,
+            is_truth,
+        };
         let mut missing = 0;
         if masked.is_some() {
             elements.each(&mut open, name, |bits, _| {
@@ -397,12 +397,12 @@ impl<'a> Writer<'a> {
         if utf8.fault().is_some() {
             announced.word = "str";
         }
-        let fill = array.fillvalue();
+        let fill = fillvalue(array.description);
         // One that cannot be told from the text without reading all of it is no text.
         if self.options.mask_fill && len == 0 && fill.and_then(Value::as_str) == Some("") {
             announced.is_masked = true;
             announced.len = 1;
-            announced.data = OutgoingData::Memory(vec![0x80]);
+            announced.data = in_memory(vec![0x80]);
             self.arrays.push(announced);
             return Ok(());
         }
@@ -423,7 +423,7 @@ impl<'a> Writer<'a> {
         let mut announced = self.announce(array)?;
         let texts: Option<Vec<&str>> = leaves.iter().map(|leaf| leaf.as_str()).collect();
         let texts = texts.ok_or_else(|| disagree(&announced.name))?;
-        let fill = array.fillvalue();
+        let fill = fillvalue(array.description);
         if let Some(fill) = fill {
             announced.add_attribute(FILL_VALUE, fill);
         }
@@ -442,7 +442,7 @@ impl<'a> Writer<'a> {
         bytes.extend(present.clone().flat_map(|text| (text.len() as u64).to_le_bytes()));
         bytes.extend(present.flat_map(|text| text.bytes()));
         announced.len = bytes.len() as u64;
-        announced.data = OutgoingData::Memory(bytes);
+        announced.data = in_memory(bytes);
         self.arrays.push(announced);
         Ok(())
     }
@@ -497,14 +497,10 @@ impl DimNames {
     }
 }
 
-/// The extents of nested lists, as deep as the shape is long, and what is in them.
-fn flatten<'v>(
-    value: &'v Value,
-    shape: &[Extent],
-    leaves: &mut Vec<&'v Value>,
-) -> Option<Vec<u64>> {
-    let (mut size, mut first) = (Vec::new(), Some(value));
-    for extent in shape {
+/// The extents of nested lists, as deep as the shape is long; nothing when they do not fit it.
+fn extents(value: &Value, shape: &[Extent]) -> Option<Vec<u64>> {
+    let mut first = Some(value);
+    let length = |extent: &Extent| {
         let length = match (first, extent) {
             (Some(Value::List(list)), _) => {
                 first = list.first();
@@ -515,15 +511,8 @@ fn flatten<'v>(
             (None, Extent::Fixed(length)) => *length,
             (None, Extent::Unlimited | Extent::Coord(_)) => 0,
         };
-        if matches!(extent, Extent::Fixed(fixed) if *fixed != length) {
-            return None;
-        }
-        size.push(length);
-    }
-    let list = |value: &'v Value| match value {
-        Value::List(list) => Some(list.as_slice()),
-        _ => None,
+        let fits = !matches!(extent, Extent::Fixed(fixed) if *fixed != length);
+        fits.then_some(length)
     };
-    values::collect(value, &size, &list, leaves)?;
-    Some(size)
+    shape.iter().map(length).collect()
 }

@@ -19,7 +19,7 @@ pub(super) const MAX_ITEM: u64 = 2_147_483_647;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Descr {
     /// One value.
-    Scalar(Scalar),
+    Scalar(DtypeScalar),
     /// Named fields, one after the other.
     Struct(Vec<Field>),
     /// A small array with the last index fastest; only inside of structures.
@@ -33,9 +33,9 @@ pub enum Descr {
 
 /// A dtype without parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Scalar {
+pub struct DtypeScalar {
     /// What it is.
-    pub kind: Kind,
+    pub kind: DtypeKind,
     /// The order of its bytes.
     pub order: ByteOrder,
     /// Its bytes.
@@ -44,7 +44,7 @@ pub struct Scalar {
 
 /// What a value is: the letter of a dtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DtypeKind {
     /// `b`: a truth value.
     Bool,
     /// `i`: a signed integer.
@@ -70,18 +70,18 @@ pub enum Kind {
 }
 
 /// The letters of the kinds, and the widths that each has; of no width when it has any.
-const KINDS: [(&str, Kind, &[u64]); 11] = [
-    ("b", Kind::Bool, &[1]),
-    ("i", Kind::Int, &[1, 2, 4, 8, 12, 16]),
-    ("u", Kind::UInt, &[1, 2, 4, 8, 12, 16]),
-    ("f", Kind::Float, &[1, 2, 4, 8, 12, 16]),
-    ("c", Kind::Complex, &[8, 16, 24, 32]),
-    ("S", Kind::Bytes, &[]),
-    ("U", Kind::Text, &[]),
-    ("V", Kind::Void, &[]),
-    ("M", Kind::Date(TimeUnit::GENERIC), &[8]),
-    ("m", Kind::Duration(TimeUnit::GENERIC), &[8]),
-    ("O", Kind::Object, &[]),
+const KINDS: [(&str, DtypeKind, &[u64]); 11] = [
+    ("b", DtypeKind::Bool, &[1]),
+    ("i", DtypeKind::Int, &[1, 2, 4, 8, 12, 16]),
+    ("u", DtypeKind::UInt, &[1, 2, 4, 8, 12, 16]),
+    ("f", DtypeKind::Float, &[1, 2, 4, 8, 12, 16]),
+    ("c", DtypeKind::Complex, &[8, 16, 24, 32]),
+    ("S", DtypeKind::Bytes, &[]),
+    ("U", DtypeKind::Text, &[]),
+    ("V", DtypeKind::Void, &[]),
+    ("M", DtypeKind::Date(TimeUnit::GENERIC), &[8]),
+    ("m", DtypeKind::Duration(TimeUnit::GENERIC), &[8]),
+    ("O", DtypeKind::Object, &[]),
 ];
 
 /// The order of bytes in a value.
@@ -106,7 +106,7 @@ pub struct Field {
     pub descr: Descr,
 }
 
-impl Kind {
+impl DtypeKind {
     fn letter(self) -> &'static str {
         let same = std::mem::discriminant(&self);
         let row = KINDS.iter().find(|(_, kind, _)| std::mem::discriminant(kind) == same);
@@ -119,11 +119,13 @@ impl Kind {
     }
 }
 
-impl Scalar {
+impl DtypeScalar {
     /// A little-endian value, or one without byte order.
-    pub fn new(kind: Kind, size: u64) -> Self {
+    pub fn new(kind: DtypeKind, size: u64) -> Self {
         let order = match kind {
-            Kind::Bool | Kind::Bytes | Kind::Void | Kind::Object => ByteOrder::None,
+            DtypeKind::Bool | DtypeKind::Bytes | DtypeKind::Void | DtypeKind::Object => {
+                ByteOrder::None
+            }
             _ if size == 1 => ByteOrder::None,
             _ => ByteOrder::Little,
         };
@@ -133,10 +135,14 @@ impl Scalar {
     /// How many bytes reverse together when the byte order changes.
     pub(super) fn swap_width(self) -> u64 {
         match self.kind {
-            Kind::Bool | Kind::Bytes | Kind::Void | Kind::Object => 1,
-            Kind::Text => 4,
-            Kind::Complex => self.size / 2,
-            Kind::Int | Kind::UInt | Kind::Float | Kind::Date(_) | Kind::Duration(_) => self.size,
+            DtypeKind::Bool | DtypeKind::Bytes | DtypeKind::Void | DtypeKind::Object => 1,
+            DtypeKind::Text => 4,
+            DtypeKind::Complex => self.size / 2,
+            DtypeKind::Int
+            | DtypeKind::UInt
+            | DtypeKind::Float
+            | DtypeKind::Date(_)
+            | DtypeKind::Duration(_) => self.size,
         }
     }
 
@@ -164,17 +170,17 @@ impl Scalar {
         };
         let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
         let digits = rest.strip_suffix(after).expect("it was cut off the beginning");
-        if let Kind::Date(unit) | Kind::Duration(unit) = &mut kind {
+        if let DtypeKind::Date(unit) | DtypeKind::Duration(unit) = &mut kind {
             *unit = TimeUnit::parse(after).ok_or_else(|| wrong("a unit such as `[ns]`"))?;
         } else if !after.is_empty() {
             return Err(wrong("a kind and a width, such as `<f8`"));
         }
         let size: u64 = match (kind, digits) {
-            (Kind::Object, "") => 8,
-            (Kind::Bytes | Kind::Text | Kind::Void, "") => 0,
+            (DtypeKind::Object, "") => 8,
+            (DtypeKind::Bytes | DtypeKind::Text | DtypeKind::Void, "") => 0,
             _ => digits.parse().map_err(|_| wrong("a width"))?,
         };
-        let size = size.checked_mul(if kind == Kind::Text { 4 } else { 1 });
+        let size = size.checked_mul(if kind == DtypeKind::Text { 4 } else { 1 });
         let Some(size) = size.filter(|size| *size <= MAX_ITEM) else {
             return Err(wrong(&format!("elements of at most {MAX_ITEM} bytes")));
         };
@@ -184,7 +190,7 @@ impl Scalar {
         let made = Self::new(kind, size);
         // Without a sign a value is in the order of the machine, which has been this one for long.
         let order = match (made.order, order, kind) {
-            (ByteOrder::None, order, Kind::Void) => order,
+            (ByteOrder::None, order, DtypeKind::Void) => order,
             (ByteOrder::None, ..) => ByteOrder::None,
             (_, ByteOrder::Big, _) => ByteOrder::Big,
             _ => ByteOrder::Little,
@@ -193,7 +199,7 @@ impl Scalar {
     }
 }
 
-impl fmt::Display for Scalar {
+impl fmt::Display for DtypeScalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let order = match self.order {
             ByteOrder::Little => "<",
@@ -202,9 +208,9 @@ impl fmt::Display for Scalar {
         };
         write!(f, "{order}{}", self.kind.letter())?;
         match self.kind {
-            Kind::Object => Ok(()),
-            Kind::Text => write!(f, "{}", self.size / 4),
-            Kind::Date(unit) | Kind::Duration(unit) => write!(f, "{}{unit}", self.size),
+            DtypeKind::Object => Ok(()),
+            DtypeKind::Text => write!(f, "{}", self.size / 4),
+            DtypeKind::Date(unit) | DtypeKind::Duration(unit) => write!(f, "{}{unit}", self.size),
             _ => write!(f, "{}", self.size),
         }
     }
@@ -215,7 +221,7 @@ impl Field {
     pub fn is_padding(&self) -> bool {
         // Any subarray is a void for numpy.
         let is_void = match &self.descr {
-            Descr::Scalar(scalar) => scalar.kind == Kind::Void,
+            Descr::Scalar(scalar) => scalar.kind == DtypeKind::Void,
             Descr::Struct(_) => false,
             Descr::Subarray { .. } => true,
         };
@@ -225,8 +231,8 @@ impl Field {
 
 impl Descr {
     /// A little-endian value, or one without byte order.
-    pub(super) fn scalar(kind: Kind, size: u64) -> Self {
-        Self::Scalar(Scalar::new(kind, size))
+    pub(super) fn scalar(kind: DtypeKind, size: u64) -> Self {
+        Self::Scalar(DtypeScalar::new(kind, size))
     }
 
     /// Bytes of an element; `None` when it does not fit 64 bits, which no header that was read has.
@@ -251,7 +257,7 @@ impl Descr {
     /// Whether there is a Python object anywhere in it: then the data is a pickle.
     pub fn has_object(&self) -> bool {
         match self {
-            Self::Scalar(scalar) => scalar.kind == Kind::Object,
+            Self::Scalar(scalar) => scalar.kind == DtypeKind::Object,
             Self::Struct(fields) => fields.iter().any(|field| field.descr.has_object()),
             Self::Subarray { base, .. } => base.has_object(),
         }
@@ -268,7 +274,7 @@ impl Descr {
             return Err(Error::malformed(literal.offset, reason));
         };
         let descr = match &literal.kind {
-            LiteralKind::Text(text) => Self::Scalar(Scalar::parse(text, literal.offset)?),
+            LiteralKind::Text(text) => Self::Scalar(DtypeScalar::parse(text, literal.offset)?),
             LiteralKind::Tuple(parts) => {
                 let [base, shape] = parts.as_slice() else {
                     return Err(unexpected(literal, "a dtype and a shape"));

@@ -23,27 +23,31 @@ const GROWTH_DIGITS: usize = 21;
 /// The header of an `.npy` file.
 ///
 /// ```
-/// use ra_pack::interchange::npy::Header;
+/// use ra_pack::interchange::npy::NpyHeader;
 ///
 /// let bytes = b"\x93NUMPY\x01\x00\x3c\0{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
-/// let header = Header::read(&mut &bytes[..])?;
-/// assert_eq!((header.version(), header.shape()), ((1, 0), &[2, 3][..]));
-/// assert_eq!(header.descr().to_string(), "'<f8'");
+/// let header = NpyHeader::read(&mut &bytes[..])?;
+/// assert_eq!((header.version, &*header.shape), ((1, 0), &[2, 3][..]));
+/// assert_eq!(header.descr.to_string(), "'<f8'");
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    version: (u8, u8),
-    descr: Descr,
-    fortran_order: bool,
-    shape: Vec<u64>,
-    /// Bytes before the data.
-    len: u64,
+pub struct NpyHeader {
+    /// Major and minor version.
+    pub version: (u8, u8),
+    /// The dtype of the elements.
+    pub descr: Descr,
+    /// Whether the first index runs fastest, and not the last.
+    pub fortran_order: bool,
+    /// One extent for each index.
+    pub shape: Vec<u64>,
+    /// Bytes before the data: where it begins.
+    pub len: u64,
     /// Where the shape is, for messages.
-    shape_at: u64,
+    pub(super) shape_at: u64,
 }
 
-impl Header {
+impl NpyHeader {
     /// The header that numpy would write.
     pub(super) fn new(descr: Descr, fortran_order: bool, shape: Vec<u64>) -> Self {
         let (version, len) = ((1, 0), 0);
@@ -175,37 +179,6 @@ impl Header {
         bytes.push(b'\n');
         (version, bytes)
     }
-
-    /// Major and minor version.
-    pub fn version(&self) -> (u8, u8) {
-        self.version
-    }
-
-    /// What the elements are.
-    pub fn descr(&self) -> &Descr {
-        &self.descr
-    }
-
-    /// Whether the first index runs fastest, and not the last.
-    pub fn fortran_order(&self) -> bool {
-        self.fortran_order
-    }
-
-    /// One extent for each index.
-    pub fn shape(&self) -> &[u64] {
-        &self.shape
-    }
-
-    /// Bytes before the data: where it begins.
-    #[allow(clippy::len_without_is_empty, reason = "a header is never empty")]
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Where the shape stands.
-    pub(super) fn shape_at(&self) -> u64 {
-        self.shape_at
-    }
 }
 
 fn unknown_key(key: &Literal) -> Error {
@@ -218,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::interchange::npy::dtype::{Field, Scalar};
+    use crate::interchange::npy::dtype::{DtypeScalar, Field};
     use crate::interchange::npy::tests::any_descr;
 
     fn file(version: (u8, u8), text: &[u8]) -> Vec<u8> {
@@ -233,23 +206,23 @@ mod tests {
     }
 
     fn fault(bytes: &[u8]) -> String {
-        Header::read(&mut &*bytes).unwrap_err().to_string()
+        NpyHeader::read(&mut &*bytes).unwrap_err().to_string()
     }
 
-    const F8: Scalar = Scalar {
-        kind: crate::interchange::npy::Kind::Float,
+    const F8: DtypeScalar = DtypeScalar {
+        kind: crate::interchange::npy::DtypeKind::Float,
         order: crate::interchange::npy::ByteOrder::Little,
         size: 8,
     };
 
     #[test]
     fn the_bytes_are_those_of_numpy() {
-        let header = Header::new(Descr::Scalar(F8), false, vec![2, 3]).encode();
+        let header = NpyHeader::new(Descr::Scalar(F8), false, vec![2, 3]).encode();
         let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
         let expected = format!("{text}{}\n", " ".repeat(117 - text.len()));
         assert_eq!(header, file((1, 0), expected.as_bytes()));
         assert_eq!(header.len(), 128);
-        let scalar = Header::new(Descr::Scalar(F8), false, vec![]).encode();
+        let scalar = NpyHeader::new(Descr::Scalar(F8), false, vec![]).encode();
         let text = String::from_utf8_lossy(&scalar[10..]).into_owned();
         assert!(text.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (), } "));
         assert_eq!(scalar.len(), 128);
@@ -261,10 +234,10 @@ mod tests {
             |name: &str| Field { title: None, name: name.to_owned(), descr: Descr::Scalar(F8) };
         let version = |names: &[&str]| {
             let fields = names.iter().map(|name| field(name)).collect();
-            let header = Header::new(Descr::Struct(fields), false, vec![1]);
-            assert_eq!(header.len() % 64, 0);
-            assert_eq!(Header::read(&mut &*header.encode()).unwrap().descr, header.descr);
-            header.version()
+            let header = NpyHeader::new(Descr::Struct(fields), false, vec![1]);
+            assert_eq!(header.len % 64, 0);
+            assert_eq!(NpyHeader::read(&mut &*header.encode()).unwrap().descr, header.descr);
+            header.version
         };
         assert_eq!(version(&["a"]), (1, 0));
         assert_eq!(version(&["caf\u{e9}"]), (1, 0));
@@ -278,10 +251,10 @@ mod tests {
         for length in (65_300..65_540_usize).step_by(9) {
             let name = "a".repeat(length);
             let fields = vec![Field { title: None, name, descr: Descr::Scalar(F8) }];
-            let header = Header::new(Descr::Struct(fields), false, vec![1]);
+            let header = NpyHeader::new(Descr::Struct(fields), false, vec![1]);
             let bytes = header.encode();
             assert_eq!(bytes.len() % 64, 0);
-            assert_eq!(Header::read(&mut &*bytes).unwrap().version(), header.version());
+            assert_eq!(NpyHeader::read(&mut &*bytes).unwrap().version, header.version);
         }
     }
 
@@ -324,22 +297,22 @@ mod tests {
             fortran_order in any::<bool>(),
             shape in vec(0..=u64::try_from(i64::MAX).unwrap(), 0..6),
         ) {
-            let header = Header::new(descr, fortran_order, shape);
+            let header = NpyHeader::new(descr, fortran_order, shape);
             let mut bytes = header.encode();
             let len = bytes.len();
             prop_assert_eq!(len % 64, 0);
             bytes.push(7);
             let mut rest = &*bytes;
-            let read = Header::read(&mut rest).unwrap();
+            let read = NpyHeader::read(&mut rest).unwrap();
             prop_assert_eq!(rest, [7]);
             prop_assert_eq!(read.encode(), &bytes[..len]);
-            let same = Header { shape_at: read.shape_at, ..header };
+            let same = NpyHeader { shape_at: read.shape_at, ..header };
             prop_assert_eq!(read, same);
         }
 
         #[test]
         fn no_bytes_panic(text in vec(any::<u8>(), 0..80), version in 0..4_u8) {
-            let _ = Header::read(&mut &*file((version, 0), &text));
+            let _ = NpyHeader::read(&mut &*file((version, 0), &text));
         }
     }
 }

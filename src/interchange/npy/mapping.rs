@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::dtype::{ByteOrder, Descr, Field, Kind, MAX_ITEM, Scalar, TimeUnit};
+use super::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, MAX_ITEM, TimeUnit};
 use crate::interchange::literal::quoted;
-use crate::interchange::{Error, Variable, element_of_word};
+use crate::interchange::{Error, Variable, element_of_word, fillvalue, is_truth};
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
 
@@ -19,30 +19,26 @@ const UNITS: &str = "units";
 /// The number that stands for "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
-/// The numbers that both have: kind and width, and the word for them, or for the parts of complex ones.
-const NUMBERS: [(Kind, u64, Datatype); 13] = [
-    (Kind::Int, 1, Datatype::Int8),
-    (Kind::Int, 2, Datatype::Int16),
-    (Kind::Int, 4, Datatype::Int32),
-    (Kind::Int, 8, Datatype::Int64),
-    (Kind::UInt, 1, Datatype::UInt8),
-    (Kind::UInt, 2, Datatype::UInt16),
-    (Kind::UInt, 4, Datatype::UInt32),
-    (Kind::UInt, 8, Datatype::UInt64),
-    (Kind::Float, 2, Datatype::Float16),
-    (Kind::Float, 4, Datatype::Float32),
-    (Kind::Float, 8, Datatype::Float64),
-    (Kind::Complex, 8, Datatype::Float32),
-    (Kind::Complex, 16, Datatype::Float64),
-];
+/// The word for a number that both have, or for the parts of a complex one.
+fn number_word(kind: DtypeKind, size: u64) -> Option<Datatype> {
+    let (kind, width) = match kind {
+        DtypeKind::Int | DtypeKind::UInt | DtypeKind::Float => (kind, size),
+        DtypeKind::Complex if size >= 8 => (DtypeKind::Float, size / 2),
+        _ => return None,
+    };
+    let element = ElementType::new(element_kind(kind).eltype(), width).ok()?;
+    Datatype::from_word(&element.to_string()).filter(|_| width <= 8)
+}
 
-fn element_kind(kind: Kind) -> ElementKind {
+fn element_kind(kind: DtypeKind) -> ElementKind {
     match kind {
-        Kind::Int | Kind::Date(_) | Kind::Duration(_) => ElementKind::Int,
-        Kind::UInt | Kind::Bool => ElementKind::UInt,
-        Kind::Float => ElementKind::Float,
-        Kind::Complex => ElementKind::Complex,
-        Kind::Bytes | Kind::Text | Kind::Void | Kind::Object => ElementKind::User,
+        DtypeKind::Int | DtypeKind::Date(_) | DtypeKind::Duration(_) => ElementKind::Int,
+        DtypeKind::UInt | DtypeKind::Bool => ElementKind::UInt,
+        DtypeKind::Float => ElementKind::Float,
+        DtypeKind::Complex => ElementKind::Complex,
+        DtypeKind::Bytes | DtypeKind::Text | DtypeKind::Void | DtypeKind::Object => {
+            ElementKind::User
+        }
     }
 }
 
@@ -68,7 +64,7 @@ pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, 
     let mut mapper = FromDtype::default();
     let mut fillvalue = None;
     let (eltype, datatype) = match descr {
-        Descr::Scalar(Scalar { kind: Kind::Void, size: 2, .. }) if bfloat16 => {
+        Descr::Scalar(DtypeScalar { kind: DtypeKind::Void, size: 2, .. }) if bfloat16 => {
             (ElementKind::BFloat, Datatype::BFloat16)
         }
         Descr::Scalar(scalar) => {
@@ -124,8 +120,8 @@ struct FromDtype {
 }
 
 impl FromDtype {
-    fn scalar(&mut self, scalar: Scalar, path: &str) -> Result<Datatype, Error> {
-        let Scalar { kind, size, .. } = scalar;
+    fn scalar(&mut self, scalar: DtypeScalar, path: &str) -> Result<Datatype, Error> {
+        let DtypeScalar { kind, size, .. } = scalar;
         let descr = Descr::Scalar(scalar);
         let subject = match path {
             "" => "the dtype".to_owned(),
@@ -134,44 +130,46 @@ impl FromDtype {
         if size == 0 {
             return Err(empty(&subject, &descr));
         }
-        let number = NUMBERS.iter().find(|(known, width, _)| (*known, *width) == (kind, size));
-        if let Some((.., word)) = number {
+        if let Some(word) = number_word(kind, size) {
             let part = |name: &str| (name.to_owned(), word.clone());
-            let is_complex = kind == Kind::Complex;
-            let pair = || Datatype::Compound(vec![part("r"), part("i")]);
-            return Ok(if is_complex { pair() } else { word.clone() });
+            let is_complex = kind == DtypeKind::Complex;
+            return Ok(if is_complex {
+                Datatype::Compound(vec![part("r"), part("i")])
+            } else {
+                word
+            });
         }
         let opaque = |tag: Option<&str>| Datatype::Opaque { size, tag: tag.map(str::to_owned) };
         let (why, instead) = match kind {
-            Kind::Bool => {
+            DtypeKind::Bool => {
                 let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
                 return Ok(Datatype::Enum { base: Some(Integer::UInt8), members });
             }
-            Kind::Bytes => return Ok(opaque(Some(BYTES_TAG))),
-            Kind::Text => return Ok(opaque(Some(TEXT_TAG))),
-            Kind::Void => return Ok(opaque(None)),
-            Kind::Date(unit) | Kind::Duration(unit) => {
-                let is_date = matches!(kind, Kind::Date(_));
+            DtypeKind::Bytes => return Ok(opaque(Some(BYTES_TAG))),
+            DtypeKind::Text => return Ok(opaque(Some(TEXT_TAG))),
+            DtypeKind::Void => return Ok(opaque(None)),
+            DtypeKind::Date(unit) | DtypeKind::Duration(unit) => {
+                let is_date = matches!(kind, DtypeKind::Date(_));
                 let words = if is_date { unit.words_since_epoch() } else { unit.words() };
                 self.attributes.extend(Attribute::short(units_name(path), words));
                 return Ok(Datatype::Int64);
             }
-            Kind::Int | Kind::UInt => {
+            DtypeKind::Int | DtypeKind::UInt => {
                 ("integers that numpy does not have", "make them 8 bytes or fewer")
             }
-            Kind::Float if size == 1 => (
+            DtypeKind::Float if size == 1 => (
                 "an 8-bit float of which the file does not say which kind it is",
                 "save it as `float16`, or its bytes with `view('u1')`",
             ),
-            Kind::Float => (
+            DtypeKind::Float => (
                 "a long double, which is another number on each kind of machine",
                 "save it with `astype('f8')`",
             ),
-            Kind::Complex => (
+            DtypeKind::Complex => (
                 "a pair of long doubles, which are other numbers on each kind of machine",
                 "save it with `astype('c16')`",
             ),
-            Kind::Object => ("a Python object", "save numbers or text"),
+            DtypeKind::Object => ("a Python object", "save numbers or text"),
         };
         Err(Error::no_counterpart(format!("{subject} is `{descr}`, {why}"), instead))
     }
@@ -277,17 +275,17 @@ pub(super) fn to_dtype(variable: &Variable, as_void: bool) -> Result<(Descr, Vec
     Ok((descr, losses))
 }
 
-fn fillvalue(description: &Ndarray) -> Option<&Value> {
-    description.storage.as_ref()?.fillvalue.as_ref()
-}
-
 /// The same dtype for bytes in the other order.
 fn big_endian(descr: Descr) -> Result<Descr, Error> {
     match descr {
-        Descr::Scalar(Scalar { size: 1, .. } | Scalar { kind: Kind::Bytes, .. }) => Ok(descr),
+        Descr::Scalar(DtypeScalar { size: 1, .. } | DtypeScalar { kind: DtypeKind::Bytes, .. }) => {
+            Ok(descr)
+        }
         // A brain float is a void with an order: other voids have none, and nobody swaps text.
-        Descr::Scalar(scalar) if scalar.kind != Kind::Text && scalar.order != ByteOrder::None => {
-            Ok(Descr::Scalar(Scalar { order: ByteOrder::Big, ..scalar }))
+        Descr::Scalar(scalar)
+            if scalar.kind != DtypeKind::Text && scalar.order != ByteOrder::None =>
+        {
+            Ok(Descr::Scalar(DtypeScalar { order: ByteOrder::Big, ..scalar }))
         }
         _ => Err(Error::no_counterpart(
             format!(
@@ -303,21 +301,20 @@ fn number(element: ElementType) -> Option<Descr> {
     let size = element.elbyte();
     if element == ElementType::BFLOAT16 {
         // As `ml_dtypes` has them written.
-        return Some(Descr::Scalar(Scalar { kind: Kind::Void, order: ByteOrder::Little, size }));
+        return Some(Descr::Scalar(DtypeScalar {
+            kind: DtypeKind::Void,
+            order: ByteOrder::Little,
+            size,
+        }));
     }
-    let is_it = |kind: Kind, width: u64| element_kind(kind) == element.kind() && width == size;
-    let (kind, ..) = NUMBERS.iter().find(|(kind, width, _)| is_it(*kind, *width))?;
-    Some(Descr::scalar(*kind, size))
-}
-
-/// Whether a datatype is that of truth values, by whatever letters.
-fn is_truth(datatype: &Datatype) -> bool {
-    let Datatype::Enum { members, .. } = datatype else { return false };
-    let is = |name: &str, number: i128| {
-        members.iter().any(|(own, value)| own.eq_ignore_ascii_case(name) && *value == number)
+    let kind = match element.kind() {
+        ElementKind::Int => DtypeKind::Int,
+        ElementKind::UInt => DtypeKind::UInt,
+        ElementKind::Float => DtypeKind::Float,
+        ElementKind::Complex => DtypeKind::Complex,
+        ElementKind::User | ElementKind::BFloat => return None,
     };
-    let is_byte = matches!(datatype.resolved_base(), Some(Integer::UInt8 | Integer::Int8));
-    members.len() == 2 && is_byte && is("false", 0) && is("true", 1)
+    number_word(kind, size).map(|_| Descr::scalar(kind, size))
 }
 
 /// The dtype of a compound that is a complex number.
@@ -326,9 +323,8 @@ fn complex(members: &[(String, Datatype)]) -> Option<Descr> {
     if (real.as_str(), imaginary.as_str()) != ("r", "i") || first != second {
         return None;
     }
-    let mut numbers = NUMBERS.iter();
-    let (_, size, _) = numbers.find(|(kind, _, part)| *kind == Kind::Complex && part == first)?;
-    Some(Descr::scalar(Kind::Complex, *size))
+    let is_part = matches!(first, Datatype::Float32 | Datatype::Float64);
+    is_part.then(|| Descr::scalar(DtypeKind::Complex, 2 * first.packed_size().unwrap_or_default()))
 }
 
 struct ToDtype<'a> {
@@ -352,12 +348,14 @@ impl ToDtype<'_> {
         let has_size = datatype.packed_size() == Some(size);
         let is_user = element.kind() == ElementKind::User;
         let fits = match datatype {
-            truth if is_truth(truth) && size == 1 => return Ok(Descr::scalar(Kind::Bool, 1)),
+            truth if is_truth(truth, None) && size == 1 => {
+                return Ok(Descr::scalar(DtypeKind::Bool, 1));
+            }
             Datatype::String => {
                 if element != ElementType::UINT8 || !self.description.shape.is_empty() {
                     return Err(contradicts());
                 }
-                return Ok(Descr::scalar(Kind::Bytes, 1));
+                return Ok(Descr::scalar(DtypeKind::Bytes, 1));
             }
             Datatype::Compound(members) if is_user && has_size => {
                 return self.compound(members, "");
@@ -397,11 +395,13 @@ impl ToDtype<'_> {
     /// What has no dtype: its bytes, or a refusal.
     fn nothing(&self, size: u64, reason: &str, instead: &str) -> Result<Descr, Error> {
         if self.as_void {
-            return Ok(Descr::scalar(Kind::Void, size));
+            return Ok(Descr::scalar(DtypeKind::Void, size));
         }
         Err(Error::no_counterpart(
             format!("{reason}, for which numpy has no dtype"),
-            format!("{instead}, or ask for the bytes as `|V{size}`, by `convert --as void`"),
+            format!(
+                "{instead}, or ask for the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
+            ),
         ))
     }
 
@@ -419,7 +419,7 @@ impl ToDtype<'_> {
             return None;
         }
         self.used.push(name);
-        let kind = if is_date { Kind::Date(unit) } else { Kind::Duration(unit) };
+        let kind = if is_date { DtypeKind::Date(unit) } else { DtypeKind::Duration(unit) };
         Some(Descr::scalar(kind, 8))
     }
 
@@ -443,7 +443,7 @@ impl ToDtype<'_> {
             ));
         };
         match datatype {
-            truth if is_truth(truth) => Ok(Descr::scalar(Kind::Bool, 1)),
+            truth if is_truth(truth, None) => Ok(Descr::scalar(DtypeKind::Bool, 1)),
             Datatype::Opaque { size, tag } => Ok(opaque(*size, tag.as_deref())),
             Datatype::Compound(members) => match complex(members) {
                 Some(descr) => Ok(descr),
@@ -477,8 +477,8 @@ impl ToDtype<'_> {
 
 fn opaque(size: u64, tag: Option<&str>) -> Descr {
     match tag {
-        Some(BYTES_TAG) => Descr::scalar(Kind::Bytes, size),
-        Some(TEXT_TAG) if size.is_multiple_of(4) => Descr::scalar(Kind::Text, size),
-        _ => Descr::scalar(Kind::Void, size),
+        Some(BYTES_TAG) => Descr::scalar(DtypeKind::Bytes, size),
+        Some(TEXT_TAG) if size.is_multiple_of(4) => Descr::scalar(DtypeKind::Text, size),
+        _ => Descr::scalar(DtypeKind::Void, size),
     }
 }

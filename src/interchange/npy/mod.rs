@@ -32,11 +32,11 @@ mod tests;
 
 use std::io::{self, Read, Write};
 
-pub use self::dtype::{ByteOrder, Descr, Field, Kind, Scalar, TimeUnit};
-pub use self::header::{Header, MAGIC, MAX_HEADER};
+pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit};
+pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
 use self::mapping::{DtypeMeaning, from_dtype, to_dtype};
-use super::{Error, Variable, read_all};
+use super::{Error, ReadOptions, Variable, WriteOptions, read_all};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
 
@@ -45,36 +45,6 @@ const MAX_TEXT: u64 = 64 * 1024;
 
 /// Bytes that are written at a time: so many that there are few calls of the system.
 const PIECE: usize = 256 * 1024;
-
-/// How to read an `.npy` file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// Leave big-endian numbers as they are, and say so in header and description. Structures and text are
-    /// swapped all the same.
-    pub keep_endian: bool,
-    /// Take elements of two bytes without a type for brain floats, which `ml_dtypes` saves so.
-    pub bfloat16: bool,
-}
-
-impl ReadOptions {
-    /// Little-endian numbers, and nothing guessed.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets [`keep_endian`](Self::keep_endian).
-    #[must_use]
-    pub fn keep_endian(self, keep_endian: bool) -> Self {
-        Self { keep_endian, ..self }
-    }
-
-    /// Sets [`bfloat16`](Self::bfloat16).
-    #[must_use]
-    pub fn bfloat16(self, bfloat16: bool) -> Self {
-        Self { bfloat16, ..self }
-    }
-}
 
 /// An `.npy` file that is read from the beginning to the end.
 ///
@@ -85,11 +55,11 @@ impl ReadOptions {
 ///
 /// ```
 /// use std::io::Read;
-/// use ra_pack::interchange::npy::Reader;
+/// use ra_pack::interchange::{ReadOptions, npy::NpyReader};
 ///
 /// let text = b"\x93NUMPY\x01\x00\x3c\0{'descr': '>i2', 'fortran_order': False, 'shape': (2, 2), }\n";
 /// let file = [&text[..], &[0, 1, 0, 2, 0, 3, 0, 4]].concat();
-/// let mut reader = Reader::new(&file[..])?;
+/// let mut reader = NpyReader::new(&file[..], ReadOptions::default())?;
 /// let variable = reader.variable("x")?;
 /// assert_eq!(variable.header.dims(), [2, 2]);
 /// assert_eq!(variable.description.datatype.word(), Some("int16"));
@@ -100,9 +70,9 @@ impl ReadOptions {
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct NpyReader<R> {
     data: ExactReader<R>,
-    header: Header,
+    header: NpyHeader,
     /// The array, without a name.
     variable: Variable,
     swap: Option<SwapReader>,
@@ -110,26 +80,17 @@ pub struct Reader<R> {
     ahead: io::Cursor<Vec<u8>>,
 }
 
-impl<R: Read> Reader<R> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    ///
-    /// As [`Header::read`], and when the array has no counterpart: Python objects, long doubles, elements of
-    /// no bytes. A pickle is never loaded.
-    pub fn new(input: R) -> Result<Self, Error> {
-        Self::with_options(input, &ReadOptions::default())
-    }
-
+impl<R: Read> NpyReader<R> {
     /// Reads the header; `options` say how the data is to be given.
     ///
     /// # Errors
     ///
-    /// As [`Reader::new`].
-    pub fn with_options(mut input: R, options: &ReadOptions) -> Result<Self, Error> {
-        let header = Header::read(&mut input)?;
-        let is_row = !header.fortran_order() && header.shape().len() > 1;
-        let mut dims = header.shape().to_vec();
+    /// As [`NpyHeader::read`], and when the array has no counterpart: Python objects, long doubles, elements of
+    /// no bytes. A pickle is never loaded.
+    pub fn new(mut input: R, options: ReadOptions) -> Result<Self, Error> {
+        let header = NpyHeader::read(&mut input)?;
+        let is_row = !header.fortran_order && header.shape.len() > 1;
+        let mut dims = header.shape.clone();
         if is_row {
             dims.reverse();
         }
@@ -137,21 +98,22 @@ impl<R: Read> Reader<R> {
             ra::Header::new(element, dims).map_err(|error| {
                 let reason =
                     format!("expected a shape that can be counted in bytes, found: {error}");
-                Error::malformed(header.shape_at(), reason)
+                Error::malformed(header.shape_at, reason)
             })
         };
         let DtypeMeaning { element, mut datatype, attributes, fillvalue, losses } =
-            from_dtype(header.descr(), options.bfloat16)?;
+            from_dtype(&header.descr, options.bfloat16)?;
         let mut ra_header = new_header(element, dims)?;
-        let mut shape: Vec<Extent> = header.shape().iter().copied().map(Extent::Fixed).collect();
+        let mut shape: Vec<Extent> = header.shape.iter().copied().map(Extent::Fixed).collect();
         let len = ra_header.data_len();
         let mut data =
-            ExactReader { input, left: len, at: header.len(), len, goes_on: false, trailing: 0 };
+            ExactReader { input, left: len, at: header.len, len, goes_on: false, trailing: 0 };
 
         let mut ahead = Vec::new();
-        if let Descr::Scalar(Scalar { kind: Kind::Bytes, size: length @ ..=MAX_TEXT, .. }) =
-            *header.descr()
-            && header.shape().is_empty()
+        if let Descr::Scalar(DtypeScalar {
+            kind: DtypeKind::Bytes, size: length @ ..=MAX_TEXT, ..
+        }) = header.descr
+            && header.shape.is_empty()
         {
             data.by_ref().take(length).read_to_end(&mut ahead)?;
             if str::from_utf8(&ahead).is_ok() {
@@ -161,15 +123,15 @@ impl<R: Read> Reader<R> {
             }
         }
 
-        let mut descr = header.descr().clone();
-        if let Descr::Scalar(Scalar { kind: kind @ Kind::Void, size: 2, .. }) = &mut descr
+        let mut descr = header.descr.clone();
+        if let Descr::Scalar(DtypeScalar { kind: kind @ DtypeKind::Void, size: 2, .. }) = &mut descr
             && options.bfloat16
         {
-            *kind = Kind::UInt; // a brain float is a number, which has a byte order
+            *kind = DtypeKind::UInt; // a brain float is a number, which has a byte order
         }
         let is_kept = options.keep_endian
             && matches!(&descr, Descr::Scalar(scalar)
-                if scalar.order == ByteOrder::Big && scalar.swap_width() > 1 && scalar.kind != Kind::Text);
+                if scalar.order == ByteOrder::Big && scalar.swap_width() > 1 && scalar.kind != DtypeKind::Text);
         if is_kept {
             ra_header = ra_header.big_endian();
         }
@@ -193,11 +155,11 @@ impl<R: Read> Reader<R> {
     }
 
     /// What the file says of itself.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &NpyHeader {
         &self.header
     }
 
-    /// Whether the data are given as they lie in the file, from [`Header::len`] on: no number is swapped.
+    /// Whether the data are given as they lie in the file, from [`NpyHeader::len`] on: no number is swapped.
     pub fn is_verbatim(&self) -> bool {
         self.swap.is_none()
     }
@@ -248,7 +210,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Read for Reader<R> {
+impl<R: Read> Read for NpyReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let given = self.ahead.read(out)?;
         if given > 0 {
@@ -303,33 +265,11 @@ impl<R: Read> Read for ExactReader<R> {
     }
 }
 
-/// How to write an `.npy` file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WriteOptions {
-    /// Write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
-    /// `|V16`.
-    pub as_void: bool,
-}
-
-impl WriteOptions {
-    /// What has no dtype is refused.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets [`as_void`](Self::as_void).
-    #[must_use]
-    pub fn as_void(self, as_void: bool) -> Self {
-        Self { as_void, ..self }
-    }
-}
-
 /// What an `.npy` file is, or will be.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct NpyPlan {
     /// Its header.
-    pub header: Header,
+    pub header: NpyHeader,
     /// What header and description of the array say and the file does not, one sentence each.
     pub losses: Vec<String>,
     /// Bytes of data.
@@ -338,7 +278,7 @@ pub struct Plan {
     filler: u64,
 }
 
-impl Plan {
+impl NpyPlan {
     /// What [`write()`] would make of an array, before any data is there.
     ///
     /// # Errors
@@ -346,7 +286,7 @@ impl Plan {
     /// When the array has no counterpart: integers of 16 bytes, `complex32`, `float128`, odd widths (unless
     /// [`WriteOptions::as_void`]); members of variable width; encoded data, which is to be decoded first;
     /// a description that is not one of the header.
-    pub fn new(variable: &Variable, options: &WriteOptions) -> Result<Self, Error> {
+    pub fn new(variable: &Variable, options: WriteOptions) -> Result<Self, Error> {
         let (mut descr, losses) = to_dtype(variable, options.as_void)?;
         let (dims, data_len) = (variable.header.dims(), variable.header.data_len());
         if variable.description.datatype == Datatype::String {
@@ -359,7 +299,7 @@ impl Plan {
             text.size = *length.max(&1);
             let filler = text.size - length;
             return Ok(Self {
-                header: Header::new(descr, false, Vec::new()),
+                header: NpyHeader::new(descr, false, Vec::new()),
                 losses,
                 data_len,
                 filler,
@@ -386,13 +326,13 @@ impl Plan {
         // Where at most one index moves, the last one runs fastest, too.
         let moving = shape.iter().filter(|extent| **extent > 1).count();
         let is_column_only = moving > 1 && !shape.contains(&0);
-        let header = Header::new(descr, order == Order::Column && is_column_only, shape);
+        let header = NpyHeader::new(descr, order == Order::Column && is_column_only, shape);
         Ok(Self { header, losses, data_len, filler: 0 })
     }
 
     /// Bytes of the whole file.
     pub fn file_len(&self) -> u64 {
-        let before = self.header.len() + self.filler;
+        let before = self.header.len + self.filler;
         before.saturating_add(self.data_len) // which an array without data may claim to any number
     }
 
@@ -422,30 +362,30 @@ impl Plan {
 /// `True`. The same array gives the same file.
 ///
 /// ```
-/// use ra_pack::interchange::{Variable, npy};
+/// use ra_pack::interchange::{Variable, WriteOptions, npy};
 /// use ra_pack::{describe, ra};
 ///
 /// let header = ra::Header::new(ra::ElementType::FLOAT32, vec![2, 3])?;
 /// let description = describe("x", &header, ra::Encoding::Raw);
 /// let variable = Variable { header, description, losses: Vec::new() };
 /// let mut file = Vec::new();
-/// let plan = npy::write(&mut file, &variable, &[0; 24][..], &npy::WriteOptions::new())?;
-/// assert!(plan.header.fortran_order());
+/// let plan = npy::write(&mut file, &variable, &[0; 24][..], WriteOptions::default())?;
+/// assert!(plan.header.fortran_order);
 /// assert_eq!(file.len(), 128 + 24);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// As [`Plan::new`]; when reading or writing fails; when `data` is shorter or longer than the header says,
+/// As [`NpyPlan::new`]; when reading or writing fails; when `data` is shorter or longer than the header says,
 /// with the offset in the data.
 pub fn write(
     mut out: impl Write,
     variable: &Variable,
     data: impl Read,
-    options: &WriteOptions,
-) -> Result<Plan, Error> {
-    let plan = Plan::new(variable, options)?;
+    options: WriteOptions,
+) -> Result<NpyPlan, Error> {
+    let plan = NpyPlan::new(variable, options)?;
     plan.write(&mut out, data)?;
     Ok(plan)
 }
@@ -655,18 +595,20 @@ mod swap_tests {
 
     #[test]
     fn a_layout_is_as_long_as_the_text_of_the_dtype() {
-        let big = Scalar { kind: Kind::Int, order: ByteOrder::Big, size: 2 };
+        let big = DtypeScalar { kind: DtypeKind::Int, order: ByteOrder::Big, size: 2 };
         let field = |descr| Field { title: None, name: String::new(), descr };
         let pair =
-            Descr::Struct(vec![field(Descr::Scalar(big)), field(Descr::scalar(Kind::Int, 1))]);
+            Descr::Struct(vec![field(Descr::Scalar(big)), field(Descr::scalar(DtypeKind::Int, 1))]);
         let many = Descr::Subarray { base: Box::new(pair), shape: vec![1000, 1000] };
-        let layout =
-            SwapLayout::of(&Descr::Struct(vec![field(many), field(Descr::scalar(Kind::Int, 8))]));
+        let layout = SwapLayout::of(&Descr::Struct(vec![
+            field(many),
+            field(Descr::scalar(DtypeKind::Int, 8)),
+        ]));
         let run = |width, len| SwapLayout::Run { width, len };
         let pair = SwapLayout::Parts(vec![(2, run(2, 2)), (3, run(1, 1))]);
         let repeat = SwapLayout::Repeat { part: Box::new(pair), size: 3, len: 3_000_000 };
         assert_eq!(layout, SwapLayout::Parts(vec![(3_000_000, repeat), (3_000_008, run(1, 8))]));
-        assert_eq!(SwapLayout::new(&Descr::scalar(Kind::Float, 8)), None);
+        assert_eq!(SwapLayout::new(&Descr::scalar(DtypeKind::Float, 8)), None);
     }
 
     proptest! {

@@ -8,35 +8,34 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    ByteOrder, Descr, Field, Header, Kind, Plan, ReadOptions, Reader, Scalar, TimeUnit,
-    WriteOptions, write,
+    ByteOrder, Descr, DtypeKind, DtypeScalar, Field, NpyHeader, NpyPlan, NpyReader, TimeUnit, write,
 };
-use crate::interchange::{Error, Variable};
+use crate::interchange::{Error, ReadOptions, Variable, WriteOptions};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{self, ElementType};
 
-fn any_scalar() -> impl Strategy<Value = Scalar> {
+fn any_scalar() -> impl Strategy<Value = DtypeScalar> {
     let unit = TimeUnit::parse("[25s]").unwrap();
     let kinds = vec![
-        (Kind::Bool, 1),
-        (Kind::Int, 1),
-        (Kind::Int, 2),
-        (Kind::Int, 8),
-        (Kind::UInt, 4),
-        (Kind::Float, 2),
-        (Kind::Float, 8),
-        (Kind::Complex, 8),
-        (Kind::Complex, 16),
-        (Kind::Bytes, 3),
-        (Kind::Text, 8),
-        (Kind::Void, 5),
-        (Kind::Date(unit), 8),
-        (Kind::Duration(TimeUnit::GENERIC), 8),
+        (DtypeKind::Bool, 1),
+        (DtypeKind::Int, 1),
+        (DtypeKind::Int, 2),
+        (DtypeKind::Int, 8),
+        (DtypeKind::UInt, 4),
+        (DtypeKind::Float, 2),
+        (DtypeKind::Float, 8),
+        (DtypeKind::Complex, 8),
+        (DtypeKind::Complex, 16),
+        (DtypeKind::Bytes, 3),
+        (DtypeKind::Text, 8),
+        (DtypeKind::Void, 5),
+        (DtypeKind::Date(unit), 8),
+        (DtypeKind::Duration(TimeUnit::GENERIC), 8),
     ];
     (select(kinds), any::<bool>()).prop_map(|((kind, size), is_big)| {
-        let made = Scalar::new(kind, size);
+        let made = DtypeScalar::new(kind, size);
         let is_big = is_big && made.order == ByteOrder::Little;
-        Scalar { order: if is_big { ByteOrder::Big } else { made.order }, ..made }
+        DtypeScalar { order: if is_big { ByteOrder::Big } else { made.order }, ..made }
     })
 }
 
@@ -49,7 +48,7 @@ pub(in crate::interchange::npy) fn any_descr() -> impl Strategy<Value = Descr> {
         });
         let name = "[a-zé\u{17e}'\"\\\\ \u{200b}\n]{1,3}";
         let padding =
-            (1..9_u64).prop_map(|size| (None, String::new(), Descr::scalar(Kind::Void, size)));
+            (1..9_u64).prop_map(|size| (None, String::new(), Descr::scalar(DtypeKind::Void, size)));
         let named = (proptest::option::of(name), name, shaped)
             .prop_map(|(title, name, descr)| (title, name, descr));
         vec(prop_oneof![4 => named, 1 => padding], 1..5).prop_map(|fields| {
@@ -74,17 +73,17 @@ fn file(descr: &str, shape: &str) -> Vec<u8> {
 }
 
 fn read(descr: &str, options: ReadOptions) -> Result<Variable, Error> {
-    Reader::with_options(&*file(descr, "(2,)"), &options)?.variable("x")
+    NpyReader::new(&*file(descr, "(2,)"), options)?.variable("x")
 }
 
 fn plain(descr: &str) -> Variable {
-    read(descr, ReadOptions::new()).unwrap_or_else(|error| panic!("{descr}: {error}"))
+    read(descr, ReadOptions::default()).unwrap_or_else(|error| panic!("{descr}: {error}"))
 }
 
 fn back(variable: &Variable) -> String {
-    let plan = Plan::new(variable, &WriteOptions::new()).unwrap();
+    let plan = NpyPlan::new(variable, WriteOptions::default()).unwrap();
     assert_eq!(plan.losses, [""; 0]);
-    plan.header.descr().to_string()
+    plan.header.descr.to_string()
 }
 
 fn flow(variable: &Variable) -> String {
@@ -234,8 +233,8 @@ fn numbers_with_a_unit_are_no_durations() {
         variable.description.attributes.extend(Attribute::short("units", units));
         let fillvalue = fillvalue.map(Value::Int);
         variable.description.storage = Some(Storage { fillvalue, ..Storage::default() });
-        let plan = Plan::new(&variable, &WriteOptions::new()).unwrap();
-        (plan.header.descr().to_string(), plan.losses.len())
+        let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+        (plan.header.descr.to_string(), plan.losses.len())
     };
     assert_eq!(with("seconds", None), ("'<i8'".to_owned(), 1));
     assert_eq!(with("seconds", Some(-1)), ("'<i8'".to_owned(), 2));
@@ -251,7 +250,7 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
         let mut file = file("'|S4'", "()");
         file.truncate(file.len() - 4096);
         file.extend(bytes);
-        let mut reader = Reader::new(&*file).unwrap();
+        let mut reader = NpyReader::new(&*file, ReadOptions::default()).unwrap();
         let mut data = Vec::new();
         reader.read_to_end(&mut data).unwrap();
         assert_eq!(data, bytes);
@@ -261,8 +260,8 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
     assert_eq!(text.description.datatype, Datatype::String);
     assert_eq!(text.description.shape, []);
     assert_eq!(text.header, ra::Header::new(ElementType::UINT8, vec![4]).unwrap());
-    let plan = Plan::new(&text, &WriteOptions::new()).unwrap();
-    assert_eq!((back(&text).as_str(), plan.header.shape()), ("'|S4'", &[][..]));
+    let plan = NpyPlan::new(&text, WriteOptions::default()).unwrap();
+    assert_eq!((back(&text).as_str(), &*plan.header.shape), ("'|S4'", &[][..]));
     let bytes = read(b"ab\xff\xff");
     assert_eq!(flow(&bytes), "{opaque: {size: 4, tag: text}}");
     assert!(bytes.header.dims().is_empty());
@@ -270,17 +269,18 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
     let mut empty = variable(ElementType::UINT8, &[0], Datatype::String);
     empty.description.shape = Vec::new();
     let mut written = Vec::new();
-    let plan = Plan::new(&empty, &WriteOptions::new()).unwrap();
+    let plan = NpyPlan::new(&empty, WriteOptions::default()).unwrap();
     plan.write(&mut written, std::io::empty()).unwrap();
-    assert_eq!(plan.header.descr().to_string(), "'|S1'");
+    assert_eq!(plan.header.descr.to_string(), "'|S1'");
     assert_eq!(written.len(), usize::try_from(plan.file_len()).unwrap());
-    assert_eq!(Reader::new(&*written).unwrap().finish().unwrap(), 0);
+    assert_eq!(NpyReader::new(&*written, ReadOptions::default()).unwrap().finish().unwrap(), 0);
 }
 
 #[test]
 fn brain_floats_are_read_when_asked_for() {
     for descr in ["'<V2'", "'|V2'", "'>V2'"] {
-        let variable = read(descr, ReadOptions::new().bfloat16(true)).unwrap();
+        let variable =
+            read(descr, ReadOptions { bfloat16: true, ..ReadOptions::default() }).unwrap();
         assert_eq!(variable.header.element(), ElementType::BFLOAT16);
         assert_eq!(back(&variable), "'<V2'");
         assert_eq!(plain(descr).header.element(), ElementType::new(0, 2).unwrap());
@@ -289,20 +289,20 @@ fn brain_floats_are_read_when_asked_for() {
     let end = big.len() - 4096;
     big[end] = 0x3f;
     for (keep, descr, bytes) in [(false, "'<V2'", [0, 0x3f]), (true, "'>V2'", [0x3f, 0])] {
-        let options = ReadOptions::new().bfloat16(true).keep_endian(keep);
-        let mut reader = Reader::with_options(&*big, &options).unwrap();
+        let options = ReadOptions { keep_endian: keep, bfloat16: true, ..ReadOptions::default() };
+        let mut reader = NpyReader::new(&*big, options).unwrap();
         let mut data = Vec::new();
         reader.read_to_end(&mut data).unwrap();
         assert_eq!(data, bytes);
         assert_eq!(back(&reader.variable("x").unwrap()), descr);
     }
-    let other = read("'<i2'", ReadOptions::new().bfloat16(true)).unwrap();
+    let other = read("'<i2'", ReadOptions { bfloat16: true, ..ReadOptions::default() }).unwrap();
     assert_eq!(other.header.element(), ElementType::INT16);
 }
 
 #[test]
 fn big_endian_is_swapped_or_kept() {
-    let keep = ReadOptions::new().keep_endian(true);
+    let keep = ReadOptions { keep_endian: true, ..ReadOptions::default() };
     for descr in ["'>i2'", "'>u4'", "'>f2'", "'>f8'", "'>c8'", "'>M8[s]'", "'>m8[s]'"] {
         let swapped = plain(descr);
         assert_eq!(swapped.header.flags(), ra::Flags::NONE);
@@ -341,12 +341,22 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
         ("[('a', '<f16')]", "the dtype of the field `a` is `'<f16'`"),
         ("('<f4', (2,))", "subarray"),
     ] {
-        let error = read(descr, ReadOptions::new()).unwrap_err();
+        let error = read(descr, ReadOptions::default()).unwrap_err();
         let Error::NoCounterpart { reason: found, .. } = error else { panic!("{descr}: {error}") };
         assert!(found.contains(reason), "{descr}: {found}");
     }
-    assert!(Reader::new(&*file("'<f8'", "()")).unwrap().variable("a/b").is_err());
-    assert!(Reader::new(&*file("'<f8'", "()")).unwrap().variable("").is_err());
+    assert!(
+        NpyReader::new(&*file("'<f8'", "()"), ReadOptions::default())
+            .unwrap()
+            .variable("a/b")
+            .is_err()
+    );
+    assert!(
+        NpyReader::new(&*file("'<f8'", "()"), ReadOptions::default())
+            .unwrap()
+            .variable("")
+            .is_err()
+    );
 }
 
 #[test]
@@ -363,16 +373,19 @@ fn what_numpy_has_no_dtype_for_is_bytes_only_when_asked_for() {
     ] {
         let element = ElementType::new(eltype, elbyte).unwrap();
         let variable = variable(element, &[2], datatype);
-        let error = Plan::new(&variable, &WriteOptions::new()).unwrap_err().to_string();
+        let error = NpyPlan::new(&variable, WriteOptions::default()).unwrap_err().to_string();
         assert!(error.contains("numpy has no dtype"), "{error}");
-        let plan = Plan::new(&variable, &WriteOptions::new().as_void(true)).unwrap();
-        assert_eq!(plan.header.descr().to_string(), format!("'|V{elbyte}'"));
+        let plan =
+            NpyPlan::new(&variable, WriteOptions { as_void: true, ..WriteOptions::default() })
+                .unwrap();
+        assert_eq!(plan.header.descr.to_string(), format!("'|V{elbyte}'"));
     }
     let nested = Datatype::Compound(vec![("a".to_owned(), Datatype::Int128)]);
     let nested = variable(ElementType::new(0, 16).unwrap(), &[2], nested);
-    assert!(Plan::new(&nested, &WriteOptions::new()).is_err());
-    let plan = Plan::new(&nested, &WriteOptions::new().as_void(true)).unwrap();
-    assert_eq!(plan.header.descr().to_string(), "[('a', '|V16')]");
+    assert!(NpyPlan::new(&nested, WriteOptions::default()).is_err());
+    let plan =
+        NpyPlan::new(&nested, WriteOptions { as_void: true, ..WriteOptions::default() }).unwrap();
+    assert_eq!(plan.header.descr.to_string(), "[('a', '|V16')]");
 }
 
 #[test]
@@ -410,15 +423,15 @@ fn descriptions_that_contradict_the_header_are_refused() {
         (ElementType::new(0, 5).unwrap(), Datatype::Opaque { size: 4, tag: None }),
         (ElementType::UINT8, Datatype::String),
     ] {
-        let error = Plan::new(&variable(element, &[2], datatype), &WriteOptions::new());
+        let error = NpyPlan::new(&variable(element, &[2], datatype), WriteOptions::default());
         assert!(error.unwrap_err().to_string().contains("make both say the same"));
     }
     let mut other = variable(ElementType::INT8, &[2], Datatype::Int8);
     other.description.shape.clear();
-    assert!(Plan::new(&other, &WriteOptions::new()).is_err());
+    assert!(NpyPlan::new(&other, WriteOptions::default()).is_err());
     let text = Datatype::Compound(vec![("a".to_owned(), Datatype::String)]);
     let text = variable(ElementType::new(0, 4).unwrap(), &[2], text);
-    assert!(Plan::new(&text, &WriteOptions::new()).is_err());
+    assert!(NpyPlan::new(&text, WriteOptions::default()).is_err());
 }
 
 #[test]
@@ -427,12 +440,12 @@ fn encoded_and_swapped_data_is_not_taken_for_plain() {
     bytes[8] = 2;
     let mut encoded = variable(ElementType::INT32, &[2], Datatype::Int32);
     encoded.header = ra::Header::parse(&bytes).unwrap();
-    let error = Plan::new(&encoded, &WriteOptions::new()).unwrap_err().to_string();
+    let error = NpyPlan::new(&encoded, WriteOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("decode it first"), "{error}");
     let compound = Datatype::Compound(vec![("a".to_owned(), Datatype::Int32)]);
     let mut swapped = variable(ElementType::new(0, 4).unwrap(), &[2], compound);
     swapped.header = swapped.header.big_endian();
-    let error = Plan::new(&swapped, &WriteOptions::new()).unwrap_err().to_string();
+    let error = NpyPlan::new(&swapped, WriteOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("make the data little-endian first"), "{error}");
 }
 
@@ -444,8 +457,8 @@ fn what_a_file_cannot_say_is_told() {
     variable.description.attributes.extend(Attribute::short("units", "m"));
     let fillvalue = Some(Value::Int(0));
     variable.description.storage = Some(Storage { fillvalue, ..Storage::default() });
-    let plan = Plan::new(&variable, &WriteOptions::new()).unwrap();
-    assert_eq!(plan.header.descr().to_string(), "'|u1'");
+    let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+    assert_eq!(plan.header.descr.to_string(), "'|u1'");
     assert_eq!(
         plan.losses,
         [
@@ -463,12 +476,13 @@ fn orders_become_fortran_order_as_numpy_has_it() {
         let mut bytes = b"\x93NUMPY\x01\0".to_vec();
         bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
         bytes.extend(text.as_bytes());
-        let variable = Reader::new(&*bytes).unwrap().variable("x").unwrap();
-        let plan = Plan::new(&variable, &WriteOptions::new()).unwrap();
-        let written = Header::read(&mut &*plan.header.encode()).unwrap();
-        assert_eq!(written.shape(), Header::read(&mut &*bytes).unwrap().shape());
+        let variable =
+            NpyReader::new(&*bytes, ReadOptions::default()).unwrap().variable("x").unwrap();
+        let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+        let written = NpyHeader::read(&mut &*plan.header.encode()).unwrap();
+        assert_eq!(written.shape, NpyHeader::read(&mut &*bytes).unwrap().shape);
         let dims = variable.header.dims().to_vec();
-        (variable.description.order(), dims, written.fortran_order())
+        (variable.description.order(), dims, written.fortran_order)
     };
     assert_eq!(order("(2, 3)", "False"), (Order::Row, vec![3, 2], false));
     assert_eq!(order("(2, 3)", "True"), (Order::Column, vec![2, 3], true));
@@ -482,7 +496,7 @@ fn orders_become_fortran_order_as_numpy_has_it() {
 }
 
 fn read_whole(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
-    let mut reader = Reader::new(file)?;
+    let mut reader = NpyReader::new(file, ReadOptions::default())?;
     let variable = reader.variable("x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
@@ -492,7 +506,7 @@ fn read_whole(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
 
 fn filled_file(descr: Descr, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
     let size = shape.iter().product::<u64>() * descr.size().unwrap();
-    let mut file = Header::new(descr, fortran_order, shape.to_vec()).encode();
+    let mut file = NpyHeader::new(descr, fortran_order, shape.to_vec()).encode();
     file.extend((0..=255).cycle().take(usize::try_from(size).unwrap()));
     file
 }
@@ -505,12 +519,12 @@ proptest! {
         let first = filled_file(descr, fortran_order, &shape);
         let (variable, data) = read_whole(&first).unwrap();
         let mut second = Vec::new();
-        write(&mut second, &variable, &*data, &WriteOptions::new()).unwrap();
+        write(&mut second, &variable, &*data, WriteOptions::default()).unwrap();
         let (mut again, data_again) = read_whole(&second).unwrap();
         // Titles are lost on the first way.
         again.losses.clone_from(&variable.losses);
         // Where both orders are the same numpy prefers the last index.
-        if Header::read(&mut &*second).unwrap().fortran_order() == fortran_order {
+        if NpyHeader::read(&mut &*second).unwrap().fortran_order == fortran_order {
             prop_assert_eq!(again, variable);
         } else {
             prop_assert_eq!(again.description.datatype, variable.description.datatype);
@@ -541,7 +555,7 @@ proptest! {
         }
         if let Ok((variable, data)) = read_whole(&bytes) {
             let mut again = Vec::new();
-            if write(&mut again, &variable, &*data, &WriteOptions::new()).is_ok() {
+            if write(&mut again, &variable, &*data, WriteOptions::default()).is_ok() {
                 prop_assert_eq!(read_whole(&again).unwrap().1, data);
             }
         }
@@ -550,15 +564,15 @@ proptest! {
 
 #[test]
 fn bytes_after_the_data_are_counted() {
-    let mut bytes = filled_file(Descr::scalar(Kind::Int, 4), false, &[3]);
-    assert_eq!(Reader::new(&*bytes).unwrap().finish().unwrap(), 0);
+    let mut bytes = filled_file(Descr::scalar(DtypeKind::Int, 4), false, &[3]);
+    assert_eq!(NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap(), 0);
     bytes.extend([0; 7]);
-    assert_eq!(Reader::new(&*bytes).unwrap().finish().unwrap(), 7);
-    let mut reader = Reader::new(&*bytes).unwrap();
+    assert_eq!(NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap(), 7);
+    let mut reader = NpyReader::new(&*bytes, ReadOptions::default()).unwrap();
     reader.read_to_end(&mut Vec::new()).unwrap();
     assert_eq!(reader.into_inner(), [0; 7]);
     bytes.truncate(bytes.len() - 8);
-    let error = Reader::new(&*bytes).unwrap().finish().unwrap_err();
+    let error = NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap_err();
     assert_eq!(
         error.to_string(),
         "byte 139: expected 12 bytes of data, found the end of the file after 11"
@@ -567,10 +581,10 @@ fn bytes_after_the_data_are_counted() {
 
 #[test]
 fn data_of_another_length_is_not_written() {
-    let bytes = filled_file(Descr::scalar(Kind::Int, 4), false, &[3]);
+    let bytes = filled_file(Descr::scalar(DtypeKind::Int, 4), false, &[3]);
     let (variable, data) = read_whole(&bytes).unwrap();
     for wrong in [&data[..11], &[&*data, b"x"].concat()] {
-        let error = write(Vec::new(), &variable, wrong, &WriteOptions::new()).unwrap_err();
+        let error = write(Vec::new(), &variable, wrong, WriteOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Malformed { .. }), "{error}");
     }
 }

@@ -61,15 +61,15 @@ pub const MAX_WHOLE: usize = 256 << 20;
 /// let mut file = Vec::new();
 /// png::write(&variable, pixels.as_slice(), &mut file)?;
 ///
-/// let mut picture = png::Reader::open(Cursor::new(file), "grey")?;
+/// let mut picture = png::PngReader::open(Cursor::new(file), "grey")?;
 /// assert_eq!(*picture.variable(), variable);
 /// let mut read = Vec::new();
 /// picture.read_to_end(&mut read)?;
 /// assert_eq!(read, pixels);
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
-pub struct Reader<R: Read + Seek> {
-    decoder: png::Reader<Counted<R>>,
+pub struct PngReader<R: Read + Seek> {
+    decoder: png::Reader<CountedReader<R>>,
     at: Arc<AtomicU64>,
     variable: Variable,
     is_interlaced: bool,
@@ -80,13 +80,13 @@ pub struct Reader<R: Read + Seek> {
     is_done: bool,
 }
 
-impl<R: Read + Seek> std::fmt::Debug for Reader<R> {
+impl<R: Read + Seek> std::fmt::Debug for PngReader<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("variable", &self.variable).finish_non_exhaustive()
+        f.debug_struct("PngReader").field("variable", &self.variable).finish_non_exhaustive()
     }
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> PngReader<R> {
     /// Reads what is before the pixels of a file, which is the whole of `reader` wherever that stands. `name` is the
     /// name that the array gets.
     ///
@@ -97,7 +97,7 @@ impl<R: Read + Seek> Reader<R> {
     pub fn open(mut reader: R, name: &str) -> Result<Self, Error> {
         let chunks = ChunkList::scan(&mut reader)?;
         let at = Arc::new(AtomicU64::new(0));
-        let counted = Counted { inner: BufReader::new(reader), at: Arc::clone(&at) };
+        let counted = CountedReader { inner: BufReader::new(reader), at: Arc::clone(&at) };
         let mut options = DecodeOptions::default();
         options.set_skip_ancillary_crc_failures(false);
         options.set_ignore_text_chunk(true);
@@ -174,7 +174,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Read for Reader<R> {
+impl<R: Read + Seek> Read for PngReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.pixels.read(out)?;
         if read > 0 || self.is_done || out.is_empty() {
@@ -235,12 +235,12 @@ fn refuse(error: DecodingError, at: u64) -> Error {
 }
 
 /// Counts the bytes that the decoder took.
-struct Counted<R> {
+struct CountedReader<R> {
     inner: BufReader<R>,
     at: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(out)?;
         self.at.fetch_add(read as u64, Ordering::Relaxed);
@@ -248,7 +248,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-impl<R: Read> BufRead for Counted<R> {
+impl<R: Read> BufRead for CountedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }
@@ -259,7 +259,7 @@ impl<R: Read> BufRead for Counted<R> {
     }
 }
 
-impl<R: Read + Seek> Seek for Counted<R> {
+impl<R: Read + Seek> Seek for CountedReader<R> {
     /// The decoder asks for this and does not use it.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = self.inner.seek(to)?;

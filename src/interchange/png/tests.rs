@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 
-use super::{Reader, write};
+use super::{PngReader, write};
 use crate::interchange::{Error, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Ndarray, Order, Storage};
 use crate::ra::{ElementType, Header};
@@ -35,7 +35,7 @@ fn picture(width: u32, height: u32, kind: [u8; 3], others: &[Vec<u8>], raw: &[u8
 }
 
 fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
-    let mut reader = Reader::open(Cursor::new(file), "x")?;
+    let mut reader = PngReader::open(Cursor::new(file), "x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
     let variable = reader.variable().clone();

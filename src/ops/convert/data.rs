@@ -16,31 +16,28 @@ const BLOCK: usize = 1 << 20;
 const SWAPPED: usize = 64 * 1024;
 
 /// Where the elements of an array come from: as they are to be written, but perhaps in another order.
-pub(super) enum Data<'s> {
-    /// They lie in a file together.
+pub(super) enum ElementSource<'s> {
+    /// They are in a file together.
     Placed(PlacedElements),
     /// They pass by once. Errors are about the file of that name.
     Passing(Box<dyn Read + 's>, String),
 }
 
-/// Elements that lie in a file together.
+/// Elements that are in a file together, which are read from there to their end.
 #[derive(Debug)]
 pub(super) struct PlacedElements {
     file: File,
-    offset: u64,
+    /// The place of those that were not read yet, and how many bytes they are.
+    at: u64,
+    left: u64,
     /// What the file looked like when its header was read, unless it is our own.
     stamp: Option<Stamp>,
 }
 
 impl PlacedElements {
-    /// In a file that looked so, if it is one of others.
-    pub(super) fn new(file: File, offset: u64, stamp: Option<Stamp>) -> Self {
-        Self { file, offset, stamp }
-    }
-
-    /// Reads `len` bytes of them, and sees at the end that the file is what it was.
-    pub(super) fn into_reader(self, len: u64) -> impl Read {
-        PositionalReader { elements: self, at: 0, len }
+    /// The elements from `offset` on, `len` bytes, in a file that looked so, if it is one of others.
+    pub(super) fn new(file: File, offset: u64, len: u64, stamp: Option<Stamp>) -> Self {
+        Self { file, at: offset, left: len, stamp }
     }
 
     fn check_unchanged(&self) -> Result<()> {
@@ -48,9 +45,27 @@ impl PlacedElements {
     }
 }
 
+impl Read for PlacedElements {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.check_unchanged()?;
+            return Ok(0);
+        }
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
+        let (out, _) = out.split_at_mut(room);
+        let count = self.file.read_at(out, self.at)?;
+        if count < out.len() {
+            return Err(self.file.changed("it became shorter").into());
+        }
+        self.at += count as u64;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
 /// The elements of an array, and what has to be done to them.
 pub(super) struct Arranged<'s> {
-    data: Data<'s>,
+    data: ElementSource<'s>,
     /// Bytes of all elements.
     pub(super) len: u64,
     /// How the axes are reversed on the way.
@@ -63,7 +78,7 @@ pub(super) struct Arranged<'s> {
 impl<'s> Arranged<'s> {
     /// The elements of an array with this header, as they come or with the axes reversed.
     pub(super) fn new(
-        data: Data<'s>,
+        data: ElementSource<'s>,
         source: &Header,
         reverse: bool,
         output: &'s Path,
@@ -77,22 +92,22 @@ impl<'s> Arranged<'s> {
     pub(super) fn write_at(self, target: &File, offset: u64) -> Result<()> {
         let Self { data, len, reversal, output, jobs } = self;
         let placed = match (data, &reversal) {
-            (Data::Placed(placed), _) => placed,
-            (Data::Passing(mut reader, name), None) => {
+            (ElementSource::Placed(placed), _) => placed,
+            (ElementSource::Passing(mut reader, name), None) => {
                 return pour(&mut reader, len, &name, target, offset);
             }
-            (Data::Passing(mut reader, name), Some(_)) => {
+            (ElementSource::Passing(mut reader, name), Some(_)) => {
                 let scratch = fs::scratch_file(output)?;
                 pour(&mut reader, len, &name, &scratch, 0)?;
-                PlacedElements::new(scratch, 0, None)
+                PlacedElements::new(scratch, 0, len, None)
             }
         };
         match reversal {
-            None => placed.file.copy_to(placed.offset, len, target, offset)?,
+            None => placed.file.copy_to(placed.at, len, target, offset)?,
             Some(reversal) => reversal
                 .reverse_at(
                     jobs,
-                    |bytes, at| Ok(placed.file.read_exact_at(bytes, placed.offset + at)?),
+                    |bytes, at| Ok(placed.file.read_exact_at(bytes, placed.at + at)?),
                     |bytes, at| Ok(target.write_all_at(bytes, offset + at)?),
                 )
                 .map_err(|error| failed(error, "reorder", target.path()))?,
@@ -102,47 +117,24 @@ impl<'s> Arranged<'s> {
 
     /// Has `write` read all of them, one after the other.
     pub(super) fn read_by<T>(self, write: impl FnOnce(&mut dyn Read) -> T) -> Result<T> {
-        let (len, output) = (self.len, self.output);
+        let len = self.len;
         let data = if self.reversal.is_some() {
-            let scratch = fs::scratch_file(output)?;
+            let scratch = fs::scratch_file(self.output)?;
             self.write_at(&scratch, 0)?;
-            Data::Placed(PlacedElements::new(scratch, 0, None))
+            ElementSource::Placed(PlacedElements::new(scratch, 0, len, None))
         } else {
             self.data
         };
         Ok(match data {
-            Data::Placed(placed) => write(&mut placed.into_reader(len)),
-            Data::Passing(mut reader, name) => {
-                // Even no elements may have a sum that is wrong, which is told at the end.
-                let end = if len == 0 { read_end(&mut reader).err() } else { None };
-                write(&mut NamedReader { reader: reader.take(len), name, end })
+            ElementSource::Placed(mut placed) => write(&mut placed),
+            ElementSource::Passing(mut reader, name) => {
+                // Even no elements may have a wrong checksum, which is found at the end.
+                if len == 0 {
+                    read_end(&mut reader).map_err(|error| failed(error, "read", name.as_ref()))?;
+                }
+                write(&mut NamedReader { reader: reader.take(len), name })
             }
         })
-    }
-}
-
-/// Reads elements from where they lie.
-struct PositionalReader {
-    elements: PlacedElements,
-    at: u64,
-    len: u64,
-}
-
-impl Read for PositionalReader {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let PlacedElements { file, offset, .. } = &self.elements;
-        if self.at == self.len {
-            self.elements.check_unchanged()?;
-            return Ok(0);
-        }
-        let room = usize::try_from(self.len - self.at).unwrap_or(usize::MAX).min(out.len());
-        let (out, _) = out.split_at_mut(room);
-        let count = file.read_at(out, offset + self.at)?;
-        if count < out.len() {
-            return Err(file.changed("it became shorter").into());
-        }
-        self.at += count as u64;
-        Ok(count)
     }
 }
 
@@ -150,14 +142,11 @@ impl Read for PositionalReader {
 struct NamedReader<R> {
     reader: R,
     name: String,
-    /// An error that comes first.
-    end: Option<io::Error>,
 }
 
 impl<R: Read> Read for NamedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let found = self.end.take().map_or_else(|| self.reader.read(out), Err);
-        found.map_err(|error| match error.kind() {
+        self.reader.read(out).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
             _ => failed(error, "read", self.name.as_ref()).into(),
         })
@@ -212,28 +201,21 @@ pub(super) struct RawArrayFile {
     pub(super) header: Header,
 }
 
-/// Bytes that follow the elements of an array.
-#[derive(Debug)]
-pub(super) enum Metadata {
-    None,
-    /// In the file, from an offset on: so many.
-    Placed(File, u64, u64),
+/// Bytes that follow the elements of an array in a file.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    file: Option<File>,
+    offset: u64,
+    /// How many there are.
+    pub(super) len: u64,
 }
 
 impl Metadata {
-    /// How many.
-    pub(super) fn len(&self) -> u64 {
-        match self {
-            Self::None => 0,
-            Self::Placed(_, _, len) => *len,
-        }
-    }
-
     /// Writes them into `target`, from `offset` on.
     pub(super) fn write_at(&self, target: &File, offset: u64) -> Result<()> {
-        match self {
-            Self::None => Ok(()),
-            Self::Placed(file, from, len) => file.copy_to(*from, *len, target, offset),
+        match &self.file {
+            None => Ok(()),
+            Some(file) => file.copy_to(self.offset, self.len, target, offset),
         }
     }
 }
@@ -251,78 +233,60 @@ impl RawArrayFile {
         Ok(Self { file, stamp, len, header })
     }
 
-    /// The elements, little-endian unless `keep_big`, and what follows them. `name` is what errors call the
-    /// file.
+    /// The elements, little-endian unless `keep_big`, and the bytes after them. `name` is what errors call the
+    /// file. Encoded elements are read twice: first to see how they are encoded.
     pub(super) fn elements(
         self,
         name: &str,
         keep_big: bool,
-    ) -> Result<(Data<'static>, Metadata), ReadError> {
-        let Self { file, stamp, len, header } = self;
-        if header.is_encoded() {
-            return decoded(file, header, len);
-        }
-        let (offset, data_len) = (header.header_len(), header.data_len());
-        let metadata = match header.check_file_len(len)? {
-            0 => Metadata::None,
-            trailing => {
+    ) -> Result<(ElementSource<'static>, Metadata), ReadError> {
+        let Self { mut file, stamp, len, header } = self;
+        let (start, plain) = (header.header_len(), header.decoded());
+        let data_len = plain.data_len();
+        let is_marked_big = header.flags().contains(Flags::BIG_ENDIAN);
+        let (encoding, stored, is_big) = if header.is_encoded() {
+            file.seek(SeekFrom::Start(start))?;
+            let (encoding, used) = tell(header.clone(), &mut BufReader::new(&mut file))?;
+            file.seek(SeekFrom::Start(start))?;
+            let is_big = match encoding {
+                Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => is_marked_big,
+                Encoding::Leb128 | Encoding::Bits => cfg!(target_endian = "big"),
+            };
+            (Some(encoding), used, is_big)
+        } else {
+            (None, data_len, is_marked_big && !keep_big)
+        };
+        let end = start + stored;
+        let metadata = match len.saturating_sub(end) {
+            0 => Metadata::default(),
+            len => {
                 let file = file.try_clone().map_err(io::Error::from)?;
-                Metadata::Placed(file, offset + data_len, trailing)
+                Metadata { file: Some(file), offset: end, len }
             }
         };
-        let placed = PlacedElements::new(file, offset, stamp);
-        let is_swapped = header.flags().contains(Flags::BIG_ENDIAN) && !keep_big && data_len > 0;
-        let width = if is_swapped { swap_width(&header)? } else { 1 };
-        if width > SWAPPED {
-            return Err(header.unswappable().into());
-        }
-        if width < 2 {
-            return Ok((Data::Placed(placed), metadata));
-        }
-        let inner = placed.into_reader(data_len);
-        let swapped = SwappedReader { inner, width, left: data_len, block: Cursor::default() };
-        Ok((Data::Passing(Box::new(swapped), name.to_owned()), metadata))
+        // The order of some elements nobody knows but their author, and of none it does not matter.
+        let width = if is_big && data_len > 0 { plain.element().swap_width() } else { Some(1) };
+        let width = width.and_then(|width| usize::try_from(width).ok());
+        let Some(width) = width.filter(|width| *width <= SWAPPED) else {
+            return Err(plain.unswappable().into());
+        };
+        let inner: Box<dyn Read> = match encoding {
+            None => {
+                let placed = PlacedElements::new(file, start, data_len, stamp);
+                if width < 2 {
+                    return Ok((ElementSource::Placed(placed), metadata));
+                }
+                Box::new(placed)
+            }
+            Some(encoding) => Box::new(Decoder::new(BufReader::new(file), header, encoding)),
+        };
+        let data: Box<dyn Read> = if width < 2 {
+            inner
+        } else {
+            Box::new(SwappedReader { inner, width, left: data_len, block: Cursor::default() })
+        };
+        Ok((ElementSource::Passing(data, name.to_owned()), metadata))
     }
-}
-
-/// Decodes a data section of a file of `len` bytes, which is read twice: first to tell how it is encoded.
-fn decoded(
-    mut file: File,
-    header: Header,
-    len: u64,
-) -> Result<(Data<'static>, Metadata), ReadError> {
-    let start = header.header_len();
-    file.seek(SeekFrom::Start(start))?;
-    let (encoding, used) = tell(header.clone(), &mut BufReader::new(&mut file))?;
-    let end = start.saturating_add(used);
-    let metadata = match len.saturating_sub(end) {
-        0 => Metadata::None,
-        trailing => Metadata::Placed(file.try_clone().map_err(io::Error::from)?, end, trailing),
-    };
-    file.seek(SeekFrom::Start(start))?;
-    let is_little = match encoding {
-        Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => {
-            !header.flags().contains(Flags::BIG_ENDIAN)
-        }
-        Encoding::Leb128 | Encoding::Bits => cfg!(target_endian = "little"),
-    };
-    let (plain, left) = (header.decoded(), header.data_len());
-    let decoder = Decoder::new(BufReader::new(file), header, encoding);
-    if is_little || left == 0 {
-        return Ok((Data::Passing(Box::new(decoder), String::new()), metadata));
-    }
-    let width = swap_width(&plain)?;
-    if width > SWAPPED {
-        return Err(plain.unswappable().into());
-    }
-    let swapped = SwappedReader { inner: decoder, width, left, block: Cursor::default() };
-    Ok((Data::Passing(Box::new(swapped), String::new()), metadata))
-}
-
-/// Bytes that change places with each other; an error for elements of which nobody knows.
-fn swap_width(header: &Header) -> Result<usize, ReadError> {
-    let width = header.element().swap_width().and_then(|width| usize::try_from(width).ok());
-    width.ok_or_else(|| header.unswappable().into())
 }
 
 /// Reverses the bytes of each number that passes.

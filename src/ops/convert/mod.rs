@@ -6,28 +6,30 @@
 
 mod data;
 mod foreign;
-mod format;
-mod item;
 mod plan;
 mod rawarray;
 
-pub use self::format::{Form, UnknownForm};
-pub(super) use self::item::{Described, Item};
-pub(super) use self::plan::member_name;
-
+use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use self::data::{Arranged, Metadata};
-use self::format::{Elements, OutgoingArray, Output, Source, settle};
-use self::plan::PlannedArray;
-use crate::archive::Compression;
+use self::data::{Arranged, ElementSource, Metadata};
+use self::foreign::WriteOne;
+use self::plan::{ArrayItem, PlannedArray};
+use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
-use crate::fs;
-use crate::ndl::Order;
+use crate::file_kind::FileKind;
+use crate::fs::{self, PendingFile};
+use crate::interchange::{self, ReadOptions, WriteOptions};
+use crate::ndl::{Datatype, Extent, Ndarray, Order};
+use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
+use crate::path::escape;
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::ra::{AnyArray, Header, Reversal};
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -53,12 +55,12 @@ use crate::progress::Progress;
 /// When the input is not what its form demands, which names the byte; when an array has no counterpart in
 /// the other form, which names the nearest way out; when something is there already. Nothing is written then.
 pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ConvertReport> {
-    let from = options.from.map_or_else(|| Form::of_input(input), Ok)?;
-    let to = options.to.map_or_else(|| Form::of_output(output), Ok)?;
+    let from = options.from.map_or_else(|| ArrayFormat::of_input(input), Ok)?;
+    let to = options.to.map_or_else(|| ArrayFormat::of_output(output), Ok)?;
     options.check(from, to)?;
 
-    let out = Output { path: output, from, to, options };
-    let mut source = Source::open(input, from, options)?;
+    let out = Destination { path: output, from, to, options };
+    let mut source = SourceArrays::open(input, from, options)?;
     let planned = plan::plan(&source.items, input, &out)?;
 
     let mut losses = std::mem::take(&mut source.losses);
@@ -74,18 +76,18 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.begin(&name, original.data_len());
-            let Elements { data, metadata, verified } = source.elements(index, output)?;
-            (converted.verified, converted.trailing) = (verified, metadata.len());
+            let ArrayElements { data, metadata, verified } = source.elements(index, output)?;
+            (converted.verified, converted.trailing) = (verified, metadata.len);
             let data = Arranged::new(data, &original, reverse, output, jobs);
             if let Some(file) = &kept_metadata {
                 metadata.write_at(file.file(), 0)?;
             } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
                 converted.losses.push(format!(
-                    "{} bytes follow its elements; --keep-metadata FILE writes them to a file",
+                    "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
                     converted.trailing
                 ));
             }
-            let metadata = if options.drop_metadata { Metadata::None } else { metadata };
+            let metadata = if options.drop_metadata { Metadata::default() } else { metadata };
             let lost = sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
             converted.losses.extend(lost);
         } else {
@@ -105,10 +107,10 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
 /// How to convert.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertOptions {
-    /// The form of the input; by its name when not given.
-    pub from: Option<Form>,
-    /// The form of the output; by its name when not given.
-    pub to: Option<Form>,
+    /// The format of the input; by its name when not given.
+    pub from: Option<ArrayFormat>,
+    /// The format of the output; by its name when not given.
+    pub to: Option<ArrayFormat>,
     /// The one array to convert.
     pub member: Option<String>,
     /// How the output is to hold its arrays: [`Order::Column`] with the first index fastest, [`Order::Row`]
@@ -146,28 +148,40 @@ pub enum Reinterpret {
 }
 
 impl ConvertOptions {
-    /// That each option means something for these forms.
-    fn check(&self, from: Form, to: Form) -> Result<()> {
-        let is_numpy = |form| matches!(form, Form::Npy | Form::Npz);
+    fn read(&self) -> ReadOptions {
+        let bfloat16 = self.reinterpret == Some(Reinterpret::BFloat16);
+        ReadOptions { keep_endian: self.keep_endian, bfloat16, masks: self.masks }
+    }
+
+    fn write(&self) -> WriteOptions {
+        let as_void = self.reinterpret == Some(Reinterpret::Void);
+        WriteOptions { as_void, mask_fill: self.masks }
+    }
+
+    /// That each option means something for these formats.
+    fn check(&self, from: ArrayFormat, to: ArrayFormat) -> Result<()> {
+        let is_numpy = |form| matches!(form, ArrayFormat::Npy | ArrayFormat::Npz);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
         let reason = if self.order == Some(Order::RowUnreversed) {
             "`row-unreversed` is only read; give column or row".to_owned()
-        } else if self.order == Some(Order::Column) && matches!(to, Form::Ds | Form::Png) {
-            format!("a .{to} always has the last index fastest; leave --order out")
+        } else if self.order == Some(Order::Column) && to.is_row_only() {
+            format!("a .{to} always has the last index fastest; leave the option `order` out")
         } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
-            format!("a .{to} does not keep the byte order; leave --keep-endian out")
-        } else if self.masks && from != Form::Ds && to != Form::Ds {
-            "only a .ds has masks; leave --masks out".to_owned()
-        } else if self.compression.is_some() && !matches!(to, Form::Npz | Form::Pack(_)) {
+            format!("a .{to} does not keep the byte order; leave the option `keep_endian` out")
+        } else if self.masks && from != ArrayFormat::Ds && to != ArrayFormat::Ds {
+            "only a .ds has masks; leave the option `masks` out".to_owned()
+        } else if self.compression.is_some()
+            && !matches!(to, ArrayFormat::Npz | ArrayFormat::Pack(_))
+        {
             format!("a .{to} has no compression to choose")
-        } else if to == Form::Npz && is_zstd {
+        } else if to == ArrayFormat::Npz && is_zstd {
             "numpy does not read zstd in an .npz; give stored or deflate".to_owned()
         } else if self.keep_metadata.is_some() && !from.is_rawarray() {
             format!("nothing follows the elements of a .{from}")
         } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) {
-            "--as bfloat16 is for what comes out of .npy and .npz".to_owned()
+            "the option `reinterpret: bfloat16` is for what comes out of .npy and .npz".to_owned()
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
-            "--as void is for what becomes .npy and .npz".to_owned()
+            "the option `reinterpret: void` is for what becomes .npy and .npz".to_owned()
         } else {
             return Ok(());
         };
@@ -175,42 +189,45 @@ impl ConvertOptions {
     }
 }
 
-/// What was converted.
+/// The arrays that were converted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConvertReport {
-    /// What was read.
+    /// The input, by its path as given.
     pub input: PathBuf,
-    /// Its form.
-    pub from: Form,
-    /// What was written.
+    /// The format of the input.
+    pub from: ArrayFormat,
+    /// The output, by its path as given.
     pub output: PathBuf,
-    /// Its form.
-    pub to: Form,
+    /// The format of the output.
+    pub to: ArrayFormat,
     /// Each array, in the order of the output.
     pub arrays: Vec<Converted>,
-    /// What the input holds besides and the output does not, one sentence each.
+    /// The other contents of the input that the output does not have, one sentence each.
     pub losses: Vec<String>,
     /// Bytes of everything that was written.
     pub bytes: u64,
-    /// Files beside the output that an interrupted run left.
+    /// Files beside the output that an interrupted run left; they can be deleted.
     pub leftovers: Vec<PathBuf>,
 }
 
 /// One array that was converted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Converted {
-    /// What it is called in the input.
+    /// The name of the array in the input.
     pub from: String,
-    /// What it is called in the output.
+    /// The name of the array in the output.
     pub to: String,
-    /// Whether that is another name than it would have had: no file may have it, or something has it already.
+    /// Whether it has another name than it would have had: no file may have that, or something has it already.
     pub renamed: bool,
     /// The type of its elements, such as `float32`.
     #[serde(rename = "type")]
     pub element: String,
     /// Extents in the order of indices.
     pub shape: Vec<u64>,
-    /// Which index runs fastest in the output: the first, `column`, or the last, `row`.
+    /// The index that is the fastest in the output.
+    #[cfg_attr(test, schemars(with = "crate::ndl::Order"))]
     pub order: &'static str,
     /// Whether its elements were reordered.
     pub reordered: bool,
@@ -218,6 +235,449 @@ pub struct Converted {
     pub verified: bool,
     /// Bytes that follow its elements in the input.
     pub trailing: u64,
-    /// What the input says of it and the output does not, one sentence each.
+    /// The facts of the array that the output does not have, one sentence each.
     pub losses: Vec<String>,
+}
+
+/// A form that arrays come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArrayFormat {
+    /// One RawArray file, with its description beside it.
+    Ra,
+    /// One array of numpy.
+    Npy,
+    /// Several arrays of numpy in a zip.
+    Npz,
+    /// The variables of one file of ds-format.
+    Ds,
+    /// A picture.
+    Png,
+    /// The elements of one array alone, little-endian, in the order of the file; only written.
+    Raw,
+    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
+    /// are `nan`, `inf` and `-inf`. Only written.
+    Csv,
+    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
+    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings. Only written.
+    Json,
+    /// A directory of RawArray files and descriptions, or an archive of one.
+    Pack(Container),
+}
+
+type OpenSource = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
+type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
+
+/// A row of the table of formats.
+struct FormatRow {
+    format: ArrayFormat,
+    /// Its word, which is also the extension of a file.
+    word: &'static str,
+    /// How it is read, unless it is only written.
+    open: Option<OpenSource>,
+    begin: Begin,
+    /// How a single array is written to a stream.
+    write: Option<WriteOne>,
+}
+
+/// Every format.
+const FORMATS: [FormatRow; 13] = [
+    row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), rawarray::begin_file, None),
+    single(ArrayFormat::Npy, "npy", Some(foreign::open_npy), foreign::WRITE_NPY),
+    row(ArrayFormat::Npz, "npz", Some(foreign::open_npz), foreign::begin_npz, None),
+    row(ArrayFormat::Ds, "ds", Some(foreign::open_ds), foreign::begin_ds, None),
+    single(ArrayFormat::Png, "png", Some(foreign::open_png), foreign::WRITE_PNG),
+    single(ArrayFormat::Raw, "raw", None, foreign::WRITE_RAW),
+    single(ArrayFormat::Csv, "csv", None, foreign::WRITE_CSV),
+    single(ArrayFormat::Json, "json", None, foreign::WRITE_JSON),
+    pack("directory", Container::Directory),
+    pack("zip", Container::Zip),
+    pack("tar", Container::Tar),
+    pack("tar.gz", Container::TarGz),
+    pack("tar.zst", Container::TarZst),
+];
+
+const fn row(
+    format: ArrayFormat,
+    word: &'static str,
+    open: Option<OpenSource>,
+    begin: Begin,
+    write: Option<WriteOne>,
+) -> FormatRow {
+    FormatRow { format, word, open, begin, write }
+}
+
+const fn single(
+    format: ArrayFormat,
+    word: &'static str,
+    open: Option<OpenSource>,
+    write: WriteOne,
+) -> FormatRow {
+    row(format, word, open, foreign::begin_single, Some(write))
+}
+
+const fn pack(word: &'static str, container: Container) -> FormatRow {
+    row(ArrayFormat::Pack(container), word, Some(rawarray::open_pack), rawarray::begin_pack, None)
+}
+
+impl ArrayFormat {
+    fn row(self) -> &'static FormatRow {
+        FORMATS.iter().find(|row| row.format == self).expect("the table has every format")
+    }
+
+    /// The words of all formats.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        FORMATS.iter().map(|row| row.word)
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// The format that the extension of a file's name stands for.
+    pub fn from_extension(path: &Path) -> Option<Self> {
+        if let Some(container) = Container::from_extension(path) {
+            return Some(Self::Pack(container));
+        }
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        let mut files =
+            FORMATS.iter().filter(|row| !matches!(row.format, Self::Pack(_) | Self::Raw));
+        files.find(|row| row.word == extension).map(|row| row.format)
+    }
+
+    /// The format of the input at `path`.
+    fn of_input(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
+        if fs::is_directory(path)? {
+            return Ok(Self::Pack(Container::Directory));
+        }
+        if let Some(format) =
+            Self::from_extension(path).filter(|format| format.row().open.is_some())
+        {
+            return Ok(format);
+        }
+        let kind = fs::kind_of(path)?;
+        match kind {
+            // A file with a format may have any name.
+            FileKind::RawArray
+            | FileKind::Npy
+            | FileKind::Ds
+            | FileKind::Png
+            | FileKind::Unknown => {}
+            kind if kind.may_hold_a_pack() => {}
+            kind => {
+                return Err(Error::Unsupported(format!(
+                    "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
+                    escape(&path.to_string_lossy())
+                )));
+            }
+        }
+        Err(unknown(path, "from", |row| row.open.is_some()))
+    }
+
+    /// The format of the output at `path`: a directory when it ends in a slash or has no extension.
+    fn of_output(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
+        let last = path.as_os_str().as_encoded_bytes().last();
+        let ends_in_slash = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
+        if ends_in_slash || path.extension().is_none() {
+            return Ok(Self::Pack(Container::Directory));
+        }
+        Self::from_extension(path).ok_or_else(|| unknown(path, "to", |_| true))
+    }
+
+    /// Whether its arrays are RawArray files.
+    fn is_rawarray(self) -> bool {
+        matches!(self, Self::Ra | Self::Pack(_))
+    }
+
+    /// Whether it holds any number of arrays, by name.
+    pub(super) fn holds_many(self) -> bool {
+        matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
+    }
+
+    /// Whether it always has the last index fastest.
+    fn is_row_only(self) -> bool {
+        matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
+    }
+}
+
+/// Refuses `-`, the standard input or output, where nobody can go back.
+fn refuse_stream(path: &Path) -> Result<()> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Error::Unsupported(
+        "arrays are converted from file to file, and `-` is none; give a path, or `./-` for a file that is called so".to_owned(),
+    ))
+}
+
+fn unknown(path: &Path, option: &str, is_meant: fn(&FormatRow) -> bool) -> Error {
+    let words: Vec<_> = FORMATS.iter().filter(|row| is_meant(row)).map(|row| row.word).collect();
+    Error::Unsupported(format!(
+        "the name of `{}` does not say what form it has; give the option `{option}` with one of {}",
+        escape(&path.to_string_lossy()),
+        words.join(", ")
+    ))
+}
+
+impl fmt::Display for ArrayFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl Serialize for ArrayFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// A word that names no format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of {}", ArrayFormat::words().collect::<Vec<_>>().join(", "))]
+pub struct UnknownFormat;
+
+impl FromStr for ArrayFormat {
+    type Err = UnknownFormat;
+
+    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
+        let row = FORMATS.iter().find(|row| row.word == word);
+        row.map(|row| row.format).ok_or(UnknownFormat)
+    }
+}
+
+/// Arrays of some format: first what is there, from headers only, then the elements of one after the other.
+struct SourceArrays {
+    /// Each of them; never with an order other than row and column.
+    items: Vec<ArrayItem>,
+    /// What else is there and is left where it is, one sentence each.
+    losses: Vec<String>,
+    reads: Box<dyn ReadElements>,
+}
+
+/// A file or pack that the elements of arrays are read from.
+trait ReadElements {
+    /// The elements of the array at `index`, which is `item`. Elements that have to be copied to be checked are
+    /// copied beside `beside`.
+    fn elements(
+        &mut self,
+        index: usize,
+        item: &ArrayItem,
+        beside: &Path,
+    ) -> Result<ArrayElements<'_>>;
+}
+
+/// The elements of an array, and what came with them.
+struct ArrayElements<'s> {
+    data: ElementSource<'s>,
+    metadata: Metadata,
+    /// Whether a manifest vouches for them.
+    verified: bool,
+}
+
+impl<'s> From<ElementSource<'s>> for ArrayElements<'s> {
+    fn from(data: ElementSource<'s>) -> Self {
+        Self { data, metadata: Metadata::default(), verified: false }
+    }
+}
+
+/// A file with a single array, whose elements are read once.
+struct SingleArray<F>(Option<F>);
+
+impl<F: FnOnce() -> Result<ArrayElements<'static>>> ReadElements for SingleArray<F> {
+    fn elements(&mut self, _: usize, _: &ArrayItem, _: &Path) -> Result<ArrayElements<'_>> {
+        let read = self.0.take().expect("each array is converted once");
+        read()
+    }
+}
+
+impl SourceArrays {
+    /// Looks at what is at `path`.
+    fn open(path: &Path, format: ArrayFormat, options: &ConvertOptions) -> Result<Self> {
+        let open = format.row().open.ok_or_else(|| {
+            Error::Unsupported(format!("a .{format} is only written, and cannot be read"))
+        })?;
+        open(path, options)
+    }
+
+    /// A file with a single array, whose elements are what `read` gives.
+    fn single(
+        item: ArrayItem,
+        read: impl FnOnce() -> Result<ArrayElements<'static>> + 'static,
+    ) -> Self {
+        let reads = Box::new(SingleArray(Some(read)));
+        Self { items: vec![item], losses: Vec::new(), reads }
+    }
+
+    /// The elements of one of the items. Elements that have to be copied to be checked are copied beside `beside`.
+    fn elements(&mut self, index: usize, beside: &Path) -> Result<ArrayElements<'_>> {
+        let item = self.items.get(index).expect("only items of the source are planned");
+        self.reads.elements(index, item, beside)
+    }
+}
+
+/// What is to be written where.
+#[derive(Clone, Copy)]
+struct Destination<'o> {
+    path: &'o Path,
+    from: ArrayFormat,
+    to: ArrayFormat,
+    options: &'o ConvertOptions,
+}
+
+/// An array that is to be written.
+struct OutgoingArray<'a> {
+    name: &'a str,
+    item: &'a ArrayItem,
+    data: Arranged<'a>,
+    /// What follows its elements where the format has room for it.
+    metadata: Metadata,
+}
+
+type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
+
+/// A file or pack that arrays are written into. It gets its name when all of it is there.
+trait WriteArrays {
+    /// Writes one array. The answer is what the output does not say of it, one sentence each.
+    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>>;
+
+    /// Writes one whose elements are all in its description.
+    fn inline(&mut self, _name: &str, item: &ArrayItem) -> Result<()> {
+        item.to_variable().map(drop)
+    }
+
+    /// Gives everything its name, and answers how many bytes that are.
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64>;
+}
+
+impl<'o> Destination<'o> {
+    /// Begins what arrays are written into, and the file for what follows the elements of the one array.
+    fn begin(&self, arrays: usize) -> Result<(ArraySink<'o>, Option<PendingFile>)> {
+        let Self { to, options, .. } = self;
+        let metadata = match &options.keep_metadata {
+            None => None,
+            Some(_) if arrays != 1 => {
+                return Err(Error::Unsupported(
+                    "the option `keep_metadata` is for one array; choose it by the option `member`"
+                        .to_owned(),
+                ));
+            }
+            Some(path) if self.files().iter().any(|other| fs::is_same_name(path, other)) => {
+                return Err(Error::Unsupported(format!(
+                    "`{}` cannot be both what is converted to and the file of the option `keep_metadata`",
+                    escape(&path.to_string_lossy())
+                )));
+            }
+            Some(path) => Some(PendingFile::create(path, options.force)?),
+        };
+        Ok(((to.row().begin)(self)?, metadata))
+    }
+
+    /// The output and the files beside it that belong to it.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.path.to_owned()];
+        match self.to {
+            ArrayFormat::Ra => {
+                files.extend(DESCRIPTION_EXTENSIONS.map(|end| self.path.with_extension(end)));
+            }
+            ArrayFormat::Pack(container) if container != Container::Directory => {
+                let mut manifest = self.path.as_os_str().to_owned();
+                manifest.push(EXTERNAL_MANIFEST_SUFFIX);
+                files.push(manifest.into());
+            }
+            _ => {}
+        }
+        files
+    }
+
+    /// Files that an interrupted run left beside what is written.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let files = self.files().into_iter().chain(self.options.keep_metadata.clone());
+        files.flat_map(|path| fs::leftovers(&path)).collect()
+    }
+}
+
+/// Writes a file to the disk and gives it its name; answers how many bytes it has.
+fn settle(file: PendingFile) -> Result<u64> {
+    let bytes = file.file().len()?;
+    file.sync()?;
+    file.persist()?;
+    Ok(bytes)
+}
+
+/// Writes an array that is in memory, or a part of one, to `out`; answers what the output does not say.
+pub(super) fn write_array(
+    format: ArrayFormat,
+    (member, array): (&str, AnyArray),
+    description: Option<Ndarray>,
+    output: &Path,
+    out: &mut dyn Write,
+) -> Result<Vec<String>> {
+    let failed = |error| Error::io("write", output)(error);
+    let Some(write) = format.row().write else {
+        array.write_to(out).map_err(failed)?;
+        return Ok(Vec::new());
+    };
+    let mut file = Vec::new();
+    array.write_to(&mut file).map_err(failed)?;
+    drop(array);
+    let header = Header::parse(&file).map_err(|source| Error::array(member.to_owned(), source))?;
+    let start = usize::try_from(header.header_len()).expect("the file is in memory");
+    let mut data = file.split_off(start);
+    let mut item =
+        ArrayItem::rawarray(plan::member_name(member).to_owned(), &header, description, false)?;
+    // Text and bare elements are not expected to say more.
+    let is_file_of_arrays = matches!(format, ArrayFormat::Npy | ArrayFormat::Png);
+    let losses = item.fix_extents().filter(|_| is_file_of_arrays);
+    let is_text = item.description.datatype == Datatype::String;
+    if !(is_text && item.description.shape.is_empty()) {
+        item.description.shape = item.extents().into_iter().map(Extent::Fixed).collect();
+        if let Some(storage) = &mut item.description.storage {
+            storage.shape = None;
+        }
+    }
+    let before = item.to_variable()?.header;
+    if format.is_row_only() && item.put_in(Order::Row) {
+        let mut reversed = vec![0; data.len()];
+        let moved = Reversal::new(&before).reverse(&data, &mut reversed);
+        moved.map_err(|error| Error::io("reorder", member)(error))?;
+        data = reversed;
+    }
+    let options = ConvertOptions::default();
+    let written = write(&item.to_variable()?, &mut data.as_slice(), out, &options);
+    let written = written.map_err(|source| match source {
+        interchange::Error::Io(error) => Error::io("write", output)(error),
+        source => Error::Interchange { name: member.to_owned(), source },
+    })?;
+    Ok(losses.into_iter().chain(written).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_the_form() {
+        let output = |path: &str| ArrayFormat::of_output(path.as_ref()).ok();
+        for (path, form) in [
+            ("a.ra", "ra"),
+            ("x/a.NPY", "npy"),
+            ("a.npz", "npz"),
+            ("a.b.ds", "ds"),
+            ("a.png", "png"),
+            ("a.tar.gz", "tar.gz"),
+            ("a.tzst", "tar.zst"),
+            ("a", "directory"),
+            ("a.npy/", "directory"),
+            ("a.b/c", "directory"),
+        ] {
+            assert_eq!(output(path), form.parse().ok(), "{path}");
+        }
+        assert_eq!(output("a.jpeg"), None);
+        assert_eq!(output("-"), None);
+        assert_eq!(output("./-"), "directory".parse().ok());
+        assert!(ArrayFormat::of_input("-".as_ref()).is_err());
+        assert!("zap".parse::<ArrayFormat>().is_err());
+    }
 }

@@ -3,16 +3,152 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::ConvertOptions;
-use super::Converted;
-use super::format::{Form, Output};
-use super::item::{Item, stem};
+use super::{ArrayFormat, ConvertOptions, Converted, Destination};
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ndl::{Extent, Order};
+use crate::interchange::{self, Variable};
+use crate::ndl::{Attribute, Endian, Extent, Ndarray, Order, Storage};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path::{MemberPath, escape};
-use crate::ra::Header;
+use crate::ra::{ElementType, Encoding, Flags, Header};
+
+/// One array of a source, before its elements are read.
+#[derive(Debug, Clone)]
+pub(super) struct ArrayItem {
+    /// What it is called there: `a/b/x` for the array `x` of the group `/a/b`.
+    pub(super) name: String,
+    /// The header of its elements as they are given: decoded, in the order that the description states. None of
+    /// an array whose elements are all in the description.
+    pub(super) header: Option<Header>,
+    /// Its order is column or row.
+    pub(super) description: Ndarray,
+    /// Whether others may name it in their shapes.
+    pub(super) is_coordinate: bool,
+    /// The attributes of its group.
+    pub(super) shared: Vec<Attribute>,
+    /// What the source says and nothing else here does, one sentence each.
+    pub(super) losses: Vec<String>,
+}
+
+impl ArrayItem {
+    /// An array of another format.
+    pub(super) fn foreign(name: String, variable: Variable) -> Self {
+        let Variable { header, description, losses } = variable;
+        Self { header: Some(header), losses, ..Self::inline(name, description) }
+    }
+
+    /// A RawArray with the header of its file. Whatever encodes its elements is taken away on the way; with
+    /// `keep_endian` big-endian ones stay so.
+    pub(super) fn rawarray(
+        name: String,
+        stored: &Header,
+        description: Option<Ndarray>,
+        keep_endian: bool,
+    ) -> Result<Self> {
+        // Elements stay big-endian when they are stored as they are, and mean something in that order.
+        let is_big = keep_endian
+            && stored.flags().contains(Flags::BIG_ENDIAN)
+            && !stored.is_encoded()
+            && stored.element().swap_width().is_some_and(|width| width > 1);
+        let mut description =
+            description.unwrap_or_else(|| pack::describe(stem(&name), stored, Encoding::Raw));
+        let order = description.order();
+        let mut dims = stored.dims().to_vec();
+        if order == Order::RowUnreversed {
+            dims.reverse();
+        }
+        // Truth values of one byte are written as every implementation reads them.
+        let element = match stored.decoded().element() {
+            ElementType::BOOL => ElementType::UINT8,
+            element => element,
+        };
+        let mut header = Header::new(element, dims)
+            .map_err(|error| Error::Mismatch { name: name.clone(), reason: error.to_string() })?;
+        if is_big {
+            header = header.big_endian();
+        }
+        if let Some(storage) = &mut description.storage {
+            if stored.is_encoded() {
+                storage.filter.clear();
+            }
+            if !is_big && storage.endian == Some(Endian::Big) {
+                storage.endian = None;
+            }
+        }
+        let is_row = order != Order::Column && header.ndims() > 1;
+        set_order(&mut description, if is_row { Order::Row } else { Order::Column });
+        Ok(Self { header: Some(header), ..Self::inline(name, description) })
+    }
+
+    /// An array whose elements are all in its description.
+    pub(super) fn inline(name: String, description: Ndarray) -> Self {
+        let (shared, losses) = (Vec::new(), Vec::new());
+        Self { name, header: None, description, is_coordinate: false, shared, losses }
+    }
+
+    /// The extents in the order of indices.
+    pub(super) fn extents(&self) -> Vec<u64> {
+        match &self.header {
+            Some(header) => pack::shape_of(header.dims(), self.description.order()),
+            None => {
+                let length = |extent: &Extent| match extent {
+                    Extent::Fixed(length) => *length,
+                    Extent::Unlimited | Extent::Coord(_) => 0,
+                };
+                self.description.shape.iter().map(length).collect()
+            }
+        }
+    }
+
+    /// The array with its axes in `order`: its header and description say so. Whether elements have to move is
+    /// the answer.
+    pub(super) fn put_in(&mut self, order: Order) -> bool {
+        let Some(header) = &mut self.header else { return false };
+        if header.ndims() < 2 || self.description.order() == order {
+            return false;
+        }
+        *header = header.reversed();
+        set_order(&mut self.description, order);
+        true
+    }
+
+    /// As a format takes it.
+    pub(super) fn to_variable(&self) -> Result<Variable> {
+        let Some(header) = self.header.clone() else {
+            let source = interchange::Error::no_counterpart(
+                "its elements are texts of different lengths, which stand in its description",
+                "convert it to .ds or to a directory, or leave it out",
+            );
+            return Err(Error::Interchange { name: self.name.clone(), source });
+        };
+        Ok(Variable { header, description: self.description.clone(), losses: Vec::new() })
+    }
+
+    /// Names the extents along its axes by numbers; the loss of their names, when there are any.
+    pub(super) fn fix_extents(&mut self) -> Option<String> {
+        let extents = self.extents();
+        let mut names = Vec::new();
+        for (extent, length) in self.description.shape.iter_mut().zip(extents) {
+            if let Extent::Coord(name) = extent {
+                names.push(std::mem::take(name));
+                *extent = Extent::Fixed(length);
+            }
+        }
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| format!("the names of its axes ({names}) are left out"))
+    }
+}
+
+/// The last part of a name.
+pub(super) fn stem(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// States the order, and nothing else where nothing else is to be stated.
+fn set_order(description: &mut Ndarray, order: Order) {
+    let storage = Storage { order, ..description.storage.take().unwrap_or_default() };
+    description.storage = (storage != Storage::default()).then_some(storage);
+}
 
 /// Names that a message lists at most.
 const MAX_LISTED: usize = 20;
@@ -26,14 +162,18 @@ pub(super) struct PlannedArray {
     /// Whether its axes are reversed on the way.
     pub(super) reverse: bool,
     /// As it will be.
-    pub(super) item: Item,
+    pub(super) item: ArrayItem,
     /// What it will be called: the name of a file without extension, or a key.
     pub(super) name: String,
     pub(super) converted: Converted,
 }
 
 /// The arrays to convert, with their places.
-fn choose<'i>(items: &'i [Item], input: &Path, out: &Output<'_>) -> Result<Vec<(usize, &'i Item)>> {
+fn choose<'i>(
+    items: &'i [ArrayItem],
+    input: &Path,
+    out: &Destination<'_>,
+) -> Result<Vec<(usize, &'i ArrayItem)>> {
     let mut all = items.iter().enumerate();
     if let Some(member) = &out.options.member {
         let matching = all.find(|(_, item)| is_wanted(&item.name, out.options));
@@ -41,11 +181,8 @@ fn choose<'i>(items: &'i [Item], input: &Path, out: &Output<'_>) -> Result<Vec<(
         return matching.map(|one| vec![one]).ok_or_else(|| no_such_array(input, member, names));
     }
     let path = escape(&input.to_string_lossy()).to_string();
-    if items.is_empty() && !out.to.holds_many() {
-        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
-    }
     if items.is_empty() {
-        return Err(Error::Unsupported("there are no arrays to convert".to_owned()));
+        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
     }
     if out.to.holds_many() || items.len() == 1 {
         return Ok(all.collect());
@@ -53,7 +190,7 @@ fn choose<'i>(items: &'i [Item], input: &Path, out: &Output<'_>) -> Result<Vec<(
     let (to, count) = (out.to, items.len());
     let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
     Err(Error::Unsupported(format!(
-        "a .{to} holds one array, and `{path}` has {count}; give --member NAME; there are: {names}"
+        "a .{to} holds one array, and `{path}` has {count}; give the option `member: NAME`; there are: {names}"
     )))
 }
 
@@ -77,8 +214,13 @@ pub(super) fn no_such_array<'n>(
     Error::Unsupported(format!("`{path}` holds no array `{}`{there_are}", escape(member)))
 }
 
+/// The name of the array in a file by itself, which is the file's.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The name of an array as it is asked for: `run1/x.ra` and `/run1/x` are `run1/x`.
-pub(in super::super) fn member_name(member: &str) -> &str {
+pub(super) fn member_name(member: &str) -> &str {
     let name = member.trim_start_matches('/');
     let end = name.strip_suffix(ARRAY_EXTENSION);
     end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
@@ -100,30 +242,35 @@ pub(super) fn listed(
 }
 
 /// Whether the names of coordinates mean something where the output will be.
-fn carries_names(input: &Path, out: &Output<'_>) -> bool {
+fn carries_names(input: &Path, out: &Destination<'_>) -> bool {
     match (out.from, out.to) {
         _ if out.options.member.is_some() => false,
-        (Form::Ra, Form::Ra) => fs::are_neighbours(input, out.path),
-        (Form::Pack(_) | Form::Ds, Form::Pack(_) | Form::Ds) => true,
+        (ArrayFormat::Ra, ArrayFormat::Ra) => fs::are_neighbours(input, out.path),
+        (ArrayFormat::Pack(_) | ArrayFormat::Ds, ArrayFormat::Pack(_) | ArrayFormat::Ds) => true,
         _ => false,
     }
 }
 
 /// Plans what becomes of the items of a source.
-pub(super) fn plan(items: &[Item], input: &Path, out: &Output<'_>) -> Result<Vec<PlannedArray>> {
+pub(super) fn plan(
+    items: &[ArrayItem],
+    input: &Path,
+    out: &Destination<'_>,
+) -> Result<Vec<PlannedArray>> {
     let chosen = choose(items, input, out)?;
     let given = give_all(&chosen.iter().map(|(_, item)| item.name.as_str()).collect::<Vec<_>>());
     let mut planned = Vec::with_capacity(chosen.len());
     let mut renamed = HashMap::new();
     for ((index, item), given) in chosen.into_iter().zip(given) {
         let name = match out.to {
-            Form::Pack(_) => given,
-            Form::Npz | Form::Ds => item.name.clone(),
-            Form::Ra | Form::Npy | Form::Png => {
-                out.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-            }
+            ArrayFormat::Pack(_) => given,
+            to if to.holds_many() => item.name.clone(),
+            _ => name_of(out.path),
         };
-        if matches!(out.to, Form::Pack(_)) && out.from == Form::Ds && item.is_coordinate {
+        if matches!(out.to, ArrayFormat::Pack(_))
+            && out.from == ArrayFormat::Ds
+            && item.is_coordinate
+        {
             // In a pack a name with slashes is a path.
             let is_same = name == item.name && !name.contains('/');
             let path = if is_same { name.clone() } else { format!("/{name}") };
@@ -134,13 +281,11 @@ pub(super) fn plan(items: &[Item], input: &Path, out: &Output<'_>) -> Result<Vec
     let known: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
     let carries_names = carries_names(input, out);
     for PlannedArray { item, converted, .. } in &mut planned {
-        if out.to == Form::Ds && out.from != Form::Ds {
+        if out.to == ArrayFormat::Ds && out.from != ArrayFormat::Ds {
             name_by_path(item, &known);
         }
-        let names = if carries_names { Vec::new() } else { item.fix_extents() };
-        if !names.is_empty() {
-            let names = names.join(", ");
-            converted.losses.push(format!("the names of its axes ({names}) are left out"));
+        if !carries_names {
+            converted.losses.extend(item.fix_extents());
         }
         for extent in &mut item.description.shape {
             if let Extent::Coord(coordinate) = extent
@@ -154,7 +299,7 @@ pub(super) fn plan(items: &[Item], input: &Path, out: &Output<'_>) -> Result<Vec
 }
 
 /// Calls coordinates by their paths in the pack: where there are no groups, those are their names.
-fn name_by_path(item: &mut Item, known: &HashSet<&str>) {
+fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
     let group = match item.name.rsplit_once('/') {
         Some((group, _)) => format!("/{group}"),
         None => "/".to_owned(),
@@ -167,32 +312,30 @@ fn name_by_path(item: &mut Item, known: &HashSet<&str>) {
     }
 }
 
-fn plan_one(index: usize, source: &Item, name: String, out: &Output<'_>) -> PlannedArray {
-    let Output { from, to, .. } = *out;
+fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_>) -> PlannedArray {
+    let Destination { from, to, .. } = *out;
     let mut item = source.clone();
     let mut losses = std::mem::take(&mut item.losses);
-    if !to.is_rawarray() && to != Form::Ds && !item.shared.is_empty() {
+    if !to.is_rawarray() && to != ArrayFormat::Ds && !item.shared.is_empty() {
         let names: Vec<_> = item.shared.iter().map(|attribute| attribute.name.as_str()).collect();
         losses.push(format!("the attributes of its group ({}) are left out", names.join(", ")));
     }
-    let wanted = match (to, out.options.order) {
-        (Form::Ds | Form::Png, _) => Order::Row,
-        (_, Some(order)) => order,
-        (to, None) if to.is_rawarray() && !from.is_rawarray() => Order::Column,
-        (_, None) => item.description.order(),
+    let wanted = match out.options.order {
+        _ if to.is_row_only() => Order::Row,
+        Some(order) => order,
+        None if to.is_rawarray() && !from.is_rawarray() => Order::Column,
+        None => item.description.order(),
     };
     let reverse = item.put_in(wanted);
-    if to == Form::Ds {
+    if to == ArrayFormat::Ds {
         item.description.name.clone_from(&name);
     } else if to.is_rawarray() {
         stem(&name).clone_into(&mut item.description.name);
     }
     let to_name = match to {
-        Form::Pack(_) if item.header.is_some() => format!("{name}.{ARRAY_EXTENSION}"),
-        Form::Pack(_) | Form::Npz | Form::Ds => name.clone(),
-        Form::Ra | Form::Npy | Form::Png => {
-            out.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-        }
+        ArrayFormat::Pack(_) if item.header.is_some() => format!("{name}.{ARRAY_EXTENSION}"),
+        to if to.holds_many() => name.clone(),
+        _ => out.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     let element = item.header.as_ref().map(|header| header.element().to_string());
     let converted = Converted {
@@ -218,8 +361,8 @@ const MAX_PART: usize = 220;
 /// Most bytes of a whole name: less than the longest path that systems take.
 const MAX_NAME: usize = 2048;
 
-/// What a name is that has nothing in it.
-const NAMELESS: &str = "unnamed";
+/// The name of an array that has none.
+pub(super) const NAMELESS: &str = "unnamed";
 
 /// The names for the files of arrays that are called so, without extension and in the same order: `a/b/x` for
 /// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name

@@ -7,31 +7,32 @@ use std::sync::Arc;
 use super::super::create::{CreateOptions, create};
 use super::super::open::{Pack, check_decoded};
 use super::super::scan::{PackScan, ScanFor};
-use super::super::single_file;
-use super::ConvertOptions;
+use super::super::single_file::{self, SingleFile};
 use super::data::{RawArrayFile, failed};
-use super::format::{ArraySink, ArraySource, Elements, Form, OutgoingArray, Output, Source};
-use super::item::{Described, Item};
-use super::plan::{listed, member_name};
+use super::plan::{ArrayItem, listed, member_name, name_of, stem};
+use super::{
+    ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
+    ReadElements, SourceArrays, WriteArrays,
+};
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::interchange;
-use crate::ndl::{self, Document, MAX_TEXT};
+use crate::ndl::{self, Document, MAX_TEXT, Ndarray};
 use crate::pack::{
-    self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector, Layout,
+    self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, Described, Inspector, Layout,
 };
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::ReadError;
+use crate::ra::{Header, ReadError};
 
 /// Names that a message lists at most.
 const MAX_LISTED: usize = 5;
 
 /// A RawArray file, with the description beside it.
-pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<Source> {
+pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = File::open(path)?.watched(&options.progress);
     let stamp = file.stamp()?;
     let malformed = |path: &Path, error| {
@@ -46,30 +47,53 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<Source>
         }
     };
     let file = RawArrayFile::open(file, Some(stamp)).map_err(|error| malformed(path, error))?;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let keep_big = options.keep_endian;
-    let item = Item::rawarray(name, &file.header, described_beside(path)?, keep_big)?;
+    let single_file = described_beside(path)?;
+    let described = single_file.as_ref().and_then(|file| {
+        let described = file.contents.description(&file.subject, &mut Vec::new())?;
+        Some((described, file.subject.stem()))
+    });
+    let item = item(name_of(path), &file.header, described, keep_big)?;
     let path = path.to_owned();
-    Ok(Source::single(item, move || {
+    Ok(SourceArrays::single(item, move || {
         let elements = file.elements(&path.to_string_lossy(), keep_big);
         let (data, metadata) = elements.map_err(|error| malformed(&path, error))?;
-        Ok(Elements { data, metadata, verified: false })
+        Ok(ArrayElements { data, metadata, verified: false })
     }))
 }
 
-/// The description in the document beside the file, or in that of the directory.
-fn described_beside(path: &Path) -> Result<Option<Described>> {
+/// The document beside the file, or that of the directory.
+fn described_beside(path: &Path) -> Result<Option<SingleFile>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !pack::is_array(&name) {
         return Ok(None);
     }
     let single_file = single_file::gather(path, None)?;
     let findings: Vec<_> = single_file.findings().into_iter().filter(is_in_the_way).collect();
-    if !findings.is_empty() {
-        return Err(Error::Refused { path: single_file.root, findings });
+    if findings.is_empty() {
+        Ok(Some(single_file))
+    } else {
+        Err(Error::Refused { path: single_file.root, findings })
     }
-    let described = single_file.contents.description(&single_file.subject, &mut Vec::new());
-    Ok(described.map(|described| Described::new(&described, single_file.subject.stem())))
+}
+
+/// The array of a file with this header, with the description that is known as of the array of that name.
+fn item(
+    name: String,
+    header: &Header,
+    described: Option<(Described<'_>, &str)>,
+    keep_big: bool,
+) -> Result<ArrayItem> {
+    let Some((described, known_as)) = described else {
+        return ArrayItem::rawarray(name, header, None, keep_big);
+    };
+    let (ndarray, is_coordinate) = match described.entity {
+        pack::Entity::Ndarray(ndarray) => (ndarray.clone(), false),
+        entity @ pack::Entity::DimCoord(_) => (entity.to_ndarray(), true),
+    };
+    let description = Ndarray { name: stem(known_as).to_owned(), ..ndarray };
+    let item = ArrayItem::rawarray(name, header, Some(description), keep_big)?;
+    Ok(ArrayItem { is_coordinate, shared: described.group.attributes.clone(), ..item })
 }
 
 /// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be
@@ -97,7 +121,7 @@ struct PackSource {
     progress: Progress,
 }
 
-pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source> {
+pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let archive = Archive::open_watched(path, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
     let PackScan { placement, members, contents, mut findings, .. } =
@@ -129,17 +153,17 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<Source>
         keep_big: options.keep_endian,
         progress: options.progress.clone(),
     });
-    Ok(Source { items, losses: left.into_iter().collect(), reads })
+    Ok(SourceArrays { items, losses: left.into_iter().collect(), reads })
 }
 
-fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<Item>> {
+fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<ArrayItem>> {
     let mut items = Vec::new();
     for (path, facts) in &contents.arrays {
         let Ok(header) = &facts.header else { continue };
         let name = path.without_extension().to_owned();
         let described = contents.description(path, &mut Vec::new());
-        let described = described.map(|described| Described::new(&described, &name));
-        items.push(Item::rawarray(name, header, described, keep_endian)?);
+        let described = described.map(|described| (described, path.without_extension()));
+        items.push(item(name, header, described, keep_endian)?);
     }
     for (path, facts) in contents.unattached() {
         let base = pack::group_of(path);
@@ -148,7 +172,8 @@ fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<Item>> {
             let group_path = pack::join_groups(&base, &group.path);
             let name = pack::entity_path(&group_path, &ndarray.name);
             let name = name.trim_start_matches('/').to_owned();
-            items.push(Item::inline(name, ndarray.clone(), group.attributes.clone()));
+            let shared = group.attributes.clone();
+            items.push(ArrayItem { shared, ..ArrayItem::inline(name, ndarray.clone()) });
         }
     }
     items.sort_by(|one, other| one.name.cmp(&other.name));
@@ -171,8 +196,8 @@ fn left_behind(names: &HashSet<&str>, contents: &Contents) -> Option<String> {
     (!others.is_empty()).then_some(sentence)
 }
 
-impl ArraySource for PackSource {
-    fn elements(&mut self, _: usize, item: &Item, beside: &Path) -> Result<Elements<'_>> {
+impl ReadElements for PackSource {
+    fn elements(&mut self, _: usize, item: &ArrayItem, beside: &Path) -> Result<ArrayElements<'_>> {
         let member = format!("{}.{ARRAY_EXTENSION}", item.name);
         let damaged = |error| match error {
             ReadError::Decode(source) => Error::array(member.clone(), source),
@@ -200,7 +225,7 @@ impl ArraySource for PackSource {
             check_decoded(&member, &file.header)?;
         }
         let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
-        Ok(Elements { data, metadata, verified })
+        Ok(ArrayElements { data, metadata, verified })
     }
 }
 
@@ -215,7 +240,7 @@ struct FileSink {
     bytes: u64,
 }
 
-pub(super) fn begin_file<'o>(out: &Output<'o>) -> Result<Box<dyn ArraySink + 'o>> {
+pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let force = out.options.force;
     let array = PendingFile::create(out.path, force)?;
     let [first, second] = DESCRIPTION_EXTENSIONS.map(|end| out.path.with_extension(end));
@@ -238,7 +263,7 @@ pub(super) fn begin_file<'o>(out: &Output<'o>) -> Result<Box<dyn ArraySink + 'o>
     Ok(Box::new(FileSink { array, description, target, described_in, is_replaced, bytes: 0 }))
 }
 
-impl ArraySink for FileSink {
+impl WriteArrays for FileSink {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let item = array.item;
         let len = write_rawarray(self.array.file(), array)?;
@@ -280,7 +305,7 @@ impl ArraySink for FileSink {
 impl FileSink {
     /// The text of the old description, when it describes what is written as well as what was there: new elements
     /// of the same type, shape and order. Nothing when the source itself says more than that.
-    fn valid_description(&self, item: &Item) -> Result<Option<Vec<u8>>> {
+    fn valid_description(&self, item: &ArrayItem) -> Result<Option<Vec<u8>>> {
         let member = |path: &Path| MemberPath::new(path.file_name()?.to_str()?).ok();
         let (Some(subject), Some(document)) = (member(&self.target), member(&self.described_in))
         else {
@@ -314,10 +339,12 @@ struct PackSink<'o> {
     bytes: u64,
 }
 
-pub(super) fn begin_pack<'o>(out: &Output<'o>) -> Result<Box<dyn ArraySink + 'o>> {
-    let Output { path, options, .. } = *out;
+pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
+    let Destination { path, options, .. } = *out;
     let archive = match out.to {
-        Form::Pack(container) if container != Container::Directory => Some((path, container)),
+        ArrayFormat::Pack(container) if container != Container::Directory => {
+            Some((path, container))
+        }
         _ => None,
     };
     if archive.is_some() && !options.force && fs::exists(path) {
@@ -345,7 +372,7 @@ impl PackSink<'_> {
     }
 }
 
-impl ArraySink for PackSink<'_> {
+impl WriteArrays for PackSink<'_> {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let (name, item) = (array.name, array.item);
         self.write(name, ARRAY_EXTENSION, |file| write_rawarray(file, array))?;
@@ -353,7 +380,7 @@ impl ArraySink for PackSink<'_> {
         Ok(Vec::new())
     }
 
-    fn inline(&mut self, name: &str, item: &Item) -> Result<()> {
+    fn inline(&mut self, name: &str, item: &ArrayItem) -> Result<()> {
         let text = description(item);
         self.write(name, DESCRIPTION_EXTENSIONS[0], |file| {
             file.write_all_at(text.as_bytes(), 0)?;
@@ -388,11 +415,11 @@ fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
     let end = header.header_len() + header.data_len();
     data.write_at(file, header.header_len())?;
     metadata.write_at(file, end)?;
-    Ok(end + metadata.len())
+    Ok(end + metadata.len)
 }
 
 /// The text that describes an array.
-fn description(item: &Item) -> String {
+fn description(item: &ArrayItem) -> String {
     let mut document = Document::flat();
     let root = document.groups.first_mut().expect("a flat document has one group");
     root.attributes.clone_from(&item.shared);

@@ -36,7 +36,7 @@ const FIXED_TIME: u64 = 315_532_800;
 pub struct CreateOptions {
     /// The container; by the extension of the archive's name when not given.
     pub container: Option<Container>,
-    /// How the pack is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
     /// What `bag-info.txt` says of a bag: labels and values in their order.
     pub bag_info: Vec<(String, String)>,
@@ -73,37 +73,39 @@ pub struct CreateOptions {
     pub progress: Progress,
 }
 
-/// What was packed.
+/// The archive that was made.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CreateReport {
-    /// The archive.
+    /// The archive, by its path as given.
     pub archive: PathBuf,
-    /// Its container.
+    /// The container of the archive.
     pub container: Container,
-    /// Its layout.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// Members, the generated ones among them; directories are not counted.
+    /// Files in the archive, the generated ones among them.
     pub members: u64,
     /// Arrays among them.
     pub arrays: u64,
-    /// Bytes of all members.
+    /// Bytes of all files before they were packed.
     pub bytes: u64,
     /// Bytes of the archive.
     pub archive_bytes: u64,
-    /// The SHA-256 digest of the archive, when it was asked for.
+    /// The SHA-256 digest of the archive file, when it was asked for.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_sha256: Option<String>,
-    /// The manifest beside the archive.
+    /// The path of the manifest beside the archive, unless it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_manifest: Option<PathBuf>,
-    /// The signature of that manifest, when one was asked for.
+    /// The path of the signature of that manifest, when one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<PathBuf>,
-    /// Descriptions that were made from headers.
+    /// Descriptions that were made from headers, by their names in the archive.
     pub described: Vec<String>,
-    /// Files beside the archive that an interrupted run left.
+    /// Files beside the archive that an interrupted run left; they can be deleted.
     pub leftovers: Vec<PathBuf>,
-    /// Warnings.
+    /// Warnings. Errors keep the archive from being made.
     pub findings: Vec<Finding>,
 }
 
@@ -272,7 +274,7 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
         return Err(Error::Unsupported(
-            "metadata of a bag was given, but no bag is made; `--layout bagit` makes one"
+            "metadata of a bag was given, but no bag is made; the option `layout: bagit` makes one"
                 .to_owned(),
         ));
     }

@@ -43,7 +43,7 @@ impl Companions {
         let Some((_, suffix)) = packed else { return Ok(()) };
         Err(Error::Unsupported(format!(
             "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
-             or give --exclude '{}*'",
+             or give the option `exclude: '{}*'`",
             escape_path(&self.archive),
             escape_path(source),
             escape(&archive),
@@ -69,8 +69,14 @@ impl Outputs {
         // `verify` would hold the new archive against what was written for another.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
             return Err(Error::Unsupported(format!(
-                "`{}` belongs to an earlier archive of this name, and is not written anew; delete it",
-                escape_path(stale)
+                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
+                 by the option `force` {}",
+                escape_path(stale),
+                if *stale == &companions.digest {
+                    "and the option `archive_digest`"
+                } else {
+                    "without the option `no_external_manifest`"
+                },
             )));
         }
         let archive = begin(&companions.archive)?;

@@ -64,7 +64,7 @@ impl<'a> CreatePlan<'a> {
                 findings.push(
                     Finding::new(Code::OddContainer, message)
                         .in_member(entry.path.as_str())
-                        .hint("sign the new manifest: `ra-pack create --sign-with`"),
+                        .hint("sign the new manifest: `create` with the option `sign_with`"),
                 );
             }
             !is_signature
@@ -117,7 +117,7 @@ impl<'a> CreatePlan<'a> {
                 }
                 found
             },
-            || contents.findings_by(jobs),
+            || contents.findings(),
         );
         findings.extend(of_contents);
         findings.extend(check_values_below(source, &contents)?);
@@ -297,7 +297,7 @@ fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
     archives.map(|name| {
         Finding::new(Code::OddContainer, "an archive of an earlier run is packed with the rest")
             .in_member(name)
-            .hint(format!("leave it out: `--exclude '{name}*'`"))
+            .hint(format!("leave it out: the option `exclude: '{name}*'`"))
     })
 }
 
@@ -383,7 +383,7 @@ fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> 
                      of bags do not decode",
                 )
                 .in_member(name)
-                .hint("rename the file, leave it out with --exclude, or use --layout plain"),
+                .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
             );
         }
         // Names in ASCII are normalised as they are, and are no twins of each other.

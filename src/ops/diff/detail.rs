@@ -250,14 +250,11 @@ fn said(
 
 impl Statement {
     fn new(entity: Entity<'_>) -> Self {
-        match entity {
-            Entity::Ndarray(ndarray) => {
-                Self { kind: "ndarray", value: ndarray.to_value(), order: ndarray.order() }
-            }
-            Entity::DimCoord(coord) => {
-                Self { kind: "dimcoord", value: coord.to_value(), order: Order::Column }
-            }
-        }
+        let kind = match entity {
+            Entity::Ndarray(_) => "ndarray",
+            Entity::DimCoord(_) => "dimcoord",
+        };
+        Self { kind, value: entity.to_value(), order: entity.order() }
     }
 }
 

@@ -8,45 +8,49 @@ use crate::archive::Container;
 use crate::finding::Finding;
 use crate::pack::Layout;
 
-/// How two arrays differ.
+/// The differences of two arrays.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayDiff {
-    /// The first array.
+    /// The first array, by its path as given.
     pub a: PathBuf,
-    /// The second.
+    /// The second, by its path as given.
     pub b: PathBuf,
     /// The type of the elements of the first.
     #[serde(rename = "type")]
     pub element: String,
     /// The shape of the first, in the order of its description.
     pub shape: Vec<u64>,
-    /// What the headers say differently, and what stands behind the data.
+    /// The differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// How the elements differ; nothing when types or shapes do, and elements have no counterparts.
+    /// The differences of the elements; absent when types or shapes differ, and elements have no counterparts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
 
 /// A field that is not the same.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FieldDifference {
-    /// `type`, `shape` or `metadata`; of how an array is stored `type`, `order`, `byte order`, `encoding` or
-    /// `flags`.
+    /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
+    /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
+    #[cfg_attr(test, schemars(extend("enum" = ["type", "shape", "metadata", "order", "byte order", "encoding", "flags"])))]
     pub field: &'static str,
-    /// What the first array says.
+    /// The value of the first array.
     pub a: String,
-    /// What the second says.
+    /// The value of the second.
     pub b: String,
 }
 
-/// How elements differ. Two that are not numbers (NaN) are equal.
+/// The differences of elements. Two that are not numbers (NaN) are equal.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ElementsDiff {
-    /// How many there are.
+    /// The number of elements.
     pub count: u64,
-    /// How many differ by more than is tolerated.
+    /// The number of elements that differ by more than is tolerated.
     pub differing: u64,
-    /// How many of these are NaN on one side alone. Distances leave them out.
+    /// The number of these that are NaN on one side alone. Distances leave them out.
     pub nan: u64,
     /// The first of the differing ones, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,31 +58,36 @@ pub struct ElementsDiff {
     /// The two that are furthest apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub furthest: Option<DiffPlace>,
-    /// The distances; nothing for elements that are no numbers.
+    /// The distances, over all elements; absent for elements that are not numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
 }
 
 /// An element of both arrays.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiffPlace {
     /// Its index in the order of the shape.
     pub index: Vec<u64>,
-    /// It in the first array.
+    /// The element of the first array.
     pub a: String,
-    /// It in the second.
+    /// The element of the second.
     pub b: String,
 }
 
-/// How far two arrays are apart, over all elements, tolerated or not. Of complex numbers, the distance of
+/// The distances of two arrays, over all elements, tolerated or not. Of complex numbers, the distance of
 /// two is the magnitude of their difference.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distance {
-    /// The sum of all distances.
+    /// The sum of all distances; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l1: f64,
-    /// The square root of the sum of their squares.
+    /// The square root of the sum of their squares; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l2: f64,
-    /// The largest.
+    /// The largest; null when it is infinite.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub max: f64,
     /// The largest part that a distance is of the larger magnitude of its two elements.
     pub relative: f64,
@@ -92,14 +101,15 @@ impl ArrayDiff {
     }
 }
 
-/// How two packs differ.
+/// The differences of two packs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PackDiff {
     /// The first pack.
     pub a: DiffSide,
     /// The second.
     pub b: DiffSide,
-    /// How many members are of each kind.
+    /// The number of members of each kind.
     pub counts: DiffCounts,
     /// The members that are not the same byte for byte, sorted by name.
     pub members: Vec<MemberDiff>,
@@ -107,24 +117,26 @@ pub struct PackDiff {
 
 /// One of two packs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiffSide {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// What it is.
+    /// The container of the target.
     pub container: Container,
-    /// How it is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
     /// The errors in it that were met on the way.
     pub findings: Vec<Finding>,
 }
 
-/// How many members are of each kind. An array and the description beside it are one member; what packing
+/// The number of members of each kind. An array and the description beside it are one member; what packing
 /// generates is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiffCounts {
     /// The same byte for byte.
     pub same: u64,
-    /// How many of these were not read on both sides, because a manifest vouches for them.
+    /// The number of these that were not read on both sides, because a manifest vouches for them.
     pub by_manifest: u64,
     /// In the second pack alone.
     pub added: u64,
@@ -152,6 +164,7 @@ impl DiffCounts {
 
 /// What became of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberChange {
     /// It is in the second pack alone.
@@ -172,15 +185,16 @@ pub enum MemberChange {
 
 /// A member that is not the same byte for byte: an array with its description, or another file.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemberDiff {
     /// Its payload name, in the second pack where it is there.
     pub name: String,
     /// Its name in the first pack, where that is another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
-    /// What became of it.
+    /// The kind of the change.
     pub change: MemberChange,
-    /// Whether packing generates it, so that it does not count.
+    /// Whether packing generates it, so that it does not count; absent when not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
     /// Bytes of the file in the first pack.
@@ -189,62 +203,66 @@ pub struct MemberDiff {
     /// Bytes of the file in the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_b: Option<u64>,
-    /// How it differs as an array.
+    /// The differences of the array, or its facts when one pack alone has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayChange>,
-    /// What the description of the array, or a document, says otherwise, by path.
+    /// The differences of the description of the array, or of a document, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub description: Vec<DescriptionDifference>,
-    /// Whether the description beside it says the same in other bytes.
+    /// Whether the description beside it says the same in other bytes; absent when not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub description_rewritten: bool,
-    /// How it differs as a file, when it is no array that can be read.
+    /// The differences of the file, when it is not an array that can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileDifference>,
 }
 
-/// An array, and how it differs.
+/// An array and its differences.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayChange {
     /// The type of its elements, in the second pack where it is there.
     #[serde(rename = "type")]
     pub element: String,
     /// Its extents, likewise, in the order of its description's shape.
     pub shape: Vec<u64>,
-    /// What the headers say differently, and what stands behind the data.
+    /// The differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// How it is stored otherwise, elements aside.
+    /// The differences in how it is stored, elements aside.
     pub stored: Vec<FieldDifference>,
-    /// How the elements differ; nothing when the file is the same or elements have no counterparts.
+    /// The differences of the elements; absent when the file is the same, or types or shapes differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
 
 /// A place of a description that says something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescriptionDifference {
-    /// Where, such as `attributes.units`.
+    /// The path in the document, such as `attributes.units`.
     pub path: String,
-    /// What the first says, as YAML on one line.
+    /// The text of the first, as YAML on one line; absent when it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<String>,
-    /// What the second says.
+    /// The text of the second, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b: Option<String>,
 }
 
-/// How two files differ.
+/// The differences of two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileDifference {
     /// The first byte that differs, or that one of them alone has.
     pub byte: u64,
-    /// The line of that byte, from 1 on, when both are text.
+    /// The line of that byte, counted from 1, when both are text.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// How many lines the first has, when both are text.
+    /// The number of lines of the first, when both are text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_a: Option<u64>,
-    /// How many lines the second has.
+    /// The number of lines of the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_b: Option<u64>,
 }

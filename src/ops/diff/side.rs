@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
-use crate::archive::{self, Archive, Container, Member};
+use crate::archive::{Archive, Container, Member};
 use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
@@ -27,7 +27,7 @@ pub(super) struct PackSide {
     container: Container,
     pub(super) placement: Placement,
     members: Vec<Member>,
-    contents: archive::Contents,
+    archive: Archive,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
     files: Vec<usize>,
     /// The manifest that the files are held against.
@@ -68,11 +68,11 @@ enum TaskResult {
 impl PackSide {
     /// Looks at the structure of a pack and at its manifest.
     pub(super) fn open(target: &Path, jobs: usize, progress: &Progress) -> Result<Self> {
-        let archive = Archive::open_watched(target, progress)?;
+        let mut archive = Archive::open_watched(target, progress)?;
         let container = archive.container();
         let allowance = archive.allowance()?;
         let mut scan = PackScan::new(&archive, jobs, ScanFor::Manifests)?;
-        let contents = archive.into_contents();
+        archive.forget_members();
         // The files of a directory may have been edited since its manifest was made.
         let listed = if container == Container::Directory { None } else { scan.listed()? };
         let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
@@ -87,7 +87,7 @@ impl PackSide {
             container,
             placement,
             members,
-            contents,
+            archive,
             files,
             manifest,
             digests,
@@ -189,7 +189,7 @@ impl PackSide {
         differing: Vec<usize>,
         jobs: usize,
     ) -> Result<()> {
-        let is_stream = self.contents.is_stream();
+        let is_stream = self.archive.is_stream();
         let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Inspect)).collect();
         if is_stream {
             let keep = Task::Read { digest: false, keep: true };
@@ -257,7 +257,7 @@ impl PackSide {
             }
         };
         let outcomes =
-            self.contents.revisit(&self.members, &files, jobs, Interner::default, visit)?;
+            self.archive.revisit(&self.members, &files, jobs, Interner::default, visit)?;
         for ((file, task), outcome) in tasks.into_iter().zip(outcomes) {
             match outcome {
                 TaskResult::Content(content) => inspected.push((file, content)),
@@ -294,12 +294,12 @@ impl PackSide {
         if let Some(blob) = self.kept.get(&file) {
             return Ok(blob.clone());
         }
-        let stored = self.members.get(file).map(|member| self.contents.stored(member));
+        let stored = self.members.get(file).map(|member| self.archive.stored(member));
         if let Some((stored, start)) = stored.transpose()?.flatten() {
             return Ok(Blob { file: stored, start, len: self.size(file) });
         }
         let scratch = blob::scratch()?;
-        let read = self.contents.revisit(
+        let read = self.archive.revisit(
             &self.members,
             &[file],
             1,

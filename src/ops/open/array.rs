@@ -472,7 +472,7 @@ impl<'a> PackedArray<'a> {
         }
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
-             this size may make it take; get parts of it by a slice, or unpack it as it is by `ra-pack extract`",
+             this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
             escape(&self.name)
         )))
     }
@@ -485,7 +485,7 @@ impl<'a> PackedArray<'a> {
         }
         Err(Error::Unsupported(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
-             fewer by a slice, or unpack it by `ra-pack extract`",
+             fewer by the option `slice`, or unpack it by `ra-pack extract`",
             escape(&self.name)
         )))
     }
@@ -591,7 +591,7 @@ impl PackedArray<'_> {
                     && let Some((_, dimcoord)) = stated
                     && dimcoord.known_size().is_none_or(|size| size == extent)
                 {
-                    let description = Some(pack::as_ndarray(dimcoord));
+                    let description = Some(Entity::DimCoord(dimcoord).to_ndarray());
                     axis.coordinate = Some(Coordinate { member: None, description });
                 }
             }

@@ -16,7 +16,7 @@ use self::proof::Proof;
 use self::visit::{LargeFiles, Visited, Visitor};
 use super::bag::BagReport;
 use super::scan::{check_values, placed};
-use crate::archive::{self, Archive, Container, Member, MemberKind, NameTable};
+use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, Severity, count_errors};
@@ -42,20 +42,23 @@ pub struct VerifyOptions {
     pub progress: Progress,
 }
 
-/// What was found.
+/// The findings about one target.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VerifyReport {
-    /// The archive or directory.
+    /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// What it is; nothing when that could not be told.
+    /// The container of the target; absent when that could not be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
-    /// How the pack is laid out.
+    /// The layout of the pack.
     pub layout: Layout,
-    /// What it is as a bag, when it is one.
+    /// The target as a bag by RFC 8493, section 3; absent when it is not a bag. Arrays and descriptions do not count for
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bag: Option<BagReport>,
-    /// The metadata file of an RO-Crate, when there is one at the root of the pack or its payload.
+    /// The metadata file of an RO-Crate, by its name in the target; absent when there is none at the root of the pack
+    /// or of a bag's payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ro_crate: Option<String>,
     /// Whether every byte of every file was hashed and held against a manifest.
@@ -66,17 +69,17 @@ pub struct VerifyReport {
     pub arrays: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Manifests that the files were held against.
+    /// Manifests that the files were held against, by their names in the target, or their paths outside.
     pub manifests: Vec<String>,
-    /// Signatures of the manifests, beside the archive or in it. They are not checked: keys are the
-    /// business of the program that made them.
+    /// Signatures of the manifests, by their names in the target, or their paths outside. They are not checked: keys are
+    /// the business of the program that made them.
     pub signatures: Vec<String>,
-    /// What is still whole; nothing when contents were not read or no manifest vouches for them.
+    /// The files that are still intact; absent when contents were not read, or no manifest vouches for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
     /// Seconds that it took.
     pub seconds: f64,
-    /// What is wrong; in the order of members.
+    /// The findings, in the order of members. The target is valid when none is an error.
     pub findings: Vec<Finding>,
 }
 
@@ -90,6 +93,7 @@ impl VerifyReport {
 /// Files that agree with a manifest and that no error names. Whatever else is wrong with the pack, they
 /// can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Intact {
     /// Files, descriptions and manifests among them.
     pub members: u64,
@@ -181,16 +185,16 @@ impl Verification<'_> {
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let in_file = self.archive.contents_in_file();
-        let (leaves_large, fast) = (in_file.is_some(), self.options.fast);
+        let leaves_large = !self.archive.is_stream() && container != Container::Directory;
+        let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(
             self.jobs,
             &|member, content| visitor.visit(member, content, progress),
             &Visited::new,
         )?;
-        if let Some(contents) = in_file {
-            self.read_large(&contents, &visitor, &mut scan.members)?;
+        if leaves_large {
+            self.read_large(&visitor, &mut scan.members)?;
         }
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
@@ -230,7 +234,7 @@ impl Verification<'_> {
             },
             || {
                 contents.forget_repetition(self.jobs);
-                let mut findings = contents.findings_by(self.jobs);
+                let mut findings = contents.findings();
                 findings.extend(contents.document_of_all(&findings));
                 if !self.options.fast {
                     let (archive, jobs) = (self.archive, self.jobs);
@@ -262,12 +266,7 @@ impl Verification<'_> {
     }
 
     /// Reads the large files that the scan passed over.
-    fn read_large(
-        &self,
-        contents: &archive::Contents,
-        visitor: &Visitor,
-        scanned: &mut [(Visited, Content)],
-    ) -> Result<()> {
+    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Visited, Content)]) -> Result<()> {
         /// So many at a time, since what it takes to reach them is more than what is kept of each.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
@@ -281,7 +280,7 @@ impl Verification<'_> {
             let wanted: Vec<usize> = (0..members.len()).collect();
             let progress = &self.options.progress;
             let visit = LargeFiles { visitor, members: &members, progress };
-            let found = contents.revisit_by(&members, &wanted, self.jobs, &visit)?;
+            let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
             for ((read, content), found) in large.into_iter().zip(found) {
                 (*read, *content) = found;
             }

@@ -295,7 +295,7 @@ impl<'a> Proof<'a> {
                     .expected("`manifest-sha256.txt`", "none")
                     .hint(match (self.archive.container(), is_cut_off) {
                         (Container::Directory, _) => format!(
-                            "make one while the files are known to be right: `ra-pack manifest --write {}`",
+                            "make one while the files are known to be right: `manifest` with the option `write: {}`",
                             escape_path(self.archive.path())
                         ),
                         (_, true) => "take the archive from another copy; what was cut off may have held it"

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
-use crate::archive::{Archive, LARGE, Member, MemberKind, OpenContents, Revisit, Shown, wait_for};
+use crate::archive::{
+    Archive, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, wait_for,
+};
 use crate::digest::{
     Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
 };
@@ -175,7 +177,7 @@ struct ReadAtOnce<'r, 's, 'c> {
 
 impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
     type Label = usize;
-    type Content = Reading<'r, Box<dyn BufRead>>;
+    type Content = Reading<'r, MemberReader>;
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {

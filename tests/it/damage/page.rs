@@ -8,11 +8,6 @@ use super::Count;
 /// The columns of changes, as the page names them.
 const COLUMNS: [&str; 5] = ["bits", "lengths", "zeros", "blocks", "records"];
 
-/// What the page says.
-pub(crate) fn text() -> String {
-    crate::page::read("docs/reliability.md")
-}
-
 /// The tables for these counts.
 pub(crate) fn write(counts: &BTreeMap<&'static str, Count>) -> String {
     let mut page = String::from("| kind | bytes |");

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use ra_pack::interchange::Variable;
-use ra_pack::interchange::ds::{Content, ReadOptions, Reader, WriteOptions, Writer};
+use ra_pack::interchange::ds::{DsReader, DsWriter};
+use ra_pack::interchange::{ReadOptions, Variable, WriteOptions};
 use ra_pack::ndl::{Attribute, Datatype, Extent, Integer, Ndarray, Order, Storage, Value};
 use ra_pack::ra::{ElementType, Header};
 use serde_json::{Value as Json, json};
@@ -54,7 +54,11 @@ fn every_bit_that_both_versions_write_is_read() {
 }
 
 fn compare(path: &Path, expected: &Json) {
-    let mut reader = Reader::open(File::open(path).unwrap(), ReadOptions { masks: true }).unwrap();
+    let mut reader = DsReader::open(
+        File::open(path).unwrap(),
+        ReadOptions { masks: true, ..ReadOptions::default() },
+    )
+    .unwrap();
     assert_eq!(reader.losses(), [""; 0]);
     assert_eq!(reader.attributes()[0].value, "Tést".into());
     let names: Vec<String> = reader.names().map(str::to_owned).collect();
@@ -69,7 +73,7 @@ fn compare(path: &Path, expected: &Json) {
             reader.data(&array).read_to_end(&mut mask).unwrap();
         }
         assert_eq!(hex(&mask), expected["mask"], "{name}");
-        let description = array.description();
+        let description = &array.description;
         let shape = expected["shape"].as_array().unwrap();
         assert_eq!(description.shape.len(), shape.len());
         for (found, expected) in description.shape.iter().zip(shape) {
@@ -87,16 +91,16 @@ fn compare(path: &Path, expected: &Json) {
         if let Some(bytes) = expected["texts"].as_array() {
             let bytes: Vec<Vec<u8>> = bytes.iter().map(unhex).collect();
             let present = |at: usize| mask[at] == 0;
-            match &array.content {
-                Content::Inline { description, .. } => {
+            match &array.header {
+                None => {
                     let mut found = Vec::new();
                     texts(description.value.as_ref().unwrap(), &mut found);
                     for (at, text) in found.iter().enumerate().filter(|(at, _)| present(*at)) {
                         assert_eq!(text.as_bytes(), bytes[at], "{name}");
                     }
                 }
-                Content::Data(variable) => {
-                    let width = usize::try_from(variable.header.element().elbyte()).unwrap();
+                Some(header) => {
+                    let width = usize::try_from(header.element().elbyte()).unwrap();
                     for (at, text) in data.chunks_exact(width).enumerate() {
                         assert_eq!(
                             text.strip_suffix(&vec![0; width - bytes[at].len()][..]),
@@ -116,7 +120,7 @@ fn compare(path: &Path, expected: &Json) {
     }
     assert_eq!(compared, expected.as_object().unwrap().len());
     let at = names.iter().position(|name| name == "temperature").unwrap();
-    let found = reader.array(at).unwrap().description().attributes.clone();
+    let found = reader.array(at).unwrap().description.attributes.clone();
     let found: Vec<_> = found.iter().map(|found| (found.name.as_str(), &found.value)).collect();
     let range = vec![1.5, f64::NAN].into();
     assert_eq!(found, [("units", &"K".into()), ("range", &range), ("long_name", &"té".into())]);
@@ -127,7 +131,7 @@ fn no_truncation_is_read(file: &[u8]) {
         // Some thousand lengths: all of the last and first, and every 13th between.
         if len % 13 == 0 || len < 100 || len + 100 > file.len() {
             assert!(
-                Reader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err(),
+                DsReader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err(),
                 "{len}"
             );
         }
@@ -150,7 +154,7 @@ fn variable(name: &str, size: &[u64], datatype: Datatype, element: ElementType) 
     }
 }
 
-fn announce(writer: &mut Writer<'_>, variable: &Variable, is_coordinate: bool, data: &[u8]) {
+fn announce(writer: &mut DsWriter<'_>, variable: &Variable, is_coordinate: bool, data: &[u8]) {
     let data = data.to_vec();
     let open = move || {
         let data: Box<dyn Read> = Box::new(Cursor::new(data.clone()));
@@ -161,9 +165,9 @@ fn announce(writer: &mut Writer<'_>, variable: &Variable, is_coordinate: bool, d
 
 #[test]
 fn both_versions_read_every_bit_that_is_written() {
-    let mut writer = Writer::new(WriteOptions { mask_fill: true });
+    let mut writer = DsWriter::new(WriteOptions { mask_fill: true, ..WriteOptions::default() });
     let mut expected = serde_json::Map::new();
-    let mut add = |writer: &mut Writer<'_>,
+    let mut add = |writer: &mut DsWriter<'_>,
                    variable: &Variable,
                    word: &str,
                    data: &[u8],

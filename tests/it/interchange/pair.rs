@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use ra_pack::interchange::{Variable, npy};
+use ra_pack::interchange::{ReadOptions, Variable, WriteOptions, npy};
 use ra_pack::ndl::Document;
 use ra_pack::{Code, ValidateOptions, validate};
 
 /// The variable and the data of a whole `.npy` file without anything after the data.
 #[track_caller]
-pub(crate) fn read(file: &[u8], options: npy::ReadOptions) -> (Variable, Vec<u8>) {
-    let mut reader = npy::Reader::with_options(file, &options).unwrap();
+pub(crate) fn read(file: &[u8], options: ReadOptions) -> (Variable, Vec<u8>) {
+    let mut reader = npy::NpyReader::new(file, options).unwrap();
     let variable = reader.variable("x").unwrap();
     let mut data = Vec::new();
     reader.read_to_end(&mut data).unwrap();
@@ -23,7 +23,7 @@ pub(crate) fn read(file: &[u8], options: npy::ReadOptions) -> (Variable, Vec<u8>
 #[track_caller]
 pub(crate) fn written(variable: &Variable, data: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
-    npy::write(&mut file, variable, data, &npy::WriteOptions::new()).unwrap();
+    npy::write(&mut file, variable, data, WriteOptions::default()).unwrap();
     file
 }
 

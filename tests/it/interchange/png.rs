@@ -78,7 +78,7 @@ fn variable(size: &[u64], wide: bool) -> Variable {
 }
 
 fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
-    let mut reader = png::Reader::open(Cursor::new(file), "x")?;
+    let mut reader = png::PngReader::open(Cursor::new(file), "x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
     Ok((reader.variable().clone(), data))

@@ -1,15 +1,11 @@
 //! One array or file out of a pack.
 
-mod format;
-mod text;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::format::Part;
-use super::convert::{ConvertOptions, Form, convert};
+use super::convert::{ArrayFormat, ConvertOptions, convert, write_array};
 use super::manifests::check_apart;
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
@@ -21,35 +17,12 @@ use crate::ra::{AnyArray, parse_slice, resolve_slice};
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
 
-/// Members up to this size are kept in memory until they are known to be whole; larger ones are read
-/// twice.
-const KEPT: u64 = 4 * 1024 * 1024;
 /// Bytes of elements that pass at a time.
 const BLOCK: usize = 64 * 1024;
 
 /// Whole arrays up to this size are converted in memory, since one is found at once; larger ones from file
 /// to file, after a look at all headers.
 const IN_MEMORY: u64 = 16 * 1024 * 1024;
-
-/// How to write an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ArrayFormat {
-    /// A RawArray file.
-    #[default]
-    Ra,
-    /// The elements alone, little-endian, first index of the file fastest.
-    Raw,
-    /// An `.npy` file of numpy.
-    Npy,
-    /// A picture.
-    Png,
-    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
-    /// are `nan`, `inf` and `-inf`.
-    Csv,
-    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
-    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings.
-    Json,
-}
 
 /// What to get, and how.
 #[derive(Debug, Clone, Default)]
@@ -68,10 +41,20 @@ pub struct GetOptions {
     pub progress: Progress,
 }
 
-/// What was got.
+impl GetOptions {
+    fn check(&self) -> Result<()> {
+        match self.format.filter(|format| format.holds_many()) {
+            Some(many) => Err(Error::Unsupported(format!("a .{many} is not a file of one array"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The member that was got.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GetReport {
-    /// The archive.
+    /// The archive or directory, by its path as given.
     pub archive: PathBuf,
     /// The member.
     pub member: String,
@@ -79,9 +62,10 @@ pub struct GetReport {
     pub bytes: u64,
     /// Whether the manifest vouches for the content.
     pub verified: bool,
-    /// What the array says and the output does not, one sentence each.
+    /// The facts of the array that the output does not have, one sentence each.
     pub losses: Vec<String>,
-    /// Files beside the output that an interrupted run left; looked for where this one needed a temporary name too.
+    /// Files beside the output that an interrupted run left; they can be deleted. Looked for where this run needed a
+    /// temporary name too.
     pub leftovers: Vec<PathBuf>,
 }
 
@@ -93,23 +77,15 @@ pub struct GetReport {
 /// When there is no such member, it is damaged, or the file is there already.
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
     check_apart(archive, output)?;
+    options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
-    if let Some(form) = streamed(&pack, member, options)? {
-        return convert_member(archive, member, output, form, options);
+    if let Some(format) = streamed(&pack, member, options)? {
+        return convert_member(archive, member, output, format, options);
     }
     let pending = PendingFile::begin(output, options.force)?;
-    let mut report = GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes: 0,
-        verified: false,
-        losses: Vec::new(),
-        leftovers: Vec::new(),
-    };
-    let mut out = Counting::new(pending.writer()?, options.max_size);
+    let mut out = LimitedWriter::new(pending.writer()?, options.max_size);
     let written = out.judge(|out| write(&pack, member, options, output, out))?;
-    (report.verified, report.losses) = (written.verified, written.losses);
-    report.bytes = out.count;
+    let mut report = report(archive, member, out.count, written);
     drop(out);
     pending.sync()?;
     // One without a name leaves nothing, and the look takes the longer the more there is in the directory.
@@ -119,20 +95,25 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     Ok(report)
 }
 
-/// The form that a whole array is converted into from file to file, because it is too large for memory.
-fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<Form>> {
-    let form = match options.format {
-        Some(ArrayFormat::Npy) => Form::Npy,
-        Some(ArrayFormat::Png) => Form::Png,
-        _ => return Ok(None),
+fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
+    let (verified, losses) = written;
+    let (archive, member) = (archive.to_owned(), member.to_owned());
+    GetReport { archive, member, bytes, verified, losses, leftovers: Vec::new() }
+}
+
+/// The format that a whole array is converted into from file to file, because it is too large for memory.
+fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<ArrayFormat>> {
+    let Some(format) = options.format.filter(|_| options.slice.is_none() && !options.unverified)
+    else {
+        return Ok(None);
     };
-    if options.slice.is_some() || options.unverified {
+    if passes(options) {
         return Ok(None);
     }
     let size = pack.array(member)?.file_size();
     match options.max_size {
         Some(limit) if size > limit => Err(too_large(limit)),
-        _ => Ok(Some(form).filter(|_| size > IN_MEMORY)),
+        _ => Ok(Some(format).filter(|_| size > IN_MEMORY)),
     }
 }
 
@@ -141,25 +122,21 @@ fn convert_member(
     archive: &Path,
     member: &str,
     output: &Path,
-    form: Form,
+    format: ArrayFormat,
     options: &GetOptions,
 ) -> Result<GetReport> {
     let options = ConvertOptions {
-        to: Some(form),
+        to: Some(format),
         member: Some(member.to_owned()),
         force: options.force,
         progress: options.progress.clone(),
         ..ConvertOptions::default()
     };
-    let report = convert(archive, output, &options)?;
-    Ok(GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes: report.bytes,
-        verified: report.arrays.iter().all(|array| array.verified),
-        losses: report.arrays.into_iter().flat_map(|array| array.losses).collect(),
-        leftovers: report.leftovers,
-    })
+    let converted = convert(archive, output, &options)?;
+    let verified = converted.arrays.iter().all(|array| array.verified);
+    let losses = converted.arrays.into_iter().flat_map(|array| array.losses).collect();
+    let report = report(archive, member, converted.bytes, (verified, losses));
+    Ok(GetReport { leftovers: converted.leftovers, ..report })
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the
@@ -174,33 +151,17 @@ pub fn get_to(
     out: &mut dyn Write,
     options: &GetOptions,
 ) -> Result<GetReport> {
+    options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let write_to =
         |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
-    let passes = matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw));
-    let whole = options.slice.is_none() && passes;
-    let mut out = Counting::new(out, options.max_size);
-    let Written { verified, losses } =
-        if whole && !options.unverified && pack.array(member)?.file_size() <= KEPT {
-            let mut kept = Counting::new(Vec::new(), options.max_size);
-            let written = kept.judge(write_to)?;
-            out.write_all(&kept.inner).map_err(Error::io("write what was read from", archive))?;
-            written
-        } else {
-            if whole && !options.unverified {
-                Counting::new(std::io::sink(), options.max_size).judge(write_to)?;
-            }
-            out.judge(write_to)?
-        };
-    let bytes = out.count;
-    Ok(GetReport {
-        archive: archive.to_owned(),
-        member: member.to_owned(),
-        bytes,
-        verified,
-        losses,
-        leftovers: Vec::new(),
-    })
+    let whole = options.slice.is_none() && passes(options);
+    let mut out = LimitedWriter::new(out, options.max_size);
+    if whole && !options.unverified {
+        LimitedWriter::new(std::io::sink(), options.max_size).judge(write_to)?;
+    }
+    let written = out.judge(write_to)?;
+    Ok(report(archive, member, out.count, written))
 }
 
 fn write(
@@ -218,19 +179,17 @@ fn write(
     }
     if options.slice.is_none() && options.format.is_none() {
         if options.unverified {
-            return pack.copy_unverified_to(member, out).map(|_| Written::default());
+            return pack.copy_unverified_to(member, out).map(|_| (false, Vec::new()));
         }
-        let (_, verified) = pack.copy_to(member, out)?;
-        return Ok(Written { verified, losses: Vec::new() });
+        return Ok((pack.copy_to(member, out)?.1, Vec::new()));
     }
     let mut array = pack.array(member)?;
     if options.unverified {
         array = array.unverified();
     }
-    let format = options.format.unwrap_or_default();
-    if options.slice.is_none() && matches!(format, ArrayFormat::Ra | ArrayFormat::Raw) {
-        let verified = write_elements(&array, format, output, out)?;
-        return Ok(Written { verified, losses: Vec::new() });
+    let format = options.format.unwrap_or(ArrayFormat::Ra);
+    if options.slice.is_none() && passes(options) {
+        return Ok((write_elements(&array, format, output, out)?, Vec::new()));
     }
     let (part, verified) = match &options.slice {
         None => {
@@ -239,10 +198,7 @@ fn write(
         }
         Some(text) => slice(pack, array, text, options.unverified)?,
     };
-    let mut description = match format {
-        ArrayFormat::Ra | ArrayFormat::Raw => None,
-        _ => pack.description(member)?,
-    };
+    let mut description = if passes(options) { None } else { pack.description(member)? };
     // The part has the fastest index first, whatever the file does.
     if options.slice.is_some()
         && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
@@ -250,9 +206,12 @@ fn write(
     {
         storage.order = Order::Row;
     }
-    let part = Part { array: part, member, description };
-    let losses = format::write(part, format, output, out)?;
-    Ok(Written { verified, losses })
+    Ok((verified, write_array(format, (member, part), description, output, out)?))
+}
+
+/// Whether elements are written as they pass.
+fn passes(options: &GetOptions) -> bool {
+    matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
 }
 
 /// Writes the elements of an array as they pass, little-endian, behind a header unless they are to be raw; whether the
@@ -287,12 +246,8 @@ fn write_elements(
     Ok(verified)
 }
 
-/// What was written.
-#[derive(Debug, Default)]
-struct Written {
-    verified: bool,
-    losses: Vec<String>,
-}
+/// Whether the manifest confirms the elements, and what the output does not say.
+type Written = (bool, Vec<String>);
 
 /// A slice reads its own bytes only, so the member is checked as a whole beforehand.
 fn slice(
@@ -314,18 +269,20 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Unsupported(format!("that is more than the {limit} bytes that --max-size allows"))
+    Error::Unsupported(format!(
+        "that is more than the {limit} bytes that the option `max_size` allows"
+    ))
 }
 
 /// Counts what is written, and writes no more than is allowed: a size is only a claim.
-struct Counting<W> {
+struct LimitedWriter<W> {
     inner: W,
     count: u64,
     limit: Option<u64>,
     is_full: bool,
 }
 
-impl<W: Write> Counting<W> {
+impl<W: Write> LimitedWriter<W> {
     fn new(inner: W, limit: Option<u64>) -> Self {
         Self { inner, count: 0, limit, is_full: false }
     }
@@ -340,7 +297,7 @@ impl<W: Write> Counting<W> {
     }
 }
 
-impl<W: Write> Write for Counting<W> {
+impl<W: Write> Write for LimitedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let after = self.count.saturating_add(bytes.len() as u64);
         if self.limit.is_some_and(|limit| after > limit) {

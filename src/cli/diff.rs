@@ -1,28 +1,214 @@
-//! Differences of two arrays or two packs as text, with the coordinates of elements.
+//! `ra-pack diff`: differences of two arrays or two packs, with the coordinates of elements.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::{ArgGroup, Args};
 use ra_pack::ndl::Value;
 use ra_pack::{
-    ArrayChange, ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffCounts,
+    ArrayChange, ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffOptions,
     DiffPlace, Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff,
-    Pack, PackDiff, PackedArray, escape,
+    Pack, PackDiff, PackedArray, Patterns, escape, escape_path,
 };
 
-use super::super::array;
-use super::super::numbers::{counted, digits, human_bytes, percent};
-use super::super::show::{flow, values};
-use super::super::width::{columns, cut_start, fit, flowing, padded};
+use super::args::Common;
+use super::output::Output;
+use super::show::{flow, values};
+use super::text::{
+    columns, count, counted, digits, fit, fit_end, float, flowing, human_bytes, padded, percent,
+};
+use super::{Ending, Failure, array, diagnostics};
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]
+#[command(after_long_help = "\
+Examples:
+  ra-pack diff before.ra after.ra
+  ra-pack diff --tolerance 1e-6 before.ra after.ra
+  ra-pack diff --max before.ra after.ra
+  ra-pack diff exp.zip exp/
+  ra-pack diff --stat monday.tar.gz friday.tar.gz 'run1/*'
+  ra-pack diff --member run1/temperature.ra monday.zip friday.zip")]
+pub(crate) struct DiffArgs {
+    /// An array (.ra), an archive or a directory.
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// What to compare it with.
+    #[arg(value_name = "B")]
+    b: PathBuf,
+
+    /// Of packs, what to compare; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+
+    /// Compare this array of both, or with the array file that one of them is.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "read", "verbose", "stat"])]
+    member: Option<String>,
+
+    /// Count elements as equal whose distance is no more than this.
+    #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
+    tolerance: f64,
+
+    /// Count elements as equal whose distance is no more than this part of the magnitude in B.
+    #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
+    relative: f64,
+
+    /// Print the sum of all distances, and nothing else.
+    #[arg(long)]
+    l1: bool,
+
+    /// Print the square root of the sum of all squared distances, and nothing else.
+    #[arg(long)]
+    l2: bool,
+
+    /// Print the largest distance, and nothing else.
+    #[arg(long)]
+    max: bool,
+
+    /// Of packs, print one line for each member that differs.
+    #[arg(long)]
+    stat: bool,
+
+    /// Of packs, read everything, whatever the manifests say.
+    #[arg(long)]
+    read: bool,
+
+    /// Of packs, tell of manifests and tag files too; they do not count.
+    #[arg(short, long)]
+    verbose: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+fn distance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number >= 0.0 => Ok(number),
+        _ => Err("expected a number of at least 0".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
+    let options = DiffOptions {
+        tolerance: args.tolerance,
+        relative: args.relative,
+        patterns: Patterns::new(&args.patterns)?,
+        read_all: args.read,
+        generated: args.verbose,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
+    if let Some(member) = &args.member {
+        let diff = ra_pack::diff_members(&args.a, &args.b, member, &options)?;
+        return two_arrays(args, output, &diff);
+    }
+    match (ra_pack::is_pack(&args.a)?, ra_pack::is_pack(&args.b)?) {
+        (true, true) => two_packs(args, output, &options),
+        (false, false) => {
+            refuse_options_of_packs(args)?;
+            two_arrays(args, output, &ra_pack::diff_arrays(&args.a, &args.b, &options)?)
+        }
+        (a_is_pack, _) => {
+            let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
+            if !ra_pack::is_array_file(array)? {
+                // Which says what it is instead.
+                Pack::open(array)?;
+            }
+            Err(Failure::unsupported(format!(
+                "`{}` is a pack and `{}` is an array: --member NAME compares it with that array of the pack",
+                escape_path(pack),
+                escape_path(array),
+            )))
+        }
+    }
+}
+
+fn refuse_options_of_packs(args: &DiffArgs) -> Result<(), Failure> {
+    let given = [
+        (!args.patterns.is_empty(), "a GLOB"),
+        (args.stat, "--stat"),
+        (args.read, "--read"),
+        (args.verbose, "--verbose"),
+    ];
+    let given = given.into_iter().find(|(is_given, _)| *is_given);
+    given.map_or(Ok(()), |(_, what)| {
+        Err(Failure::unsupported(format!("{what} is for two packs, not for two arrays")))
+    })
+}
+
+fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
+    if args.l1 || args.l2 || args.max {
+        return Err(Failure::unsupported(
+            "packs have no distance: --member NAME names an array of both that has",
+        ));
+    }
+    let mut diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
+    for side in [&mut diff.a, &mut diff.b] {
+        diagnostics::show(&side.target, &mut side.findings, &[], output);
+    }
+    if diff.counts.total() == 0 && !args.patterns.is_empty() {
+        return Err(Failure::unsupported("no member of either matches"));
+    }
+    if args.common.json {
+        output.json(&diff)?;
+    } else if !output.quiet {
+        let (color, places) = (output.color_out, IndexPlaces::of(&args.b, None));
+        output.pieces(|out| print_packs(&diff, args.stat, color, &places, out))?;
+    }
+    Ok(match (diff.is_whole(), diff.is_same()) {
+        (false, _) => Ending::Failed,
+        (_, false) => Ending::Findings,
+        (_, true) => Ending::Clean,
+    })
+}
+
+fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Ending, Failure> {
+    if args.common.json {
+        output.json(diff)?;
+    } else if args.l1 || args.l2 || args.max {
+        let distance = |elements: &ElementsDiff| {
+            let Distance { l1, l2, max, .. } = elements.distance?;
+            Some(match (args.l1, args.l2) {
+                // A number without a partner has no distance, and no other distance stands for it.
+                _ if elements.nan > 0 && elements.furthest.is_none() => f64::NAN,
+                (true, _) => l1,
+                (_, true) => l2,
+                _ => max,
+            })
+        };
+        let Some(number) = diff.elements.as_ref().and_then(distance) else {
+            return Err(Failure::unsupported(no_distance(diff)));
+        };
+        output.result(&number.to_string())?;
+    } else if !output.quiet {
+        let places = IndexPlaces::of(&args.b, args.member.as_deref());
+        let text = array_text(diff, &places);
+        if !text.is_empty() {
+            output.result(&text)?;
+        }
+    }
+    Ok(if diff.is_same() { Ending::Clean } else { Ending::Findings })
+}
+
+/// Why there is no number to print.
+fn no_distance(diff: &ArrayDiff) -> String {
+    if diff.elements.is_some() {
+        return format!("{} elements are no numbers, and have no distance", diff.element);
+    }
+    let fields = diff.header.iter();
+    let fields = fields.map(|field| format!("{} {} and {}", field.field, field.a, field.b));
+    format!("the arrays have no distance: {}", fields.collect::<Vec<_>>().join("; "))
+}
 
 /// The differences of two arrays; nothing when there are none.
-pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
+fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
     if is_silent {
         return String::new();
     }
-    let name = |path: &PathBuf| ra_pack::escape_path(path).to_string();
+    let name = |path: &PathBuf| escape_path(path).to_string();
     let mut lines = vec![format!("{} and {}\n", name(&diff.a), name(&diff.b))];
     let mut line = |label: &str, what: &str| lines.push(format!("  {label:<10}{what}\n"));
     for field in &diff.header {
@@ -30,7 +216,7 @@ pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
     }
     match &diff.elements {
         Some(elements) => {
-            for (label, what) in rows(elements, Style::Full, places, None) {
+            for (label, what) in rows(elements, false, places, None) {
                 line(label, &what);
             }
         }
@@ -39,57 +225,44 @@ pub(super) fn array_text(diff: &ArrayDiff, places: &Places) -> String {
     lines.concat()
 }
 
-/// How elements are told of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Style {
-    /// Numbers in full.
-    Full,
-    /// So that they can be taken in among many.
-    Short,
-}
-
-/// Elements that differ: labels, and the text after them.
+/// Elements that differ: labels, and the text after them, which is `short` to be taken in among many.
 fn rows(
     elements: &ElementsDiff,
-    style: Style,
-    places: &Places,
+    short: bool,
+    places: &IndexPlaces,
     member: Option<&str>,
 ) -> Vec<(&'static str, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
     let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
-    let share = match style {
-        Style::Short if *differing > 0 => format!(" ({})", percent(*differing, *count)),
-        _ => String::new(),
+    let share = if short && *differing > 0 {
+        format!(" ({})", percent(*differing, *count))
+    } else {
+        String::new()
     };
     let of = format!("{differing} of {} differ{share}{with_nan}", counted(*count, "element"));
     let mut rows = vec![("elements", of)];
-    let between = if style == Style::Full { "|" } else { "→" };
+    let between = if short { "→" } else { "|" };
     let place = |place: &DiffPlace| {
-        let said =
-            places.text(member, &place.index).map(|said| format!(" ({said})")).unwrap_or_default();
+        let said = places.text(member, &place.index);
+        let said = said.map_or(String::new(), |said| format!(" ({said})"));
         format!("{} {between} {} at {:?}{said}", place.a, place.b, place.index)
     };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {
-        style == Style::Full || first.as_ref().is_none_or(|first| first.index != furthest.index)
+        !short || first.as_ref().is_none_or(|first| first.index != furthest.index)
     };
     rows.extend(furthest.as_ref().filter(is_news).map(|furthest| ("furthest", place(furthest))));
-    if let Some(Distance { l1, l2, max, relative }) = distance
-        && (style == Style::Full || furthest.is_some())
-    {
-        rows.push((
-            "distance",
-            match style {
-                Style::Full => format!("max {max}, L1 {l1}, L2 {l2}"),
-                Style::Short => format!(
-                    "max {} (relative {}), L1 {}, L2 {}",
-                    digits(*max, 6),
-                    digits(*relative, 6),
-                    digits(*l1, 6),
-                    digits(*l2, 6)
-                ),
-            },
-        ));
+    if let Some(Distance { l1, l2, max, relative }) = distance {
+        let [max_digits, relative, l1_digits, l2_digits] =
+            [max, relative, l1, l2].map(|number| digits(*number, 6));
+        if !short {
+            rows.push(("distance", format!("max {max}, L1 {l1}, L2 {l2}")));
+        } else if furthest.is_some() {
+            rows.push((
+                "distance",
+                format!("max {max_digits} (relative {relative}), L1 {l1_digits}, L2 {l2_digits}"),
+            ));
+        }
     }
     rows
 }
@@ -118,11 +291,11 @@ const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Prints every member that differs, then how many are of each kind; of each one line or all that is known.
-pub(super) fn print_packs(
+fn print_packs(
     diff: &PackDiff,
     stat: bool,
     color: bool,
-    places: &Places,
+    places: &IndexPlaces,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let paper = Paper { color, places };
@@ -132,7 +305,7 @@ pub(super) fn print_packs(
     let name_width = widest(&|member| columns(&shown_name(member)), NAME);
     let said_width = widest(&|member| columns(&briefly(member)), WIDTH);
     // Beside what is said and the bar.
-    let room = WIDTH.saturating_sub(said_width).saturating_sub(BAR).saturating_sub(5).max(LEAST);
+    let room = WIDTH.saturating_sub(said_width + BAR + 5).max(LEAST);
     let stat_width = widest(&|member| columns(&shown_name(member)).min(room), room);
     for member in &diff.members {
         let text = if stat {
@@ -148,7 +321,7 @@ pub(super) fn print_packs(
 /// The style of the text, and the coordinates in it.
 struct Paper<'a> {
     color: bool,
-    places: &'a Places,
+    places: &'a IndexPlaces,
 }
 
 impl Paper<'_> {
@@ -163,7 +336,7 @@ impl Paper<'_> {
     /// One line, as `git diff --stat` has it.
     fn stat(&self, member: &MemberDiff, name_width: usize, said_width: usize) -> String {
         let (style, sign) = look(member.change);
-        let name = padded(&cut_start(&shown_name(member), name_width), name_width);
+        let name = padded(&fit_end(&shown_name(member), name_width), name_width);
         let said = padded(&briefly(member), said_width);
         let bar = self.paint(style, &sign.repeat(bar(member)));
         format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
@@ -179,12 +352,11 @@ impl Paper<'_> {
             beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
         }
         if !beside.is_empty() {
-            let column = name_width.max(columns(&name)).saturating_add(4);
-            if column.saturating_add(columns(&beside)) > WIDTH {
+            let column = name_width.max(columns(&name)) + 4;
+            if column + columns(&beside) > WIDTH {
                 line.push_str("\n    ");
             } else {
-                let padding = column.saturating_sub(columns(&name)).saturating_sub(2);
-                line.push_str(&" ".repeat(padding));
+                line.push_str(&" ".repeat(column - columns(&name) - 2));
             }
             line.push_str(&self.paint(DIM, &beside));
         }
@@ -193,7 +365,7 @@ impl Paper<'_> {
         let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
         for (label, what) in rows {
             let label = padded(&label, width.unwrap_or(0));
-            let indent = columns(&label).saturating_add(6);
+            let indent = columns(&label) + 6;
             let words = what.split_inclusive(' ').map(|word| (plain(word), word.to_owned()));
             let what = flowing(words, indent, indent.min(ROOM), WIDTH);
             line.push_str(format!("    {label}  {what}").trim_end());
@@ -220,12 +392,10 @@ impl Paper<'_> {
             for field in &array.stored {
                 found.push((field.field.to_owned(), self.change(Some(&field.a), Some(&field.b))));
             }
-            let differ = array
-                .elements
-                .as_ref()
-                .filter(|elements| elements.differing > 0 || elements.furthest.is_some());
-            if let Some(elements) = differ {
-                let rows = rows(elements, Style::Short, self.places, Some(&member.name));
+            let is_other =
+                |elements: &&ElementsDiff| elements.differing > 0 || elements.furthest.is_some();
+            if let Some(elements) = array.elements.as_ref().filter(is_other) {
+                let rows = rows(elements, true, self.places, Some(&member.name));
                 found.extend(rows.into_iter().map(|(label, what)| (label.to_owned(), what)));
             } else if array.elements.is_none() && !array.header.is_empty() {
                 found.push(("elements".to_owned(), "not compared".to_owned()));
@@ -242,50 +412,40 @@ impl Paper<'_> {
         if a.is_none() && b.is_none() {
             return "differs".to_owned();
         }
-        let paint = |style, text: Option<&str>| match text {
+        let [width_a, width_b] = [a, b].map(|text| columns(text.unwrap_or(NOTHING)));
+        let between = if width_a + width_b > ROOM { "\n      → " } else { " → " };
+        let [a, b] = [(RED, a), (GREEN, b)].map(|(style, text)| match text {
             Some(text) => self.paint(style, text),
             None => self.paint(DIM, NOTHING),
-        };
-        let width = |text: Option<&str>| columns(text.unwrap_or(NOTHING));
-        let between =
-            if width(a).saturating_add(width(b)) > ROOM { "\n      → " } else { " → " };
-        format!("{}{between}{}", paint(RED, a), paint(GREEN, b))
+        });
+        format!("{a}{between}{b}")
     }
 
     fn summary(&self, diff: &PackDiff) -> String {
-        let DiffCounts {
-            same,
-            by_manifest,
-            added,
-            removed,
-            renamed,
-            changed,
-            tolerated,
-            stored_otherwise,
-            unread,
-        } = diff.counts;
+        let counts = &diff.counts;
+        let same = counts.same;
         let parts = [
-            (added, "added", GREEN),
-            (removed, "removed", RED),
-            (changed, "changed", YELLOW),
-            (renamed, "renamed", CYAN),
-            (tolerated, "changed within what is tolerated", ""),
-            (stored_otherwise, "stored otherwise", ""),
-            (unread, "not readable", RED),
+            (counts.added, "added", GREEN),
+            (counts.removed, "removed", RED),
+            (counts.changed, "changed", YELLOW),
+            (counts.renamed, "renamed", CYAN),
+            (counts.tolerated, "changed within what is tolerated", ""),
+            (counts.stored_otherwise, "stored otherwise", ""),
+            (counts.unread, "not readable", RED),
         ];
-        let mut said: Vec<(String, String)> = parts
-            .iter()
-            .filter(|(count, ..)| *count > 0)
-            .map(|(count, what, style)| (format!("{count} {what}"), *style))
-            .map(|(what, style)| (format!("{what}, "), self.paint(style, &what) + ", "))
-            .collect();
-        let by = match by_manifest {
+        let said =
+            parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, what, style)| {
+                let what = format!("{count} {what}");
+                (format!("{what}, "), self.paint(style, &what) + ", ")
+            });
+        let mut said: Vec<_> = said.collect();
+        let by = match counts.by_manifest {
             0 => String::new(),
             all if all == same && same > 1 => {
                 ", all by their manifests and not read (--read reads them)".to_owned()
             }
             _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
-            some => format!(", {some} of them by their manifests and not read (--read reads them)"),
+            part => format!(", {part} of them by their manifests and not read (--read reads them)"),
         };
         let painted = self.paint(DIM, &by);
         if said.is_empty() {
@@ -320,44 +480,22 @@ fn shown_name(member: &MemberDiff) -> String {
 
 /// Type and size of a member, next to its name.
 fn beside(member: &MemberDiff) -> String {
-    let what = match (&member.array, member.size_b.or(member.size_a)) {
-        (Some(array), _) => type_and_shape(array),
-        (None, Some(size)) if member.size_a == member.size_b || one_sided(member) => {
-            human_bytes(size)
-        }
-        (None, Some(_)) => {
-            let size = |size: Option<u64>| human_bytes(size.unwrap_or(0));
-            format!("{} → {}", size(member.size_a), size(member.size_b))
-        }
-        (None, None) => String::new(),
+    let array = member.array.as_ref();
+    let what = match (array, member.size_a, member.size_b) {
+        (Some(array), ..) => format!("{} {:?}", array.element, array.shape),
+        (None, Some(a), Some(b)) if a != b => format!("{} → {}", human_bytes(a), human_bytes(b)),
+        (None, a, b) => b.or(a).map_or(String::new(), human_bytes),
     };
-    match member.change {
-        MemberChange::Unread => "cannot be read".to_owned(),
-        MemberChange::StoredOtherwise if member.array.is_some() && is_file_other(member) => {
-            format!("{what}, stored otherwise")
-        }
-        MemberChange::StoredOtherwise if member.array.is_some() => {
-            format!("{what}, described otherwise")
-        }
-        _ if member.description_rewritten => {
-            format!("{what}, description written otherwise")
-        }
-        MemberChange::StoredOtherwise => format!("{what}, written otherwise"),
-        _ => what,
-    }
-}
-
-/// Whether the file of an array is not the same, rather than its description alone.
-fn is_file_other(member: &MemberDiff) -> bool {
-    member.array.as_ref().is_some_and(|array| array.elements.is_some())
-}
-
-fn one_sided(member: &MemberDiff) -> bool {
-    member.size_a.is_some() != member.size_b.is_some()
-}
-
-fn type_and_shape(array: &ArrayChange) -> String {
-    format!("{} {:?}", array.element, array.shape)
+    let otherwise = match (member.change, array) {
+        (MemberChange::Unread, _) => return "cannot be read".to_owned(),
+        // The file of the array is another, rather than its description alone.
+        (MemberChange::StoredOtherwise, Some(array)) if array.elements.is_some() => "stored",
+        (MemberChange::StoredOtherwise, Some(_)) => "described",
+        _ if member.description_rewritten => "description written",
+        (MemberChange::StoredOtherwise, None) => "written",
+        _ => return what,
+    };
+    format!("{what}, {otherwise} otherwise")
 }
 
 /// Whether the headers say what a place of the description says.
@@ -370,21 +508,19 @@ fn is_said(place: &DescriptionDifference, array: Option<&ArrayChange>) -> bool {
 }
 
 fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)> {
-    let mut rows = Vec::new();
     let place = match file.line {
         Some(line) => format!("line {line} (byte {})", file.byte),
         None => format!("byte {}", file.byte),
     };
-    rows.push(("first".to_owned(), place));
-    if let (Some(a), Some(b)) = (file.lines_a, file.lines_b)
+    let (label, a, b) = match file.lines_a {
+        Some(_) => ("lines", file.lines_a, file.lines_b),
+        None => ("bytes", member.size_a, member.size_b),
+    };
+    let mut rows = vec![("first".to_owned(), place)];
+    if let (Some(a), Some(b)) = (a, b)
         && a != b
     {
-        rows.push(("lines".to_owned(), format!("{a} → {b}")));
-    } else if file.lines_a.is_none()
-        && let (Some(a), Some(b)) = (member.size_a, member.size_b)
-        && a != b
-    {
-        rows.push(("bytes".to_owned(), format!("{a} → {b}")));
+        rows.push((label.to_owned(), format!("{a} → {b}")));
     }
     rows
 }
@@ -392,14 +528,14 @@ fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)
 /// The change of a member, in a few words.
 fn briefly(member: &MemberDiff) -> String {
     let mut said = Vec::new();
-    match member.change {
-        MemberChange::Added => said.push("added".to_owned()),
-        MemberChange::Removed => said.push("removed".to_owned()),
-        MemberChange::Renamed => said.push("renamed".to_owned()),
-        MemberChange::Unread => said.push("cannot be read".to_owned()),
-        MemberChange::StoredOtherwise => said.push("stored otherwise".to_owned()),
-        MemberChange::Changed | MemberChange::Tolerated => {}
-    }
+    said.extend(match member.change {
+        MemberChange::Added => Some("added".to_owned()),
+        MemberChange::Removed => Some("removed".to_owned()),
+        MemberChange::Renamed => Some("renamed".to_owned()),
+        MemberChange::Unread => Some("cannot be read".to_owned()),
+        MemberChange::StoredOtherwise => Some("stored otherwise".to_owned()),
+        MemberChange::Changed | MemberChange::Tolerated => None,
+    });
     if let Some(array) = member.array.as_ref() {
         let fields = array.header.iter().map(|field| field.field);
         said.extend(fields.map(str::to_owned));
@@ -433,9 +569,8 @@ fn bar(member: &MemberDiff) -> usize {
     match (member.change, elements) {
         (MemberChange::Added | MemberChange::Removed, _) => BAR,
         (MemberChange::Changed, Some(elements)) => {
-            let whole = u128::from(elements.count.max(1));
-            let cells = u128::from(elements.differing).saturating_mul(10).div_ceil(whole);
-            usize::try_from(cells).unwrap_or(BAR).clamp(1, BAR)
+            count((float(elements.differing) * 10.0 / float(elements.count.max(1))).ceil())
+                .clamp(1, BAR)
         }
         _ => 1,
     }
@@ -453,29 +588,25 @@ fn plain(text: &str) -> String {
 const DIGITS: usize = 6;
 
 /// The coordinates of arrays.
-pub(super) struct Places {
+struct IndexPlaces {
     pack: Option<Pack>,
     /// The array that is meant, when there is one alone.
     member: Option<String>,
 }
 
-impl Places {
+impl IndexPlaces {
     /// Those of a pack, or of an array in it or by itself.
-    pub(super) fn of(target: &Path, member: Option<&str>) -> Self {
+    fn of(target: &Path, member: Option<&str>) -> Self {
         // An index is a place too, so that what cannot be read here is no error.
-        let opened = match member {
-            _ if ra_pack::is_array_file(target).unwrap_or(false) => {
-                Pack::of_array(target).ok().map(|(pack, member)| (pack, Some(member)))
-            }
-            member => Pack::open(target).ok().map(|pack| (pack, member.map(str::to_owned))),
+        let opened = match ra_pack::is_array_file(target) {
+            Ok(true) => Pack::of_array(target).ok().map(|(pack, member)| (pack, Some(member))),
+            _ => Pack::open(target).ok().map(|pack| (pack, member.map(str::to_owned))),
         };
         // A stream would be read from its beginning for every coordinate.
         let is_stream =
             |pack: &Pack| matches!(pack.container(), Container::TarGz | Container::TarZst);
-        match opened.filter(|(pack, _)| !is_stream(pack)) {
-            Some((pack, member)) => Self { pack: Some(pack), member },
-            None => Self { pack: None, member: None },
-        }
+        let (pack, member) = opened.filter(|(pack, _)| !is_stream(pack)).unzip();
+        Self { pack, member: member.flatten() }
     }
 
     /// The coordinates of an array at an index, such as `depth 10, time 17`; nothing when there
@@ -492,7 +623,7 @@ impl Places {
             let name = axis.name.as_ref()?;
             Some(format!("{} {}", escape(name), value(pack, axis, *at)?))
         });
-        let said: Vec<String> = said.collect();
+        let said: Vec<_> = said.collect();
         (axes.len() == index.len() && !said.is_empty()).then(|| said.join(", "))
     }
 }

@@ -1,0 +1,548 @@
+//! `ra-pack list`: a table of the members, or a tree.
+//!
+//! The members stand in the order of the tree already, so that a directory is a stretch of them and nothing is
+//! built. A directory that holds nothing but another is one line with it: so there are never more lines than
+//! twice the members, however deep somebody's names are.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::styling::{AnsiColor, Style};
+use ra_pack::{ListOptions, ListOrder, Listed, ListedArray, Listing, MemberKind, Patterns, escape};
+
+use super::args::{Choices, Common, words};
+use super::output::Output;
+use super::text::{CUT, columns, counted, fit, human_bytes};
+use super::{Ending, Failure, diagnostics};
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Patterns: `*` and `?` stay within a directory, `**` does not. One without a slash matches in every
+directory, one with a slash from the top; what matches a directory matches all that is in it.
+
+Examples:
+  ra-pack list exp.zip
+  ra-pack list exp.zip 'run1/*.ra' '**/time.*'
+  ra-pack list exp.zip --tree --arrays
+  ra-pack list exp.zip --sort size | head
+  ra-pack list exp.zip --arrays -0 | xargs -0 -n1 ra-pack info exp.zip --
+  ra-pack list --json exp.zip | jq '.members[].array.shape'")]
+pub(crate) struct ListArgs {
+    /// The archive or directory.
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    /// What to show; everything when there are none.
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+
+    /// Show arrays alone.
+    #[arg(short, long)]
+    arrays: bool,
+
+    /// Show the packed size, where the data begins in the archive, and the digest in the manifest.
+    #[arg(short, long)]
+    long: bool,
+
+    /// Draw the directories as a tree, each with its arrays and bytes.
+    #[arg(short, long, conflicts_with_all = ["sort", "reverse", "json"])]
+    tree: bool,
+
+    /// What stands first.
+    #[arg(short, long, value_name = "KEY", default_value = "name", value_parser = words(KEYS))]
+    sort: ListOrder,
+
+    /// Show the last first.
+    #[arg(short, long)]
+    reverse: bool,
+
+    /// Print names alone, one on each line; what a terminal would obey is escaped.
+    #[arg(long, conflicts_with_all = ["tree", "long", "json"])]
+    names: bool,
+
+    /// Print names alone, as they are, each followed by a NUL byte: for `xargs -0`.
+    #[arg(short = '0', long, conflicts_with_all = ["tree", "long", "json"])]
+    null: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const KEYS: &Choices<ListOrder> = &[
+    ("name", ListOrder::Name, "By name"),
+    ("size", ListOrder::Size, "The largest first"),
+    ("type", ListOrder::Type, "By the type of elements, other files last"),
+    ("packed", ListOrder::Packed, "What takes most room in the archive first"),
+];
+
+pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
+    let options = ListOptions {
+        patterns: Patterns::new(&args.patterns)?,
+        arrays: args.arrays,
+        order: if args.tree { ListOrder::Tree } else { args.sort },
+        reverse: args.reverse,
+        digests: args.long,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
+    let mut listing = ra_pack::list(&args.target, &options)?;
+    diagnostics::show(&args.target, &mut listing.findings, &[], output);
+    let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
+        Ending::Findings
+    } else if listing.members().len() == 0 && (!args.patterns.is_empty() || args.arrays) {
+        let noun = if args.arrays { "array" } else { "member" };
+        output.message(&diagnostics::nothing_matches(&args.target, noun, &args.patterns));
+        Ending::Failed
+    } else {
+        Ending::Clean
+    };
+    if args.common.json {
+        output.json(&listing)?;
+    } else if args.null || args.names {
+        output.pieces(|out| names(&listing, args.null, out))?;
+    } else {
+        output.pieces(|out| draw(&listing, args, output, out))?;
+    }
+    Ok(ending)
+}
+
+/// Every name, for programs.
+fn names(listing: &Listing, null: bool, out: &mut dyn Write) -> io::Result<()> {
+    for (name, kind) in listing.names() {
+        if null {
+            out.write_all(name.as_bytes())?;
+            out.write_all(b"\0")?;
+        } else {
+            let slash = if kind == MemberKind::Directory { "/" } else { "" };
+            writeln!(out, "{}{slash}", escape(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Sums over everything that is listed.
+#[derive(Debug, Default, Clone, Copy)]
+struct Totals {
+    arrays: u64,
+    files: u64,
+    bytes: u64,
+    packed: u64,
+}
+
+impl Totals {
+    fn add(&mut self, member: &Listed<'_>) {
+        if member.kind != MemberKind::Directory {
+            self.arrays += u64::from(member.array.is_some());
+            self.files += 1;
+            self.bytes = self.bytes.saturating_add(member.size);
+            self.packed = self.packed.saturating_add(member.packed_size);
+        }
+    }
+
+    /// `8 arrays and 2 other files, 13 KiB`
+    fn in_words(&self) -> String {
+        let arrays = counted(self.arrays, "array");
+        let files = match (self.arrays, self.files - self.arrays) {
+            (0, others) => counted(others, "file"),
+            (_, 0) => arrays,
+            (_, others) => format!("{arrays} and {}", counted(others, "other file")),
+        };
+        let packed = match self.packed {
+            packed if packed == self.bytes => String::new(),
+            packed => format!(", {} packed", human_bytes(packed)),
+        };
+        format!("{files}, {}{packed}", human_bytes(self.bytes))
+    }
+}
+
+/// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
+fn draw(
+    listing: &Listing,
+    args: &ListArgs,
+    output: &Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new(output.width(), output.color_out);
+    let has_heading = output.is_terminal() && !output.quiet;
+    let mut totals = Totals::default();
+    each_row(listing, args, output, &mut |row, member| {
+        table.make_room(&row.cells);
+        if let Some(member) = member {
+            totals.add(member);
+        }
+        Ok(())
+    })?;
+    if has_heading && totals.files > 0 {
+        out.write_all(table.heading().as_bytes())?;
+    }
+    each_row(listing, args, output, &mut |row, _| {
+        let styles = [row.name, PLAIN, PLAIN, DIM, TYPE, PLAIN, DIM, DIM, row.title];
+        out.write_all(table.line(&row.cells, styles).as_bytes())
+    })?;
+    if has_heading && listing.members().len() > 0 && !args.tree {
+        writeln!(out, "{}", table.painted(&totals.in_words(), DIM))?;
+    }
+    Ok(())
+}
+
+/// Makes the row of every line of the table, with the member that it is about.
+fn each_row(
+    listing: &Listing,
+    args: &ListArgs,
+    output: &Output,
+    take: &mut dyn FnMut(&Row, Option<&Listed<'_>>) -> io::Result<()>,
+) -> io::Result<()> {
+    let of_member = |name: String, member: &Listed<'_>| {
+        Row::of_member(name, member, args.long, output.is_terminal())
+    };
+    let mut members = listing.members();
+    if !args.tree {
+        return members.try_for_each(|member| {
+            take(&of_member(escape(member.name).to_string(), &member), Some(&member))
+        });
+    }
+    let mut next = 0;
+    let root = ra_pack::escape_path(&args.target).to_string();
+    walk(root, &leaves(listing), &mut |name, branch| match branch {
+        Branch::Group(leaves) => take(&Row::of_group(name, leaves), None),
+        Branch::Member(leaf) => {
+            let Some(member) = members.nth(leaf.index - next) else { return Ok(()) };
+            next = leaf.index + 1;
+            take(&of_member(name, &member), Some(&member))
+        }
+    })
+}
+
+/// Digits of a digest that are shown on a screen: enough to tell two files apart.
+const DIGITS: usize = 12;
+
+/// One line, and how its first and its last cell look.
+struct Row {
+    cells: Cells,
+    name: Style,
+    title: Style,
+}
+
+impl Row {
+    /// A member, on a line that is `short` where people read it on a screen.
+    fn of_member(branch: String, member: &Listed<'_>, long: bool, short: bool) -> Self {
+        let mut row = Self { cells: Cells::default(), name: PLAIN, title: PLAIN };
+        let [name, size, packed, at, element, shape, method, digest, title] = &mut row.cells;
+        *name = branch;
+        match member.kind {
+            MemberKind::Directory => {
+                name.push('/');
+                return Self { name: DIRECTORY, ..row };
+            }
+            MemberKind::Link => title.push_str("a link"),
+            MemberKind::Special => title.push_str("a special file"),
+            MemberKind::File => {}
+        }
+        *size = human_bytes(member.size);
+        if let Some(array) = &member.array {
+            row.name = ARRAY;
+            if let Some(why) = array.element.strip_prefix("unreadable: ") {
+                (*element, *title) = ("unreadable".to_owned(), escape(why).to_string());
+                row.title = WARNING;
+            } else {
+                (*element, *shape) = (array.element.clone(), shape_of(array));
+                match (&array.title, array.described) {
+                    (Some(text), _) => *title = escape(text).to_string(),
+                    (None, true) => {}
+                    (None, false) => {
+                        title.push_str("not described");
+                        row.title = WARNING;
+                    }
+                }
+            }
+        }
+        if !matches!(&*member.method, "stored" | "solid") {
+            let percent = (u128::from(member.packed_size) * 100).checked_div(member.size.into());
+            let percent = percent.map_or(String::new(), |percent| format!(" {percent}%"));
+            *method = format!("{}{percent}", member.method);
+        }
+        if long {
+            *packed = human_bytes(member.packed_size);
+            *at = member.archive_data_offset.map_or(String::new(), |offset| offset.to_string());
+            let len = if short { DIGITS } else { usize::MAX };
+            digest.extend(member.sha256.iter().flat_map(|text| text.chars()).take(len));
+        }
+        row
+    }
+
+    /// A directory of a tree.
+    fn of_group(branch: String, leaves: &[Leaf<'_>]) -> Self {
+        let mut cells = Cells::default();
+        let [name, size, _, _, element, ..] = &mut cells;
+        *name = branch;
+        *size = human_bytes(leaves.iter().fold(0, |sum: u64, leaf| sum.saturating_add(leaf.size)));
+        *element = counted(leaves.iter().filter(|leaf| leaf.is_array).count(), "array");
+        Self { cells, name: DIRECTORY, title: PLAIN }
+    }
+}
+
+fn shape_of(array: &ListedArray<'_>) -> String {
+    let axes = array.shape.iter().zip(&array.dimensions).map(|(length, name)| match name {
+        Some(name) => format!("{} {length}", escape(name)),
+        None => length.to_string(),
+    });
+    let order = if array.order == "column" { "" } else { array.order };
+    format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
+}
+
+/// Columns of the table.
+const COLUMNS: usize = 9;
+
+type Cells = [String; COLUMNS];
+
+/// Headings of the columns, and whether they are numbers, which are aligned to the right.
+const HEADINGS: [(&str, bool); COLUMNS] = [
+    ("NAME", false),
+    ("SIZE", true),
+    ("PACKED", true),
+    ("DATA AT", true),
+    ("TYPE", false),
+    ("SHAPE", false),
+    ("PACKED TO", false),
+    ("SHA-256", false),
+    ("TITLE", false),
+];
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// The end of the branches of a tree.
+const BRANCH: &str = "── ";
+
+const PLAIN: Style = Style::new();
+const DIM: Style = Style::new().dimmed();
+const ARRAY: Style = Style::new().bold();
+const DIRECTORY: Style = AnsiColor::Blue.on_default().bold();
+const TYPE: Style = AnsiColor::Cyan.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// The layout of a table.
+struct Table {
+    widths: [usize; COLUMNS],
+    /// Columns of the screen.
+    limit: usize,
+    color: bool,
+}
+
+impl Table {
+    fn new(limit: Option<usize>, color: bool) -> Self {
+        Self { widths: [0; COLUMNS], limit: limit.unwrap_or(usize::MAX), color }
+    }
+
+    /// Makes each column wide enough for these cells.
+    fn make_room(&mut self, cells: &Cells) {
+        for (width, cell) in self.widths.iter_mut().zip(cells) {
+            *width = (*width).max(columns(cell));
+        }
+        // One long name does not push everything else off the screen; it stands out of its column.
+        let [name, ..] = &mut self.widths;
+        *name = (*name).min(self.limit / 2);
+    }
+
+    /// The line above the rows. Columns without a cell have no heading.
+    fn heading(&mut self) -> String {
+        let mut cells = Cells::default();
+        for ((cell, width), (text, _)) in cells.iter_mut().zip(&mut self.widths).zip(HEADINGS) {
+            if *width > 0 {
+                *width = (*width).max(text.len());
+                cell.push_str(text);
+            }
+        }
+        self.line(&cells, [DIM; COLUMNS])
+    }
+
+    /// One row.
+    fn line(&self, cells: &Cells, styles: [Style; COLUMNS]) -> String {
+        let mut line = String::new();
+        let (mut used, mut start) = (0, 0);
+        let columns_of = cells.iter().zip(self.widths).zip(HEADINGS).zip(styles);
+        for (((cell, width), (_, to_right)), style) in columns_of {
+            let begins = start;
+            start += if width > 0 { width + GAP } else { 0 };
+            if cell.is_empty() {
+                continue;
+            }
+            let taken = columns(cell);
+            let indent = if to_right { width.saturating_sub(taken) } else { 0 };
+            let gap = if used > 0 { GAP } else { 0 };
+            let blanks = (begins + indent).saturating_sub(used).max(gap);
+            let room = self.limit.saturating_sub(used + blanks);
+            if taken > room && room < 2 {
+                line.extend((used < self.limit).then_some(CUT));
+                break;
+            }
+            line += &" ".repeat(blanks);
+            line += &self.painted(&fit(cell, room), style);
+            if taken > room {
+                break;
+            }
+            used += blanks + taken;
+        }
+        line + "\n"
+    }
+
+    fn painted(&self, text: &str, style: Style) -> String {
+        if !self.color || style == PLAIN {
+            return text.to_owned();
+        }
+        // The branches of a tree are no part of the name.
+        let (branches, text) = text.split_at(text.find(BRANCH).map_or(0, |at| at + BRANCH.len()));
+        format!("{branches}{style}{text}{style:#}")
+    }
+}
+
+/// The facts of one member that the tree needs.
+struct Leaf<'a> {
+    /// The number of the member.
+    index: usize,
+    name: &'a str,
+    size: u64,
+    kind: MemberKind,
+    is_array: bool,
+}
+
+/// The members of a listing in the order of a tree.
+fn leaves(listing: &Listing) -> Vec<Leaf<'_>> {
+    let members = listing.names().zip(listing.members()).enumerate();
+    let leaves = members.map(|(index, ((name, kind), member))| {
+        let size = if kind == MemberKind::Directory { 0 } else { member.size };
+        Leaf { index, name, size, kind, is_array: member.array.is_some() }
+    });
+    leaves.collect()
+}
+
+/// The subject of a line of the tree.
+enum Branch<'t, 'a> {
+    /// A directory, with what is in it.
+    Group(&'t [Leaf<'a>]),
+    /// A member; their numbers rise from line to line.
+    Member(&'t Leaf<'a>),
+}
+
+/// A directory whose lines are being drawn.
+struct OpenDirectory<'t, 'a> {
+    /// Members that are left.
+    rest: &'t [Leaf<'a>],
+    /// Bytes of their names that lead here.
+    at: usize,
+    /// Bytes of the lead that stand before its lines.
+    lead: usize,
+}
+
+/// Gives every line from the top: the branches before it with the name, and its subject.
+fn walk(
+    root: String,
+    leaves: &[Leaf<'_>],
+    take: &mut dyn FnMut(String, Branch<'_, '_>) -> io::Result<()>,
+) -> io::Result<()> {
+    take(root, Branch::Group(leaves))?;
+    let mut lead = String::new();
+    let mut open = vec![OpenDirectory { rest: leaves, at: 0, lead: 0 }];
+    while let Some(directory) = open.last_mut() {
+        let begin = directory.at;
+        let Some((own, mut below, others)) = split(directory.rest, begin) else {
+            open.pop();
+            continue;
+        };
+        directory.rest = others;
+        lead.truncate(directory.lead);
+        let name = |is_last: bool, name: &str, end: usize| {
+            let branch = if is_last { '└' } else { '├' };
+            format!("{lead}{branch}{BRANCH}{}", escape(name.get(begin..end).unwrap_or_default()))
+        };
+        // A file of the name of a directory, which only a malformed archive has, stands before it.
+        let shown =
+            own.iter().filter(|leaf| below.is_empty() || leaf.kind != MemberKind::Directory);
+        let last = own.last().filter(|_| below.is_empty() && others.is_empty());
+        for leaf in shown {
+            let is_last = last.is_some_and(|last| last.index == leaf.index);
+            take(name(is_last, leaf.name, leaf.name.len()), Branch::Member(leaf))?;
+        }
+        let Some(mut first) = below.first() else { continue };
+        let mut at = begin + part(first.name, begin).len() + 1;
+        while let Some((own, inner @ [next, ..], [])) = split(below, at)
+            && own.iter().all(|leaf| leaf.kind == MemberKind::Directory)
+        {
+            at += part(next.name, at).len() + 1;
+            (first, below) = (next, inner);
+        }
+        take(name(others.is_empty(), first.name, at), Branch::Group(below))?;
+        lead.push_str(if others.is_empty() { "    " } else { "│   " });
+        open.push(OpenDirectory { rest: below, at, lead: lead.len() });
+    }
+    Ok(())
+}
+
+/// The part of a name that begins at `at`.
+fn part(name: &str, at: usize) -> &str {
+    name.get(at..).and_then(|rest| rest.split('/').next()).unwrap_or_default()
+}
+
+/// The members that have the part of their names at `at` as their last, those that lie in the directory of that name,
+/// and the others.
+type Stretches<'t, 'a> = (&'t [Leaf<'a>], &'t [Leaf<'a>], &'t [Leaf<'a>]);
+
+/// Splits members by the part of the first of them.
+fn split<'t, 'a>(leaves: &'t [Leaf<'a>], at: usize) -> Option<Stretches<'t, 'a>> {
+    let shared = part(leaves.first()?.name, at);
+    let same = leaves.partition_point(|leaf| part(leaf.name, at) == shared);
+    let (same, others) = leaves.split_at(same.max(1));
+    let own = same.partition_point(|leaf| leaf.name.len() <= at + shared.len());
+    let (own, below) = same.split_at(own);
+    Some((own, below, others))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cells(name: &str, size: &str, title: &str) -> Cells {
+        let mut cells = Cells::default();
+        cells[0] = name.to_owned();
+        cells[1] = size.to_owned();
+        cells[8] = title.to_owned();
+        cells
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let mut table = Table::new(None, false);
+        let (wide, other) = (cells("温度.ra", "9 B", "x"), cells("depth.ra", "10 B", "y"));
+        table.make_room(&wide);
+        table.make_room(&other);
+        let looks = [PLAIN; COLUMNS];
+        assert_eq!(table.line(&wide, looks), "温度.ra    9 B  x\n");
+        assert_eq!(table.line(&other, looks), "depth.ra  10 B  y\n");
+    }
+
+    proptest! {
+        /// However narrow the screen and wide the cells, a line fits; where all fits, nothing is cut.
+        #[test]
+        fn no_line_is_wider_than_the_screen(
+            rows in proptest::collection::vec(("[a温é]{1,30}", "[0-9]{1,7}", "[b度 ]{0,40}"), 1..6),
+            limit in 4_usize..100,
+        ) {
+            let (mut table, mut free) = (Table::new(Some(limit), false), Table::new(None, false));
+            let rows: Vec<_> = rows.iter().map(|(a, b, c)| cells(a, b, c.trim())).collect();
+            for row in &rows { table.make_room(row); free.make_room(row); }
+            for row in &rows {
+                let looks = [PLAIN; COLUMNS];
+                let line = table.line(row, looks);
+                prop_assert!(columns(line.trim_end()) <= limit, "{line:?}");
+                let whole = free.line(row, looks);
+                prop_assert!(!whole.contains(CUT));
+                if columns(whole.trim_end()) <= limit && columns(&row[0]) <= limit / 2 {
+                    prop_assert!(!line.contains(CUT));
+                }
+            }
+        }
+    }
+}

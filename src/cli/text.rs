@@ -1,0 +1,273 @@
+//! Numbers as text for people, and text in the columns of a screen.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The float nearest to a count.
+#[expect(clippy::cast_precision_loss, reason = "the nearest float is wanted")]
+pub(super) fn float(number: impl TryInto<u64>) -> f64 {
+    wide(number) as f64
+}
+
+/// A count of either type.
+fn wide(count: impl TryInto<u64>) -> u64 {
+    count.try_into().unwrap_or(u64::MAX)
+}
+
+/// The whole part of a float; 0 for a negative one and for NaN.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates"
+)]
+pub(super) fn count(number: f64) -> usize {
+    number as usize
+}
+
+/// The greatest whole number that is not greater; 0 for NaN.
+#[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+pub(super) fn floor(number: f64) -> i32 {
+    number.floor() as i32
+}
+
+/// A number with so many significant digits, without zeros at the end, as `%g` of C writes it.
+pub(super) fn digits(number: f64, count: u8) -> String {
+    let places = i32::from(count) - 1;
+    let scientific = format!("{number:.*e}", usize::from(count) - 1);
+    let Some((digits, exponent)) = scientific.split_once('e') else { return number.to_string() };
+    match exponent.parse() {
+        Ok(exponent @ -4..) if exponent <= places => {
+            let places = (places - exponent).unsigned_abs() as usize;
+            trimmed(&format!("{number:.places$}")).to_owned()
+        }
+        _ => format!("{}e{exponent}", trimmed(digits)),
+    }
+}
+
+/// A number with no more digits than the step between numbers has.
+pub(super) fn stepped(number: f64, step: f64) -> String {
+    let (magnitude, power) = (libm::log10(number.abs()).floor(), libm::log10(step).floor());
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !number.is_finite() || !step.is_finite() || step <= 0.0 {
+        return digits(number, 5);
+    }
+    if (-4.0..7.0).contains(&magnitude) {
+        let places = count(-power).min(17);
+        return format!("{number:.places$}");
+    }
+    let text = format!("{number:.*e}", count(magnitude - power).min(17));
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{exponent}", trimmed(digits))
+}
+
+/// Digits without zeros after the point.
+pub(super) fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// A count with its thousands apart.
+pub(super) fn grouped(count: impl TryInto<u64>) -> String {
+    let mut text = wide(count).to_string();
+    let len = text.len();
+    for nth in 1..len.div_ceil(3) {
+        text.insert(len - 3 * nth, ',');
+    }
+    text
+}
+
+/// A number with its noun: `1 array`, `2 arrays`.
+pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = wide(count);
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A number of bytes for people.
+pub(super) fn human_bytes(bytes: u64) -> String {
+    let mut unit = 0;
+    let mut tenths = u128::from(bytes) * 10;
+    while tenths >= 10_240 {
+        tenths /= 1024;
+        unit += 1;
+    }
+    let unit = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].get(unit).unwrap_or(&"");
+    match tenths {
+        _ if bytes < 1024 => format!("{bytes} B"),
+        ..100 => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+        _ => format!("{} {unit}", tenths / 10),
+    }
+}
+
+/// A part of a whole, never rounded to nothing or to all.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    match u128::from(part) * 1000 / u128::from(whole.max(1)) {
+        0 => "< 0.1 %".to_owned(),
+        1000 => "100 %".to_owned(),
+        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
+}
+
+/// The sign for text that is cut off.
+pub(super) const CUT: char = '…';
+
+/// How many columns a text takes. Most are ASCII, which is quickly seen.
+pub(super) fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
+/// All of a text, or its beginning with a sign that it goes on, in this many columns.
+pub(super) fn fit(text: &str, room: usize) -> String {
+    match room {
+        _ if columns(text) <= room => text.to_owned(),
+        0 => String::new(),
+        _ => format!("{}{CUT}", fitting(text.chars(), room - 1).trim_end()),
+    }
+}
+
+/// All of a text, or its end with a sign before it, in this many columns: of a name the end tells more.
+pub(super) fn fit_end(text: &str, room: usize) -> String {
+    match room {
+        _ if columns(text) <= room => text.to_owned(),
+        0 => String::new(),
+        _ => format!(
+            "{CUT}{}",
+            fitting(text.chars().rev(), room - 1).chars().rev().collect::<String>()
+        ),
+    }
+}
+
+/// The first of these characters that fit.
+fn fitting(characters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut taken = 0;
+    let fits = |character: &char| {
+        taken += character.width().unwrap_or(0);
+        taken <= room
+    };
+    characters.take_while(fits).collect()
+}
+
+/// The text and blanks up to this many columns.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// Lines whose cells stand below one another, those of some columns to the right. A column without text has no room.
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N]) -> Vec<String> {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = columns(cell).max(*width);
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).zip(to_right).filter(|((_, width), _)| *width > 0);
+        let cells = cells.map(|((cell, width), to_right)| {
+            let blanks = if to_right { width - columns(cell) } else { 0 };
+            padded(&(" ".repeat(blanks) + cell), width)
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The lines below one another, indented.
+pub(super) fn indented(lines: Vec<String>) -> String {
+    lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
+}
+
+/// Puts pieces, each with a style of the terminal or none, one after the other, and goes on in another line,
+/// indented, where the next has no room. What is longer than a line stands out.
+pub(super) fn flowing(
+    pieces: impl IntoIterator<Item = (String, String)>,
+    start: usize,
+    indent: usize,
+    width: usize,
+) -> String {
+    let (mut text, mut at) = (String::new(), start);
+    for (plain, painted) in pieces {
+        if at > indent && at + columns(plain.trim_end()) > width {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            at = indent;
+        }
+        text.push_str(&painted);
+        at = plain.rsplit_once('\n').map_or(at + columns(&plain), |(_, last)| columns(last));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_help() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-12.345_678_9, "-12.3457"),
+            (0.000_123_456_78, "0.000123457"),
+            (123_456.7, "123457"),
+            (1_234_567.0, "1.23457e6"),
+            (1e-300, "1e-300"),
+            (100_000.0, "100000"),
+            (f64::NAN, "NaN"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(digits(number, 6), text);
+        }
+    }
+
+    #[test]
+    fn steps_of_any_size_have_digits() {
+        assert_eq!(stepped(0.25, 0.1), "0.2");
+        assert_eq!((stepped(7.0, 0.0), stepped(7.0, f64::NAN)), ("7".into(), "7".into()));
+        assert_eq!(stepped(0.5, f64::MIN_POSITIVE), "0.50000000000000000");
+        assert_eq!(stepped(1.5e300, 1e299), "1.5e300");
+    }
+
+    #[test]
+    fn bytes_are_shown_for_people() {
+        assert_eq!(human_bytes(0), "0 B");
+        assert_eq!(human_bytes(1023), "1023 B");
+        assert_eq!(human_bytes(1024), "1.0 KiB");
+        assert_eq!(human_bytes(1536), "1.5 KiB");
+        assert_eq!(human_bytes(10 * 1024 * 1024), "10 MiB");
+        assert_eq!(human_bytes(4 << 40), "4.0 TiB");
+        assert_eq!(human_bytes(u64::MAX), "15 EiB");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(grouped(999_u64), "999");
+        assert_eq!(grouped(1_234_567_u64), "1,234,567");
+        assert_eq!(counted(1_u64, "array"), "1 array");
+    }
+
+    #[test]
+    fn both_ends_of_a_text_are_cut_by_columns() {
+        assert_eq!(fit("温度計.ra", 6), "温度…");
+        assert_eq!(fit_end("温度計.ra", 6), "…計.ra");
+        assert_eq!(fit_end("depth.ra", 8), "depth.ra");
+        assert_eq!(padded("温", 4), "温  ");
+    }
+
+    proptest! {
+        #[test]
+        fn what_flows_is_all_there_and_fits(
+            words in proptest::collection::vec("[ab温]{1,9}", 0..20),
+            width in 24_usize..60,
+        ) {
+            let pieces = words.iter().map(|word| (format!("{word} "), format!("{word} ")));
+            let text = flowing(pieces, 4, 4, width);
+            prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words);
+            for (number, line) in text.lines().enumerate() {
+                let start = if number == 0 { 4 } else { 0 };
+                prop_assert!(start + columns(line.trim_end()) <= width, "{line:?}");
+            }
+        }
+    }
+}

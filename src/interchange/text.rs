@@ -1,0 +1,300 @@
+//! Numbers as text: a table of decimals (CSV), or nested lists (JSON).
+//!
+//! Every number is written with as many digits as tell it from all others of its type, so that reading the
+//! text gives the same number. In a table, not a number and the infinities are `nan`, `inf` and `-inf`, as numpy and
+//! pandas read them. In JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes
+//! are strings too.
+
+#![expect(clippy::indexing_slicing, reason = "the width of a number is at most 16")]
+
+use std::fmt::Write as _;
+use std::io::{BufReader, Read, Write};
+
+use half::{bf16, f16};
+
+use super::{Error, Variable, row_order_extents, wrong_length};
+use crate::ndl::Datatype;
+use crate::ra::{ElementKind, ElementType};
+
+/// Bytes that are read or written at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Most lists or lines that are written for an array without elements, which can have any number of them.
+const MAX_EMPTY: u64 = 1 << 20;
+
+/// Writes numbers of one or two dimensions: a line for each first index. `data` has the last index fastest.
+///
+/// # Errors
+///
+/// When the elements are not numbers or the shape is another one, `data` are shorter or longer than the header says,
+/// or reading or writing fails.
+pub fn write_csv(variable: &Variable, data: impl Read, out: impl Write) -> Result<(), Error> {
+    let mut text = TextWriter::new(variable, data, out, false)?;
+    let (rows, columns) = match *row_order_extents(variable, "a table")? {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [rows, columns] => (rows, columns),
+        ref more => {
+            return Err(Error::no_counterpart(
+                format!("a table has two dimensions, and the array {}", more.len()),
+                "choose two by the option `slice`, or write it as json",
+            ));
+        }
+    };
+    for _ in 0..rows {
+        for column in 0..columns {
+            if column > 0 {
+                text.buffer.push(',');
+            }
+            text.number()?;
+        }
+        text.buffer.push('\n');
+        text.flush(BLOCK)?;
+    }
+    text.finish(variable)
+}
+
+/// Writes numbers as lists nested as deep as the shape is long, the outermost for the first index; a single text as a
+/// string.
+///
+/// # Errors
+///
+/// As [`write_csv`], for any shape.
+pub fn write_json(
+    variable: &Variable,
+    mut data: impl Read,
+    mut out: impl Write,
+) -> Result<(), Error> {
+    let description = &variable.description;
+    let mut bytes = Vec::new();
+    if description.datatype == Datatype::String && description.shape.is_empty() {
+        data.read_to_end(&mut bytes)?;
+        if let Ok(text) = str::from_utf8(&bytes) {
+            return Ok(writeln!(out, "{}", json_string(text))?);
+        }
+    }
+    let mut text = TextWriter::new(variable, bytes.chain(data), out, true)?;
+    text.nest(&row_order_extents(variable, "nested lists")?)?;
+    text.buffer.push('\n');
+    text.finish(variable)
+}
+
+/// Elements that become text, which is written in blocks.
+struct TextWriter<R, W> {
+    element: ElementType,
+    data: BufReader<R>,
+    out: W,
+    buffer: String,
+    is_json: bool,
+}
+
+impl<R: Read, W: Write> TextWriter<R, W> {
+    fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, Error> {
+        let element = variable.header.element();
+        let is_number = match element.kind() {
+            ElementKind::Int | ElementKind::UInt => matches!(element.elbyte(), 1 | 2 | 4 | 8 | 16),
+            ElementKind::Float => matches!(element.elbyte(), 2 | 4 | 8),
+            ElementKind::BFloat => element.elbyte() <= 2,
+            ElementKind::Complex | ElementKind::User => false,
+        };
+        if !is_number {
+            let reason = format!("elements of `{element}` have no form as text");
+            return Err(Error::no_counterpart(reason, "write them as npy, ra or raw"));
+        }
+        let shape = row_order_extents(variable, "text")?;
+        let before = shape.iter().take_while(|extent| **extent > 0);
+        let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // only compared
+        if variable.header.data_len() == 0 && lists > MAX_EMPTY {
+            let reason = format!("an array without elements would make {lists} empty lists");
+            return Err(Error::no_counterpart(reason, "leave it out"));
+        }
+        let data = BufReader::with_capacity(BLOCK, data);
+        Ok(Self { element, data, out, buffer: String::new(), is_json })
+    }
+
+    /// The next lists of this shape. Arrays have few dimensions.
+    fn nest(&mut self, shape: &[u64]) -> Result<(), Error> {
+        let Some((extent, inner)) = shape.split_first() else { return self.number() };
+        self.buffer.push('[');
+        for at in 0..*extent {
+            if at > 0 {
+                self.buffer.push(',');
+            }
+            self.nest(inner)?;
+        }
+        self.buffer.push(']');
+        self.flush(BLOCK)
+    }
+
+    /// The next element.
+    fn number(&mut self) -> Result<(), Error> {
+        let kind = self.element.kind();
+        let width = usize::try_from(self.element.elbyte()).expect("no number has more bytes");
+        let mut bytes = [0; 16];
+        self.data.read_exact(&mut bytes[..width])?;
+        let [first, second, third, fourth, ..] = bytes;
+        let (number, single) = match (kind, width) {
+            (ElementKind::Float, 8) => {
+                let low = bytes.first_chunk().expect("16 bytes are more than 8");
+                (f64::from_le_bytes(*low), None)
+            }
+            (ElementKind::Float, 4) => single(f32::from_le_bytes([first, second, third, fourth])),
+            (ElementKind::Float, _) => single(f16::from_le_bytes([first, second]).to_f32()),
+            (ElementKind::BFloat, 2) => single(bf16::from_le_bytes([first, second]).to_f32()),
+            _ => {
+                let is_negative = kind == ElementKind::Int && bytes[width - 1] >= 0x80;
+                bytes[width..].fill(if is_negative { 0xFF } else { 0 });
+                let quote = if self.is_json && width == 16 { "\"" } else { "" };
+                // A String takes whatever is written to it.
+                let _ = match kind {
+                    ElementKind::Int => {
+                        write!(self.buffer, "{quote}{}{quote}", i128::from_le_bytes(bytes))
+                    }
+                    _ => write!(self.buffer, "{quote}{}{quote}", u128::from_le_bytes(bytes)),
+                };
+                return self.flush(BLOCK);
+            }
+        };
+        let special = match (number, self.is_json) {
+            (f64::INFINITY, true) => "\"Infinity\"",
+            (f64::INFINITY, false) => "inf",
+            (f64::NEG_INFINITY, true) => "\"-Infinity\"",
+            (f64::NEG_INFINITY, false) => "-inf",
+            (number, true) if number.is_nan() => "\"NaN\"",
+            (number, false) if number.is_nan() => "nan",
+            _ => "",
+        };
+        let _ = match single {
+            _ if !special.is_empty() => write!(self.buffer, "{special}"),
+            Some(single) => write!(self.buffer, "{single:?}"),
+            None => write!(self.buffer, "{number:?}"),
+        };
+        self.flush(BLOCK)
+    }
+
+    fn flush(&mut self, from: usize) -> Result<(), Error> {
+        if self.buffer.len() >= from {
+            self.out.write_all(self.buffer.as_bytes())?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and checks that no data are.
+    fn finish(mut self, variable: &Variable) -> Result<(), Error> {
+        self.flush(0)?;
+        match self.data.read(&mut [0])? {
+            0 => Ok(()),
+            _ => Err(wrong_length(&variable.description.name, variable.header.data_len())(None)),
+        }
+    }
+}
+
+/// A float of 4 bytes or fewer: its digits are fewer than those of a wider one.
+fn single(number: f32) -> (f64, Option<f32>) {
+    (number.into(), Some(number))
+}
+
+/// A text in quotes as JSON has it.
+fn json_string(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter < ' ' => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::ndl::{Extent, Ndarray, Order, Storage};
+    use crate::ra::Header;
+
+    fn variable(element: ElementType, shape: &[u64]) -> Variable {
+        let description = Ndarray {
+            name: "x".to_owned(),
+            shape: shape.iter().copied().map(Extent::Fixed).collect(),
+            datatype: Datatype::UInt8,
+            value: None,
+            attributes: Vec::new(),
+            storage: Some(Storage { order: Order::Row, ..Storage::default() }),
+        };
+        let header = Header::new(element, shape.iter().rev().copied().collect()).unwrap();
+        Variable { header, description, losses: Vec::new() }
+    }
+
+    fn csv(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, Error> {
+        let mut out = Vec::new();
+        write_csv(&variable(element, shape), data, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    fn json(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, Error> {
+        let mut out = Vec::new();
+        write_json(&variable(element, shape), data, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn tables_and_lists_have_the_shape_of_the_array() {
+        let data = [1, 2, 3, 4, 5, 6];
+        let bytes = |shape: &[u64], data: &[u8]| {
+            (
+                csv(ElementType::UINT8, shape, data).ok(),
+                json(ElementType::UINT8, shape, data).unwrap(),
+            )
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            bytes(&[2, 3], &data),
+            (some("1,2,3\n4,5,6\n"), "[[1,2,3],[4,5,6]]\n".to_owned())
+        );
+        assert_eq!(bytes(&[6], &data), (some("1\n2\n3\n4\n5\n6\n"), "[1,2,3,4,5,6]\n".to_owned()));
+        assert_eq!(bytes(&[], &[7]), (some("7\n"), "7\n".to_owned()));
+        assert_eq!(bytes(&[1, 2, 1], &[1, 2]), (None, "[[[1],[2]]]\n".to_owned()));
+        assert_eq!(bytes(&[2, 0], &[]), (some("\n\n"), "[[],[]]\n".to_owned()));
+        assert_eq!(bytes(&[0, 1 << 40], &[]), (some(""), "[]\n".to_owned()));
+        assert!(json(ElementType::UINT8, &[1 << 40, 0], &[]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_in_json_is_a_string_there() {
+        let data: Vec<u8> = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1, 1e-40, 1e30]
+            .into_iter()
+            .flat_map(f32::to_le_bytes)
+            .collect();
+        assert_eq!(
+            csv(ElementType::FLOAT32, &[7], &data).unwrap(),
+            "nan\ninf\n-inf\n-0.0\n0.1\n1e-40\n1e30\n"
+        );
+        assert_eq!(
+            json(ElementType::FLOAT32, &[7], &data).unwrap(),
+            "[\"NaN\",\"Infinity\",\"-Infinity\",-0.0,0.1,1e-40,1e30]\n"
+        );
+        let wide = i128::MIN.to_le_bytes();
+        assert_eq!(json(ElementType::INT128, &[], &wide).unwrap(), format!("\"{}\"\n", i128::MIN));
+        assert!(csv(ElementType::COMPLEX64, &[], &[0; 8]).is_err());
+        assert_eq!(json_string("a\"\\\n"), "\"a\\\"\\\\\\u000a\"");
+    }
+
+    #[test]
+    fn digits_tell_every_number_from_all_others() {
+        for bits in 0..=u16::MAX {
+            let number = f16::from_bits(bits);
+            let text = csv(ElementType::FLOAT16, &[], &bits.to_le_bytes()).unwrap();
+            let read: f32 = text.trim().parse().unwrap();
+            assert!(number.is_nan() || f16::from_f32(read).to_bits() == bits, "{text}");
+        }
+        for number in [f64::MIN_POSITIVE, f64::MAX, 5e-324, 0.1 + 0.2, 1e16, 123_456_789.123] {
+            let text = csv(ElementType::FLOAT64, &[], &number.to_le_bytes()).unwrap();
+            assert_eq!(text.trim().parse::<f64>().unwrap().to_bits(), number.to_bits());
+        }
+    }
+}
