@@ -9,7 +9,7 @@ use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::stem;
-use super::html::{Html, Id, counted, html};
+use super::{Html, Id, counted, html};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
