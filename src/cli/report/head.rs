@@ -80,7 +80,8 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
     };
     html!(
         html,
-        r#"<section class="verdict {}" id="/verification" aria-label="Verification"><p class="mark"><span aria-hidden="true">{}</span> <b>{}</b></p>"#,
+        "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\"><p \
+         class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>",
         class,
         mark,
         verdict
