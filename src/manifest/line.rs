@@ -127,9 +127,9 @@ pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, dig
 pub(crate) fn line_len(names: NameEncoding, path: &str, digest: &Digest) -> usize {
     let name = encode_name(names, path);
     let is_marked = names == NameEncoding::Gnu && matches!(name, Cow::Owned(_));
-    let digits = digest.as_bytes().len().saturating_mul(2);
-    let rest = usize::from(is_marked).saturating_add("  \n".len());
-    digits.saturating_add(name.len()).saturating_add(rest)
+    let digits = digest.as_bytes().len() * 2;
+    let rest = usize::from(is_marked) + "  \n".len();
+    digits + name.len() + rest
 }
 
 /// One line: nothing for a blank line or a comment.
@@ -156,10 +156,7 @@ pub(crate) fn parse_line(
         .or_else(|| split_gnu(names, text))
         .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?;
     let digest = Digest::from_hex(algorithm, digits.as_bytes()).ok_or_else(|| {
-        ManifestFaultKind::Digest {
-            expected: algorithm.digest_len().saturating_mul(2),
-            found: beginning(digits),
-        }
+        ManifestFaultKind::Digest { expected: algorithm.digest_len() * 2, found: beginning(digits) }
     })?;
     let name = match names {
         NameEncoding::Gnu if escaped => decode_gnu(name)
@@ -189,7 +186,8 @@ fn split_bsd(algorithm: Algorithm, text: &str) -> Option<(&str, &str)> {
     tag.eq_ignore_ascii_case(algorithm.name()).then_some((digits, name))
 }
 
-fn beginning(text: &str) -> String {
+/// As much of a line as a message shows.
+pub(crate) fn beginning(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
