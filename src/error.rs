@@ -223,7 +223,7 @@ fn instead(path: &Path) -> &'static str {
     if path.is_dir() {
         "it is a directory, so choose another name"
     } else {
-        "use --force to replace it"
+        "it is replaced only if that is asked for"
     }
 }
 

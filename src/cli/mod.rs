@@ -160,6 +160,11 @@ fn complain_of(error: &ra_pack::Error, output: &Output) -> Ending {
     use ra_pack::Error;
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Ending::Clean,
+        Error::AlreadyExists { path } if !path.is_dir() => {
+            let name = ra_pack::escape_path(path);
+            output.message(&format!("ra-pack: `{name}` exists; use --force to replace it"));
+            Ending::Failed
+        }
         Error::Refused { path, findings } => {
             diagnostics::show(path, findings, &[], output);
             output.message(&diagnostics::error(error));

@@ -9,8 +9,8 @@ use super::PackedArray;
 use crate::error::{Error, Result};
 use crate::path::escape;
 use crate::ra::{
-    self, AnyArray, Element, Encoding, Header, Picked, Probe, ReadError, SliceError, checked_slice,
-    resolve_slice,
+    self, AnyArray, Element, Encoding, EncodingProbe, Header, Picked, ReadError, SliceError,
+    checked_slice, resolve_slice,
 };
 
 /// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
@@ -138,7 +138,7 @@ pub(in crate::ops) fn tell(
     header: Header,
     section: &mut dyn BufRead,
 ) -> Result<(Encoding, u64), ReadError> {
-    let mut probe = Probe::new(header);
+    let mut probe = EncodingProbe::new(header);
     loop {
         let block = section.fill_buf()?;
         if block.is_empty() {
