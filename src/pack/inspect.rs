@@ -9,7 +9,7 @@ use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
 use crate::path::MemberPath;
-use crate::ra::{DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS, Probe};
+use crate::ra::{DecodeError, Encoding, EncodingProbe, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
 /// Longest header of an array.
 const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
@@ -44,7 +44,7 @@ pub(crate) struct Inspector {
     wanted: Kept,
     kept: Vec<u8>,
     /// Tells how the data is encoded, when the header says that it is.
-    probe: Option<Probe>,
+    probe: Option<EncodingProbe>,
     len: u64,
     allowance: Allowance,
     /// What is taken of it for what is kept; nothing once more was wanted than there is.
@@ -117,7 +117,7 @@ impl Inspector {
         let header = Header::parse(&self.kept).ok().filter(Header::is_encoded);
         self.probe = header.map(|header| {
             let start = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
-            let mut probe = Probe::new(header);
+            let mut probe = EncodingProbe::new(header);
             probe.update(self.kept.get(start..).unwrap_or_default());
             probe
         });
