@@ -91,10 +91,7 @@ impl MemberPath {
     /// The path without its extension: `run1/t.ra` gives `run1/t`.
     pub fn without_extension(&self) -> &str {
         match self.extension() {
-            Some(extension) => {
-                let keep = self.0.len().saturating_sub(extension.len().saturating_add(1));
-                self.0.get(..keep).unwrap_or(&self.0)
-            }
+            Some(extension) => self.0.split_at(self.0.len() - extension.len() - 1).0,
             None => &self.0,
         }
     }
@@ -124,11 +121,6 @@ fn split_extension(name: &str) -> (&str, Option<&str>) {
 
 fn fault(path: &str) -> Option<PathFault> {
     let bytes = path.as_bytes();
-    if is_ordinary(bytes) { None } else { fault_in_full(path) }
-}
-
-fn fault_in_full(path: &str) -> Option<PathFault> {
-    let bytes = path.as_bytes();
     if bytes.is_empty() {
         return Some(PathFault::Empty);
     }
@@ -147,31 +139,12 @@ fn fault_in_full(path: &str) -> Option<PathFault> {
     if matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic()) {
         return Some(PathFault::Drive);
     }
-    let parts = bytes.split(|byte| *byte == b'/');
-    parts.into_iter().find_map(|part| match part {
+    bytes.split(|byte| *byte == b'/').find_map(|part| match part {
         b"" => Some(PathFault::EmptyPart),
         b"." => Some(PathFault::Dot),
         b".." => Some(PathFault::Climbs),
         _ => None,
     })
-}
-
-/// Whether a name is of the kind that nearly all are, seen in one look: parts that begin with a letter, a
-/// digit or an underscore. Those have no fault; others may have none.
-fn is_ordinary(bytes: &[u8]) -> bool {
-    let mut begins = true;
-    for byte in bytes {
-        let is_ordinary = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => true,
-            b'.' | b'-' | b'/' => !begins,
-            _ => false,
-        };
-        if !is_ordinary {
-            return false;
-        }
-        begins = *byte == b'/';
-    }
-    !begins && bytes.len() <= MAX_PATH_BYTES
 }
 
 impl fmt::Display for MemberPath {
@@ -287,16 +260,7 @@ pub fn is_unsafe(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    proptest! {
-        #[test]
-        fn what_is_ordinary_has_no_fault(name in "[a-c._/\\\\:0-]{0,12}") {
-            prop_assert_eq!(fault(&name), fault_in_full(&name));
-        }
-    }
 
     #[test]
     fn accepts_ordinary_names_unchanged() {

@@ -27,13 +27,13 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Default)]
 pub struct Progress {
-    state: Option<Arc<State>>,
+    state: Option<Arc<ProgressState>>,
     /// Whether it is a part of something that has its own stages.
     is_part: bool,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     stage: Mutex<&'static str>,
     bytes: AtomicU64,
     /// 0 when it is not known.
@@ -45,7 +45,7 @@ struct State {
     current: Mutex<String>,
 }
 
-impl State {
+impl ProgressState {
     fn name(&self, name: &str) {
         self.is_asked.store(false, Ordering::Relaxed);
         let mut current = locked(&self.current);
@@ -122,16 +122,14 @@ impl Progress {
     /// Tells how many files there are, as soon as that is known.
     pub(crate) fn expect_files(&self, files: usize) {
         if let Some(state) = &self.state {
-            let files = u64::try_from(files).unwrap_or(u64::MAX);
-            state.files_total.store(files, Ordering::Relaxed);
+            state.files_total.store(files as u64, Ordering::Relaxed);
         }
     }
 
     /// Counts bytes that were read.
     pub(crate) fn add(&self, bytes: usize) {
         if let Some(state) = &self.state {
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-            state.bytes.fetch_add(bytes, Ordering::Relaxed);
+            state.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         }
     }
 
@@ -157,8 +155,7 @@ impl Progress {
     /// Counts files that were done.
     pub(crate) fn done(&self, files: usize) {
         if let Some(state) = &self.state {
-            let files = u64::try_from(files).unwrap_or(u64::MAX);
-            state.files.fetch_add(files, Ordering::Relaxed);
+            state.files.fetch_add(files as u64, Ordering::Relaxed);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File, Kind, Walked};
+use crate::fs::{self, File, Walked};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -58,12 +58,7 @@ impl Directory {
                     Ok(path) => path.into_text(),
                     Err(invalid) => invalid.path.into(),
                 },
-                kind: match walked.kind {
-                    Kind::File => MemberKind::File,
-                    Kind::Directory => MemberKind::Directory,
-                    Kind::Link => MemberKind::Link,
-                    Kind::Special => MemberKind::Special,
-                },
+                kind: walked.kind,
                 size: 0,
                 packed_size: 0,
                 method: Method::Stored,
@@ -78,7 +73,7 @@ impl Directory {
             walked.into_iter().filter_map(|entry| Some(entry.path.ok()?.as_str().to_owned()))
         };
         let top = fs::entries(&self.root)?;
-        if let [Walked { path: Ok(path), kind: Kind::Directory }] = &top[..] {
+        if let [Walked { path: Ok(path), kind: MemberKind::Directory }] = &top[..] {
             let inside = fs::entries(&self.root.join(path.as_str()))?;
             return Ok(names(inside).map(|name| format!("{path}/{name}")).collect());
         }

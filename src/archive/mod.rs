@@ -40,6 +40,7 @@ use crate::allowance::Allowance;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
+pub use crate::fs::MemberKind;
 use crate::fs::{self, File};
 use crate::path::MemberPath;
 use crate::progress::Progress;
@@ -100,21 +101,6 @@ impl fmt::Display for Container {
             Self::TarZst => "tar.zst",
         })
     }
-}
-
-/// What a member is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum MemberKind {
-    /// A file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic or hard link.
-    Link,
-    /// A device, a pipe, or another special file.
-    Special,
 }
 
 /// How a member's bytes are kept.

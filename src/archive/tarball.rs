@@ -9,7 +9,7 @@ use super::names;
 use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
 use super::stream_contents::StreamContents;
-use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarKind, TarReader};
+use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarReader};
 use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
@@ -281,12 +281,7 @@ impl Tarball {
         // Tars made from `.` name everything below `./`.
         let name = entry.name.strip_prefix(b"./").unwrap_or(&entry.name);
         let name = std::str::from_utf8(name.strip_suffix(b"/").unwrap_or(name)).ok()?;
-        let kind = match entry.kind {
-            TarKind::File => MemberKind::File,
-            TarKind::Directory => MemberKind::Directory,
-            TarKind::Symlink { .. } | TarKind::HardLink { .. } => MemberKind::Link,
-            TarKind::Special(_) => MemberKind::Special,
-        };
+        let kind = entry.kind;
         // Other readers make something else of an empty name.
         if kind == MemberKind::Directory && matches!(&*entry.name, b"." | b"./") {
             return None;

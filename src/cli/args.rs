@@ -225,14 +225,9 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, such as 500M".to_owned();
     let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
-    let shift = match unit.to_ascii_uppercase().as_str() {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return Err(expected()),
-    };
+    let mut units = [("", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)].into_iter();
+    let known = units.find(|(known, _)| unit.eq_ignore_ascii_case(known));
+    let (_, shift) = known.ok_or_else(expected)?;
     let number: u64 = digits.parse().map_err(|_| expected())?;
     number.checked_mul(1 << shift).ok_or_else(expected)
 }

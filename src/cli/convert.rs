@@ -109,7 +109,11 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
         jobs: args.common.jobs,
         progress: output.progress(),
     };
-    let report = ra_pack::convert(&args.input, &args.output, &options)?;
+    let mut report = ra_pack::convert(&args.input, &args.output, &options)?;
+    let of_arrays = report.arrays.iter_mut().flat_map(|array| &mut array.losses);
+    for loss in report.losses.iter_mut().chain(of_arrays) {
+        *loss = diagnostics::in_own_words(loss);
+    }
     diagnostics::show(&args.input, &mut [], &report.leftovers, output);
     tell_losses(&report, output);
     if args.common.json {
@@ -145,9 +149,7 @@ fn line(array: &Converted) -> String {
 }
 
 fn tell_losses(report: &ConvertReport, output: &Output) {
-    let warn = |text: &str| {
-        output.message(&format!("warning: {}", escape(&diagnostics::in_own_words(text))));
-    };
+    let warn = |text: &str| output.message(&format!("warning: {}", escape(text)));
     for loss in &report.losses {
         warn(loss);
     }

@@ -155,11 +155,9 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
 /// The time that the environment asks for, by the convention of reproducible builds.
 fn timestamp() -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
-    match value.to_str().and_then(|value| value.parse().ok()) {
-        Some(seconds) => Ok(Some(seconds)),
-        None => Err(Failure::unsupported(format!(
-            "SOURCE_DATE_EPOCH is `{}`, expected seconds since 1970",
-            escape_path(value.as_ref())
-        ))),
-    }
+    let seconds = value.to_str().and_then(|value| value.parse().ok());
+    seconds.map(Some).ok_or_else(|| {
+        let value = escape_path(value.as_ref());
+        Failure::unsupported(format!("SOURCE_DATE_EPOCH is `{value}`, expected seconds since 1970"))
+    })
 }

@@ -42,8 +42,8 @@ pub(crate) struct DescribeArgs {
 }
 
 pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
-    let options =
-        DescribeOptions { dimcoords: args.dimcoords, jobs: None, progress: output.progress() };
+    let (dimcoords, progress) = (args.dimcoords, output.progress());
+    let options = DescribeOptions { dimcoords, jobs: None, progress };
     if args.update {
         return update(args, &options, output);
     }
@@ -71,12 +71,8 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     Ok(Ending::of(&report.findings))
 }
 
-fn update(
-    args: &DescribeArgs,
-    options: &DescribeOptions,
-    output: &Output,
-) -> Result<Ending, Failure> {
-    let mut report = ra_pack::update_descriptions(&args.target, options)?;
+fn update(args: &DescribeArgs, with: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
+    let mut report = ra_pack::update_descriptions(&args.target, with)?;
     diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
         output.json(&report)?;

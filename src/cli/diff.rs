@@ -579,9 +579,9 @@ fn bar(member: &MemberDiff) -> usize {
 /// A text without the colours in it.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\x1b');
-    let first = parts.next().unwrap_or_default().to_owned();
+    let first = parts.next();
     let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
-    std::iter::once(first.as_str()).chain(rest).collect()
+    first.into_iter().chain(rest).collect()
 }
 
 /// Digits of a coordinate behind the point.

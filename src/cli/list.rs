@@ -157,16 +157,11 @@ impl Totals {
 }
 
 /// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
-fn draw(
-    listing: &Listing,
-    args: &ListArgs,
-    output: &Output,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(output.width(), output.color_out);
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
-    each_row(listing, args, output, &mut |row, member| {
+    each_row(list, args, output, &mut |row, member| {
         table.make_room(&row.cells);
         if let Some(member) = member {
             totals.add(member);
@@ -176,11 +171,11 @@ fn draw(
     if has_heading && totals.files > 0 {
         out.write_all(table.heading().as_bytes())?;
     }
-    each_row(listing, args, output, &mut |row, _| {
+    each_row(list, args, output, &mut |row, _| {
         let styles = [row.name, PLAIN, PLAIN, DIM, TYPE, PLAIN, DIM, DIM, row.title];
         out.write_all(table.line(&row.cells, styles).as_bytes())
     })?;
-    if has_heading && listing.members().len() > 0 && !args.tree {
+    if has_heading && list.members().len() > 0 && !args.tree {
         writeln!(out, "{}", table.painted(&totals.in_words(), DIM))?;
     }
     Ok(())

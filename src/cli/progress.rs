@@ -2,7 +2,8 @@
 //! JSON for a program in front of this one.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -45,8 +46,7 @@ pub(crate) struct Meter {
     start: Instant,
     /// Whether a line is drawn; who holds it may print.
     screen: Mutex<bool>,
-    is_over: Mutex<bool>,
-    over: Condvar,
+    is_over: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -57,8 +57,7 @@ impl Meter {
             progress: Progress::new(),
             start: Instant::now(),
             screen: Mutex::new(false),
-            is_over: Mutex::new(false),
-            over: Condvar::new(),
+            is_over: AtomicBool::new(false),
             thread: Mutex::new(None),
         });
         let _ = SCREEN.set(Arc::clone(&meter));
@@ -87,9 +86,9 @@ impl Meter {
 
     /// Ends it, with the last line of JSON or without any line.
     pub(crate) fn finish(&self) {
-        *locked(&self.is_over) = true;
-        self.over.notify_all();
+        self.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = locked(&self.thread).take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
         let _held = self.hold();
@@ -101,11 +100,9 @@ impl Meter {
     fn run(&self) {
         let mut pace = Pace::default();
         let wait = if self.is_json { LINE } else { FRAME };
-        let mut is_over = locked(&self.is_over);
         loop {
-            let waited = self.over.wait_timeout(is_over, wait);
-            is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if *is_over {
+            thread::park_timeout(wait);
+            if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
             let now = self.progress.snapshot();

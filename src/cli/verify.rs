@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ra_pack::{
-    Algorithm, Code, Container, Finding, ManifestOptions, ManifestReport, ValidateOptions,
-    ValidateReport, VerifyOptions, VerifyReport, escape, ndl,
+    Algorithm, Code, Container, Finding, ManifestOptions, ValidateOptions, ValidateReport,
+    VerifyOptions, VerifyReport, escape, ndl,
 };
 
 use super::args::Common;
@@ -296,7 +296,9 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     if args.common.json {
         output.json(&made)?;
     } else if let Some(path) = &made.output {
-        output.note(&format!("wrote {} ({})", ra_pack::escape_path(path), size(&made)));
+        let files = counted(made.manifest.entries().len(), "file");
+        let (path, bytes) = (ra_pack::escape_path(path), human_bytes(made.bytes));
+        output.note(&format!("wrote {path} ({files}, {bytes})"));
     } else {
         output.file(&made.text())?;
     }
@@ -314,11 +316,6 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     let report = ra_pack::verify(&args.target, &options)?;
     let is_sound = tell(report, "agrees with the manifest", args.common.json, output)?;
     Ok(if is_sound { Ending::Clean } else { Ending::Findings })
-}
-
-fn size(made: &ManifestReport) -> String {
-    let files = made.manifest.entries().len() as u64;
-    format!("{}, {}", counted(files, "file"), human_bytes(made.bytes))
 }
 
 #[derive(Debug, Args)]

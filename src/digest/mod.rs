@@ -205,10 +205,10 @@ pub struct UnknownAlgorithm(pub String);
 
 /// Takes bytes as they pass and gives their digest at the end.
 #[derive(Clone)]
-pub struct Hasher(State);
+pub struct Hasher(HashState);
 
 #[derive(Clone)]
-enum State {
+enum HashState {
     Md5(md5::Md5),
     Sha1(sha1::Sha1),
     Sha224(sha2::Sha224),
@@ -221,36 +221,36 @@ impl Hasher {
     /// Starts a digest of no bytes.
     pub fn new(algorithm: Algorithm) -> Self {
         Self(match algorithm {
-            Algorithm::Md5 => State::Md5(md5::Md5::new()),
-            Algorithm::Sha1 => State::Sha1(sha1::Sha1::new()),
-            Algorithm::Sha224 => State::Sha224(sha2::Sha224::new()),
-            Algorithm::Sha256 => State::Sha256(Sha256::new()),
-            Algorithm::Sha384 => State::Sha384(sha2::Sha384::new()),
-            Algorithm::Sha512 => State::Sha512(sha2::Sha512::new()),
+            Algorithm::Md5 => HashState::Md5(md5::Md5::new()),
+            Algorithm::Sha1 => HashState::Sha1(sha1::Sha1::new()),
+            Algorithm::Sha224 => HashState::Sha224(sha2::Sha224::new()),
+            Algorithm::Sha256 => HashState::Sha256(Sha256::new()),
+            Algorithm::Sha384 => HashState::Sha384(sha2::Sha384::new()),
+            Algorithm::Sha512 => HashState::Sha512(sha2::Sha512::new()),
         })
     }
 
     /// Adds `bytes`.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            State::Md5(state) => state.update(bytes),
-            State::Sha1(state) => state.update(bytes),
-            State::Sha224(state) => state.update(bytes),
-            State::Sha256(state) => state.update(bytes),
-            State::Sha384(state) => state.update(bytes),
-            State::Sha512(state) => state.update(bytes),
+            HashState::Md5(state) => state.update(bytes),
+            HashState::Sha1(state) => state.update(bytes),
+            HashState::Sha224(state) => state.update(bytes),
+            HashState::Sha256(state) => state.update(bytes),
+            HashState::Sha384(state) => state.update(bytes),
+            HashState::Sha512(state) => state.update(bytes),
         }
     }
 
     /// The digest of everything added.
     pub fn finish(self) -> Digest {
         match self.0 {
-            State::Md5(state) => Digest::new(Algorithm::Md5, &state.finalize()),
-            State::Sha1(state) => Digest::new(Algorithm::Sha1, &state.finalize()),
-            State::Sha224(state) => Digest::new(Algorithm::Sha224, &state.finalize()),
-            State::Sha256(state) => Digest::new(Algorithm::Sha256, &state.finish()),
-            State::Sha384(state) => Digest::new(Algorithm::Sha384, &state.finalize()),
-            State::Sha512(state) => Digest::new(Algorithm::Sha512, &state.finalize()),
+            HashState::Md5(state) => Digest::new(Algorithm::Md5, &state.finalize()),
+            HashState::Sha1(state) => Digest::new(Algorithm::Sha1, &state.finalize()),
+            HashState::Sha224(state) => Digest::new(Algorithm::Sha224, &state.finalize()),
+            HashState::Sha256(state) => Digest::new(Algorithm::Sha256, &state.finish()),
+            HashState::Sha384(state) => Digest::new(Algorithm::Sha384, &state.finalize()),
+            HashState::Sha512(state) => Digest::new(Algorithm::Sha512, &state.finalize()),
         }
     }
 }

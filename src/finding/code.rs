@@ -343,7 +343,7 @@ fn distance(id: &str, typed: &str) -> (usize, u32) {
     let ((family, number), (other, wanted)) = (split(id), split(typed));
     let common = family.chars().zip(other.chars()).filter(|(a, b)| a == b).count();
     let longest = family.len().max(other.chars().count());
-    (longest.saturating_sub(common), number.abs_diff(wanted))
+    (longest - common, number.abs_diff(wanted))
 }
 
 #[cfg(test)]

@@ -104,10 +104,10 @@ impl Excerpt {
     pub fn cut(text: &str, line: usize, start: usize, end: usize) -> Option<Self> {
         const LINE_ENDS: [char; 2] = ['\n', '\r'];
         let head = text.get(..start)?;
-        let mut first = head.rfind(LINE_ENDS).map_or(0, |at| at.saturating_add(1));
+        let mut first = head.rfind(LINE_ENDS).map_or(0, |at| at + 1);
         // A byte order mark takes no column.
         if text.get(first..start).is_some_and(|line| line.starts_with('\u{feff}')) {
-            first = first.saturating_add('\u{feff}'.len_utf8());
+            first += '\u{feff}'.len_utf8();
         }
         // A span over several lines is pointed at where it begins.
         let line_end = text.get(start..)?.find(LINE_ENDS).map_or(text.len(), |at| start + at);
@@ -197,7 +197,7 @@ impl Finding {
             start: span.start.offset as u64,
             end: span.end.offset as u64,
         });
-        let line = usize::try_from(span.start.line).unwrap_or(usize::MAX);
+        let line = span.start.line as usize;
         self.excerpt = Excerpt::cut(text, line, span.start.offset, span.end.offset);
         self
     }
@@ -277,7 +277,7 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
     let bytes = |finding: &Finding| {
         let Finding { member, array, message, expected, found, hint, .. } = finding;
         let more = [member, array, expected, found, hint].into_iter().flatten();
-        more.fold(message.len(), |bytes, text| bytes.saturating_add(text.len()))
+        message.len() + more.map(String::len).sum::<usize>()
     };
     let (mut listed, mut room) = (vec![false; findings.len()], MAX_LISTED_BYTES);
     let mut left = MAX_LISTED;
@@ -288,7 +288,7 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
                 continue;
             }
             *listed = left > 0 && bytes(finding) <= room;
-            left = if *listed { left.saturating_sub(1) } else { 0 };
+            left = if *listed { left - 1 } else { 0 };
             room = room.saturating_sub(bytes(finding));
         }
     }
@@ -299,7 +299,7 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
         if !is_listed {
             let kind = (finding.code, finding.severity);
             match others.iter_mut().find(|(code, severity, _)| (*code, *severity) == kind) {
-                Some((.., count)) => *count = count.saturating_add(finding.count),
+                Some((.., count)) => *count += finding.count,
                 None => others.push((finding.code, finding.severity, finding.count)),
             }
         }

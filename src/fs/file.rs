@@ -130,7 +130,7 @@ impl File {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
-                    filled = filled.saturating_add(count);
+                    filled += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io("read", &self.path)(error)),
@@ -165,20 +165,15 @@ impl File {
         seek(target, to)?;
         let mut copied = 0;
         while copied < len {
-            let piece = len.saturating_sub(copied).min(PIECE);
+            let piece = (len - copied).min(PIECE);
             // The system copies from file to file without a detour, where it can.
             let now = io::copy(&mut (&self.inner).take(piece), &mut &target.inner)
                 .map_err(Error::io("write", &target.path))?;
-            self.watch.add(usize::try_from(now).unwrap_or(usize::MAX));
-            copied = copied.saturating_add(now);
+            self.watch.add(usize::try_from(now).expect("a piece at most"));
+            copied += now;
             if now < piece {
-                break;
+                return Err(self.changed(format!("it became shorter by {} bytes", len - copied)));
             }
-        }
-        if copied < len {
-            return Err(
-                self.changed(format!("it became shorter by {} bytes", len.saturating_sub(copied)))
-            );
         }
         Ok(())
     }
@@ -208,10 +203,10 @@ impl File {
         unsafe_code,
         reason = "a memory map is only as stable as its file; callers promise that"
     )]
-    pub(crate) unsafe fn map(&self) -> Result<Map> {
+    pub(crate) unsafe fn map(&self) -> Result<FileMap> {
         // SAFETY: the caller promises what `Mmap::map` asks for, that the file does not change.
         let map = unsafe { memmap2::Mmap::map(&self.inner) };
-        map.map(Map).map_err(Error::io("map", &self.path))
+        map.map(FileMap).map_err(Error::io("map", &self.path))
     }
 
     /// A second handle of the same open file.
@@ -223,9 +218,9 @@ impl File {
 
 /// A file as bytes in memory.
 #[derive(Debug)]
-pub(crate) struct Map(memmap2::Mmap);
+pub(crate) struct FileMap(memmap2::Mmap);
 
-impl Map {
+impl FileMap {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }

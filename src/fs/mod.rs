@@ -18,7 +18,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::{File, Map, Stamp, holds, read_limited, read_once};
+pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 pub(crate) use self::pending::{
     PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
     scratch_file,
@@ -28,7 +28,8 @@ pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub(crate) use self::target::{Target, TargetWriter};
 #[cfg(not(unix))]
 pub(crate) use self::target_by_path::{Target, TargetWriter};
-pub(crate) use self::walk::{Below, Kind, Walked, entries, walk};
+pub use self::walk::MemberKind;
+pub(crate) use self::walk::{Below, Walked, entries, walk};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};

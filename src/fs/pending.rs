@@ -141,7 +141,7 @@ enum Temporary {
     Named(tempfile::TempPath),
     /// In a directory that is held open.
     #[cfg(unix)]
-    In(super::temporary::Temporary),
+    In(super::temporary::NamedTemporary),
     /// None: the file is gone when it is closed.
     #[cfg(target_os = "linux")]
     Unnamed(super::temporary::Unnamed),
@@ -273,7 +273,7 @@ impl PendingFile {
         // As above.
         let mut unfinished = unfinished();
         let (inner, temporary) =
-            super::temporary::Temporary::create(directory, parent, &prefix, TEMPORARY_SUFFIX)
+            super::temporary::NamedTemporary::create(directory, parent, &prefix, TEMPORARY_SUFFIX)
                 .map_err(Error::io("write in", parent))?;
         mark(&inner);
         unfinished.insert(temporary.path().to_owned(), temporary.remover());

@@ -31,7 +31,7 @@ const MAX_PATH: usize = 4095;
 pub(crate) struct Target {
     path: PathBuf,
     root: Handle,
-    state: Mutex<State>,
+    state: Mutex<OpenDirectories>,
     /// Whether a file here was ever refused to be without a name; then none is tried again.
     #[cfg(target_os = "linux")]
     needs_names: AtomicBool,
@@ -47,7 +47,7 @@ enum Maker {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OpenDirectories {
     /// Every directory that was made or found to be one.
     known: BTreeMap<String, Maker>,
     /// Those that were used last, the latest first.
@@ -91,7 +91,7 @@ impl Target {
         std::iter::once(self.path.clone()).chain(below).collect()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenDirectories> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,7 +126,7 @@ impl Target {
     }
 }
 
-impl State {
+impl OpenDirectories {
     /// The open directory that is `below` or the nearest above it, and the length of its name.
     fn nearest(&self, below: &str, root: &Handle) -> (usize, Handle) {
         let above = self.open.iter().filter(|(name, _)| {

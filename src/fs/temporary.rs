@@ -19,13 +19,13 @@ const TRIES: usize = 16;
 
 /// A file under a temporary name, removed when dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(super) struct NamedTemporary {
     directory: Handle,
     name: Option<String>,
     path: PathBuf,
 }
 
-impl Temporary {
+impl NamedTemporary {
     /// Creates a file in `directory`, which is at `path`, with a name between `prefix` and `suffix`.
     pub(super) fn create(
         directory: &Handle,
@@ -98,7 +98,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for NamedTemporary {
     fn drop(&mut self) {
         if let Some(name) = self.name.take() {
             // Nobody is left to tell, and the next run explains a file that stayed.

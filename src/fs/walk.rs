@@ -6,16 +6,22 @@ use super::File;
 use crate::error::{Error, Result};
 use crate::path::{InvalidPath, MemberPath};
 
-/// What a directory entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+/// What a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberKind {
+    /// A file.
     File,
+    /// A directory.
     Directory,
+    /// A symbolic or hard link.
     Link,
+    /// A device, a pipe, or another special file.
     Special,
 }
 
-impl Kind {
+impl MemberKind {
     fn of(kind: std::fs::FileType) -> Self {
         if kind.is_file() {
             Self::File
@@ -34,7 +40,7 @@ impl Kind {
 pub(crate) struct Walked {
     /// The name below the root, or the reason why no member can be called so.
     pub(crate) path: Result<MemberPath, InvalidPath>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemberKind,
 }
 
 /// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
@@ -56,7 +62,7 @@ fn collect(root: &Path, walk: walkdir::WalkDir) -> Result<Vec<Walked>> {
             let path = error.path().unwrap_or(root).to_owned();
             Error::io("read", path)(error.into())
         })?;
-        let kind = Kind::of(entry.file_type());
+        let kind = MemberKind::of(entry.file_type());
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
         found.push(Walked { path: member_path(below), kind });
     }

@@ -155,6 +155,49 @@ fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec<u64>, Erro
     Ok(extents)
 }
 
+/// Bytes that are swapped at a time, unless a unit is longer.
+const SWAPPED: usize = 64 * 1024;
+
+/// The longest unit that is swapped, since it is held as a whole.
+const MAX_UNIT: usize = 32 << 20;
+
+/// Whole units of elements, such as numbers, whose bytes were swapped after reading.
+#[derive(Debug)]
+pub(crate) struct SwapBuffer {
+    unit: usize,
+    block: io::Cursor<Vec<u8>>,
+}
+
+impl SwapBuffer {
+    /// For units of so many bytes, at least 1.
+    pub(crate) fn new(unit: usize) -> Self {
+        Self { unit, block: io::Cursor::default() }
+    }
+
+    /// Reads as [`Read::read`] does what `input` gives, after `swap` had it in whole units.
+    pub(crate) fn read(
+        &mut self,
+        input: &mut impl Read,
+        out: &mut [u8],
+        swap: impl FnOnce(&mut [u8]),
+    ) -> io::Result<usize> {
+        if !out.is_empty() && self.block.position() == self.block.get_ref().len() as u64 {
+            let whole = (SWAPPED - SWAPPED % self.unit).max(self.unit).min(MAX_UNIT);
+            let block = self.block.get_mut();
+            block.clear();
+            input.take(whole as u64).read_to_end(block)?;
+            if !block.len().is_multiple_of(self.unit) {
+                let reason = format!("big-endian numbers are in elements of over {MAX_UNIT} bytes");
+                let error = Error::no_counterpart(reason, "swap them with numpy's `astype`");
+                return Err(io::Error::new(io::ErrorKind::Unsupported, error));
+            }
+            swap(block);
+            self.block.set_position(0);
+        }
+        self.block.read(out)
+    }
+}
+
 /// Gives exactly `len` bytes of `data` to `each`, `piece` of them at a time. Of data of another length `wrong`
 /// makes the error; it gets how many bytes there are, or nothing when they are more.
 fn read_all(

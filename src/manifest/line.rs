@@ -147,10 +147,7 @@ pub(crate) fn parse_line(
         .or_else(|| split_gnu(names, text))
         .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?;
     let digest = Digest::from_hex(algorithm, digits.as_bytes()).ok_or_else(|| {
-        ManifestFaultKind::Digest {
-            expected: algorithm.digest_len().saturating_mul(2),
-            found: beginning(digits),
-        }
+        ManifestFaultKind::Digest { expected: algorithm.digest_len() * 2, found: beginning(digits) }
     })?;
     let name = match names {
         NameEncoding::Gnu if escaped => decode_gnu(name)
@@ -180,7 +177,8 @@ fn split_bsd(algorithm: Algorithm, text: &str) -> Option<(&str, &str)> {
     tag.eq_ignore_ascii_case(algorithm.name()).then_some((digits, name))
 }
 
-fn beginning(text: &str) -> String {
+/// As much of a line as a message shows.
+pub(crate) fn beginning(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {

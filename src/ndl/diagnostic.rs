@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::model::entity_path;
 use super::node::Range;
-use super::source::{Source, Span};
+use super::source::{SourceText, Span};
 use crate::path::escape;
 
 /// The meaning of the code of a finding.
@@ -308,13 +308,13 @@ impl std::error::Error for Diagnostic {}
 
 /// What a finding is about, cheap to hand down and turned into text only when there is a finding.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place<'a> {
+pub(super) struct DiagnosticSubject<'a> {
     pub(super) group: Option<&'a str>,
     pub(super) name: Option<&'a str>,
     pub(super) attribute: Option<&'a str>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> DiagnosticSubject<'a> {
     pub(super) fn group(group: &'a str) -> Self {
         Self { group: Some(group), ..Self::default() }
     }
@@ -343,20 +343,20 @@ impl<'a> Place<'a> {
 
 /// Where findings go while a document is read.
 #[derive(Debug)]
-pub(super) struct Sink<'s> {
-    source: &'s Source,
+pub(super) struct Reporter<'s> {
+    source: &'s SourceText,
     list: Vec<Diagnostic>,
     /// Takes the findings over the limit.
     scratch: Option<Diagnostic>,
 }
 
-impl<'s> Sink<'s> {
-    pub(super) fn new(source: &'s Source) -> Self {
+impl<'s> Reporter<'s> {
+    pub(super) fn new(source: &'s SourceText) -> Self {
         Self::resume(source, Vec::new())
     }
 
     /// Goes on after earlier findings in the same text.
-    pub(super) fn resume(source: &'s Source, mut list: Vec<Diagnostic>) -> Self {
+    pub(super) fn resume(source: &'s SourceText, mut list: Vec<Diagnostic>) -> Self {
         let scratch = list.pop_if(|last| last.code == Code::TooManyFindings);
         Self { source, list, scratch }
     }
@@ -366,7 +366,7 @@ impl<'s> Sink<'s> {
         &mut self,
         code: Code,
         at: Range,
-        place: Place<'_>,
+        place: DiagnosticSubject<'_>,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         let mut diagnostic = Diagnostic::new(code, self.source.span(at), message);
@@ -382,7 +382,7 @@ impl<'s> Sink<'s> {
         &mut self,
         code: Code,
         at: Range,
-        place: Place<'_>,
+        place: DiagnosticSubject<'_>,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         let diagnostic = self.error(code, at, place, message);

@@ -9,9 +9,9 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::diagnostic::{Code, Diagnostic, Place, Severity, Sink, quote};
+use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, Severity, quote};
 use super::model::{Document, Value};
-use super::node::{Key, Kind, Map, Node, Range, Scalar, Style, resolve};
+use super::node::{Key, Kind, Map, Node, Range, Scalar, ScalarKind, resolve};
 use super::write;
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
@@ -34,7 +34,7 @@ pub const MAX_DEPTH: usize = 100;
 pub const MAX_ALIASED: usize = 1 << 20;
 
 /// Reads the one document of a text. Without a tree there is a finding that says why.
-pub(super) fn load(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
+pub(super) fn load(text: &str, sink: &mut Reporter<'_>) -> Option<Node> {
     check_text(text, sink)?;
     let mut loader = Loader {
         cursor: Cursor::new(text),
@@ -48,7 +48,7 @@ pub(super) fn load(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
     loader.run(Parser::new_from_str(text))?;
     loader.root.or(Some(Node {
         at: Range::new(0, 0),
-        kind: Kind::Scalar(Scalar { text: Box::default(), style: Style::Plain }),
+        kind: Kind::Scalar(Scalar { text: Box::default(), style: ScalarKind::Plain }),
     }))
 }
 
@@ -83,11 +83,11 @@ fn ahead(text: &str) -> usize {
 }
 
 /// Refuses what the YAML parser would misread or choke on before it sees it.
-fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
+fn check_text(text: &str, sink: &mut Reporter<'_>) -> Option<()> {
     let ahead = ahead(text);
     if ahead > MAX_AHEAD {
         let message = "the document holds too many lists and mappings in brackets";
-        sink.error(Code::TooLarge, Range::new(0, 0), Place::default(), message)
+        sink.error(Code::TooLarge, Range::new(0, 0), DiagnosticSubject::default(), message)
             .expected(format!("at most {MAX_AHEAD} commas and brackets"))
             .hint("write long lists as blocks, or keep them in a file");
         return None;
@@ -98,7 +98,7 @@ fn check_text(text: &str, sink: &mut Sink<'_>) -> Option<()> {
     };
     let range = Range::new(at, at + character.len_utf8());
     let message = "the text holds a character that YAML does not allow";
-    sink.error(Code::Syntax, range, Place::default(), message)
+    sink.error(Code::Syntax, range, DiagnosticSubject::default(), message)
         .found(format!("U+{:04X}", u32::from(character)))
         .hint("write it as an escape in double quotes, such as `\"\\x07\"`");
     None
@@ -111,11 +111,6 @@ fn is_printable(character: char) -> bool {
         '\u{FFFE}' | '\u{FFFF}' => false,
         _ => character >= '\u{A0}',
     }
-}
-
-fn too_many(sink: &mut Sink<'_>, at: Range) {
-    sink.error(Code::TooLarge, at, Place::default(), "the document holds too many values")
-        .expected(format!("at most {MAX_NODES}"));
 }
 
 /// Turns the parser's character counts, which mostly grow, into bytes.
@@ -161,26 +156,26 @@ impl<'t> Cursor<'t> {
 }
 
 /// A list or mapping that is not yet complete.
-struct Frame {
+struct OpenNode {
     at: Range,
     anchor: usize,
-    content: Content,
+    content: OpenContent,
 }
 
-enum Content {
+enum OpenContent {
     List(Vec<Node>),
     Map { entries: Vec<(Key, Node)>, key: Option<Key> },
 }
 
 struct Loader<'t, 's, 'd> {
     cursor: Cursor<'t>,
-    frames: Vec<Frame>,
+    frames: Vec<OpenNode>,
     /// Each anchor's node with its size and height; `None` while it is not complete.
     anchors: HashMap<usize, Option<(Node, usize, usize)>>,
     nodes: usize,
     aliased: usize,
     root: Option<Node>,
-    sink: &'d mut Sink<'s>,
+    sink: &'d mut Reporter<'s>,
 }
 
 impl<'t> Loader<'t, '_, '_> {
@@ -196,7 +191,7 @@ impl<'t> Loader<'t, '_, '_> {
                     let range = Range::new(at, at);
                     let hint = yaml_hint(self.cursor.text, at, error.info());
                     self.sink
-                        .error(Code::Syntax, range, Place::default(), message)
+                        .error(Code::Syntax, range, DiagnosticSubject::default(), message)
                         .maybe_hint(hint);
                     return None;
                 }
@@ -220,11 +215,11 @@ impl<'t> Loader<'t, '_, '_> {
                 Event::Alias(anchor) => self.alias(at, anchor)?,
                 Event::SequenceStart(anchor, tag) => {
                     self.check_tag(at, tag.as_deref(), "seq");
-                    self.open(at, anchor, Content::List(Vec::new()))?;
+                    self.open(at, anchor, OpenContent::List(Vec::new()))?;
                 }
                 Event::MappingStart(anchor, tag) => {
                     self.check_tag(at, tag.as_deref(), "map");
-                    self.open(at, anchor, Content::Map { entries: Vec::new(), key: None })?;
+                    self.open(at, anchor, OpenContent::Map { entries: Vec::new(), key: None })?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.close(at)?,
             }
@@ -233,10 +228,10 @@ impl<'t> Loader<'t, '_, '_> {
     }
 
     fn error(&mut self, code: Code, at: Range, message: &str) -> &mut Diagnostic {
-        self.sink.error(code, at, Place::default(), message)
+        self.sink.error(code, at, DiagnosticSubject::default(), message)
     }
 
-    fn open(&mut self, at: Range, anchor: usize, content: Content) -> Option<()> {
+    fn open(&mut self, at: Range, anchor: usize, content: OpenContent) -> Option<()> {
         if self.frames.len() >= MAX_DEPTH {
             self.too_deep(at);
             return None;
@@ -248,7 +243,7 @@ impl<'t> Loader<'t, '_, '_> {
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
-        self.frames.push(Frame { at, anchor, content });
+        self.frames.push(OpenNode { at, anchor, content });
         Some(())
     }
 
@@ -258,18 +253,21 @@ impl<'t> Loader<'t, '_, '_> {
     }
 
     fn wants_key(&self) -> bool {
-        matches!(self.frames.last(), Some(Frame { content: Content::Map { key: None, .. }, .. }))
+        matches!(
+            self.frames.last(),
+            Some(OpenNode { content: OpenContent::Map { key: None, .. }, .. })
+        )
     }
 
     fn close(&mut self, end: Range) -> Option<()> {
         let frame = self.frames.pop()?;
         let (kind, tail) = match frame.content {
-            Content::List(mut list) => {
+            OpenContent::List(mut list) => {
                 list.shrink_to_fit();
                 let tail = list.last().map(|node| node.at);
                 (Kind::List(list), tail)
             }
-            Content::Map { entries, .. } => {
+            OpenContent::Map { entries, .. } => {
                 let tail = entries.last().map(|(_, node)| node.at);
                 let (map, twice) = Map::new(entries);
                 for (key, first) in twice {
@@ -303,8 +301,8 @@ impl<'t> Loader<'t, '_, '_> {
     ) -> Option<()> {
         let plain = style == ScalarStyle::Plain;
         let style = match tag {
-            None if plain => Style::Plain,
-            None => Style::Text,
+            None if plain => ScalarKind::Plain,
+            None => ScalarKind::Text,
             Some(tag) => self.tagged(at, &text, plain, tag),
         };
         let text: Box<str> = text.into();
@@ -324,30 +322,33 @@ impl<'t> Loader<'t, '_, '_> {
     }
 
     fn key(&mut self, new: Key) {
-        if let Some(Frame { content: Content::Map { key, .. }, .. }) = self.frames.last_mut() {
+        if let Some(OpenNode { content: OpenContent::Map { key, .. }, .. }) = self.frames.last_mut()
+        {
             *key = Some(new);
         }
     }
 
-    fn tagged(&mut self, at: Range, text: &str, plain: bool, tag: &Tag) -> Style {
+    fn tagged(&mut self, at: Range, text: &str, plain: bool, tag: &Tag) -> ScalarKind {
         if tag.handle == "!" && tag.suffix.is_empty() || tag.handle.is_empty() && tag.suffix == "!"
         {
-            return Style::Text;
+            return ScalarKind::Text;
         }
         let value = resolve(text).ok().flatten();
         let (fits, style) = match core_tag(tag) {
-            Some("str") => (true, Style::Text),
-            Some("null") => (value == Some(Value::Null), Style::Plain),
-            Some("bool") => (matches!(value, Some(Value::Bool(_))), Style::Plain),
-            Some("int") => (matches!(value, Some(Value::Int(_) | Value::UInt(_))), Style::Plain),
+            Some("str") => (true, ScalarKind::Text),
+            Some("null") => (value == Some(Value::Null), ScalarKind::Plain),
+            Some("bool") => (matches!(value, Some(Value::Bool(_))), ScalarKind::Plain),
+            Some("int") => {
+                (matches!(value, Some(Value::Int(_) | Value::UInt(_))), ScalarKind::Plain)
+            }
             Some("float") => {
                 let number =
                     matches!(value, Some(Value::Float(_) | Value::Int(_) | Value::UInt(_)));
-                (number, Style::Float)
+                (number, ScalarKind::Float)
             }
             _ => {
                 self.check_tag(at, Some(tag), "str");
-                return if plain { Style::Plain } else { Style::Text };
+                return if plain { ScalarKind::Plain } else { ScalarKind::Text };
             }
         };
         if !fits {
@@ -400,7 +401,8 @@ impl<'t> Loader<'t, '_, '_> {
     fn put(&mut self, mut node: Node, anchor: usize) -> Option<()> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            too_many(self.sink, node.at);
+            self.error(Code::TooLarge, node.at, "the document holds too many values")
+                .expected(format!("at most {MAX_NODES}"));
             return None;
         }
         if anchor != 0 {
@@ -416,8 +418,8 @@ impl<'t> Loader<'t, '_, '_> {
         }
         match self.frames.last_mut() {
             None => self.root = Some(node),
-            Some(Frame { content: Content::List(list), .. }) => list.push(node),
-            Some(Frame { content: Content::Map { entries, key }, .. }) => {
+            Some(OpenNode { content: OpenContent::List(list), .. }) => list.push(node),
+            Some(OpenNode { content: OpenContent::Map { entries, key }, .. }) => {
                 let key = key.take()?;
                 if node.at.start() == node.at.end() {
                     // Nothing is written there: the key is the place to point at.
@@ -586,7 +588,7 @@ pub(super) fn reckoned(text: &str) -> (usize, usize) {
         };
         1 + below
     }
-    let source = super::source::Source::new(text.to_owned());
-    let root = load(text, &mut Sink::new(&source));
+    let source = super::source::SourceText::new(text.to_owned());
+    let root = load(text, &mut Reporter::new(&source));
     (root.map_or(0, |root| count(&root)), most_nodes(text.lines().count(), ahead(text)))
 }

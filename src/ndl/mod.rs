@@ -58,11 +58,11 @@ pub(crate) use self::source::complete;
 pub use self::source::{Position, SourceMap, Span, Step};
 pub use self::validate::{CoordReference, TargetReference};
 
-use self::diagnostic::{Place, Sink};
+use self::diagnostic::{DiagnosticSubject, Reporter};
 pub(crate) use self::model::{Positions, ancestors, candidates, entity_path, split_path};
 use self::node::{Node, Range};
-use self::parse::Reader;
-use self::source::Source;
+use self::parse::DocumentReader;
+use self::source::SourceText;
 use self::validate::Unresolved;
 
 /// How strictly to read.
@@ -142,7 +142,7 @@ pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
             ..Parsed::default()
         };
     };
-    let mut sink = Sink::resume(&source, diagnostics);
+    let mut sink = Reporter::resume(&source, diagnostics);
     let (document, unresolved) = check(&root, &mut sink, *options);
     diagnostics = sink.finish();
     Parsed {
@@ -155,22 +155,22 @@ pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
 }
 
 /// From bytes to a tree.
-fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
-    let refuse = |source: Source, code, at, message: &str, expected: String| {
-        let mut sink = Sink::new(&source);
-        sink.error(code, at, Place::default(), message).expected(expected);
+fn read(text: &[u8]) -> (SourceText, Option<Node>, Vec<Diagnostic>) {
+    let refuse = |source: SourceText, code, at, message: &str, expected: String| {
+        let mut sink = Reporter::new(&source);
+        sink.error(code, at, DiagnosticSubject::default(), message).expected(expected);
         let diagnostics = sink.finish();
         (source, None, diagnostics)
     };
     if text.len() > MAX_TEXT {
         let expected = format!("at most {MAX_TEXT} bytes");
         let message = "the document is too large";
-        return refuse(Source::default(), Code::TooLarge, Range::new(0, 0), message, expected);
+        return refuse(SourceText::default(), Code::TooLarge, Range::new(0, 0), message, expected);
     }
     let source = match str::from_utf8(text) {
-        Ok(text) => Source::new(text.to_owned()),
+        Ok(text) => SourceText::new(text.to_owned()),
         Err(error) => {
-            let source = Source::new(String::from_utf8_lossy(text).into_owned());
+            let source = SourceText::new(String::from_utf8_lossy(text).into_owned());
             let at = error.valid_up_to();
             let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
             let range = source.behind_bom(at, end);
@@ -187,7 +187,7 @@ fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
             );
         }
     };
-    let mut sink = Sink::new(&source);
+    let mut sink = Reporter::new(&source);
     let root = load::load(source.text(), &mut sink);
     let diagnostics = sink.finish();
     (source, root, diagnostics)
@@ -195,10 +195,10 @@ fn read(text: &[u8]) -> (Source, Option<Node>, Vec<Diagnostic>) {
 
 fn check(
     root: &Node,
-    sink: &mut Sink<'_>,
+    sink: &mut Reporter<'_>,
     options: ParseOptions,
 ) -> (Option<Document>, Unresolved) {
-    let mut reader = Reader::new(sink, options.strict);
+    let mut reader = DocumentReader::new(sink, options.strict);
     let Some(document) = reader.document(root) else { return (None, Unresolved::default()) };
     let unresolved = validate::whole(&document, reader);
     (Some(document), unresolved)

@@ -20,11 +20,11 @@ impl Range {
     }
 
     pub(super) fn start(self) -> usize {
-        usize::try_from(self.start).unwrap_or(usize::MAX)
+        self.start as usize
     }
 
     pub(super) fn end(self) -> usize {
-        usize::try_from(self.end).unwrap_or(usize::MAX)
+        self.end as usize
     }
 }
 
@@ -45,12 +45,12 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Scalar {
     pub(super) text: Box<str>,
-    pub(super) style: Style,
+    pub(super) style: ScalarKind,
 }
 
 /// What decides the meaning of a scalar's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ScalarKind {
     /// The core schema.
     Plain,
     /// Quoted, a block, or `!!str`: it is a string.
@@ -95,13 +95,12 @@ impl Map {
 
     pub(super) fn entry(&self, text: &str) -> Option<(&Key, &Node)> {
         let found = self.sorted.binary_search_by(|at| self.key(*at).cmp(text)).ok()?;
-        let at = usize::try_from(*self.sorted.get(found)?).ok()?;
-        self.entries.get(at).map(|(key, node)| (key, node))
+        let at = *self.sorted.get(found)?;
+        self.entries.get(at as usize).map(|(key, node)| (key, node))
     }
 
     fn key(&self, at: u32) -> &str {
-        let at = usize::try_from(at).unwrap_or(usize::MAX);
-        self.entries.get(at).map_or("", |(key, _)| &key.text)
+        self.entries.get(at as usize).map_or("", |(key, _)| &key.text)
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, (Key, Node)> {
@@ -126,7 +125,7 @@ fn duplicates(entries: &[(Key, Node)]) -> Vec<(usize, Range)> {
     let mut twice = Vec::new();
     let mut first: Option<&Key> = None;
     for at in order(entries) {
-        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let at = at as usize;
         let Some((key, _)) = entries.get(at) else { continue };
         match first {
             Some(first) if first.text == key.text => twice.push((at, first.at)),
@@ -163,7 +162,7 @@ impl Node {
 
     /// Whether this is `null`, written or left out.
     pub(super) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar(scalar) if scalar.style == Style::Plain
+        matches!(&self.kind, Kind::Scalar(scalar) if scalar.style == ScalarKind::Plain
             && resolve(&scalar.text) == Ok(Some(Value::Null)))
     }
 
@@ -215,7 +214,7 @@ impl Node {
 
 impl Scalar {
     pub(super) fn value(&self) -> Result<Value, OutOfRange> {
-        if self.style == Style::Text {
+        if self.style == ScalarKind::Text {
             return Ok(Value::String(self.text.clone().into_string()));
         }
         let value = match resolve(&self.text)? {
@@ -224,7 +223,7 @@ impl Scalar {
         };
         Ok(match value {
             // The text of an integer in decimal is one of a float too; the nearest float is meant.
-            Value::Int(_) | Value::UInt(_) if self.style == Style::Float => {
+            Value::Int(_) | Value::UInt(_) if self.style == ScalarKind::Float => {
                 Value::Float(self.text.parse().unwrap_or(f64::NAN))
             }
             other => other,

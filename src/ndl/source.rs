@@ -46,7 +46,7 @@ const BOM: &str = "\u{feff}";
 
 /// A text, perhaps with a byte order mark, which the ranges of nodes do not count.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Source {
+pub(super) struct SourceText {
     whole: String,
     /// Where the text begins behind the mark.
     start: usize,
@@ -61,7 +61,7 @@ struct LineIndex {
     characters: Vec<usize>,
 }
 
-impl Source {
+impl SourceText {
     pub(super) fn new(whole: String) -> Self {
         let start = if whole.starts_with(BOM) { BOM.len() } else { 0 };
         Self { whole, start, index: OnceLock::new() }
@@ -136,7 +136,7 @@ fn count(bytes: &[u8]) -> usize {
 /// The text of a document with the place of every key and value in it.
 #[derive(Debug, Clone, Default)]
 pub struct SourceMap {
-    pub(super) source: Source,
+    pub(super) source: SourceText,
     pub(super) root: Option<Node>,
 }
 
@@ -353,7 +353,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str, offset: usize) -> (u32, u32, usize) {
-        let source = Source::new(text.to_owned());
+        let source = SourceText::new(text.to_owned());
         let position = source.position(offset);
         (position.line, position.column, position.offset)
     }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::datatype::{Datatype, Integer};
-use super::diagnostic::{Code, Diagnostic, Place, Severity, count, hint, quote};
+use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Severity, count, hint, quote};
 use super::model::{
     Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
 };
 use super::node::{Kind, Node, child};
-use super::parse::{Reader, Site};
+use super::parse::{DocumentReader, Site};
 use super::source::Span;
 
 /// The references that the document itself cannot satisfy.
@@ -39,7 +39,7 @@ impl CoordReference {
     pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
         let message = format!("there is no dimcoord {}", quote(&self.name));
         let mut finding = Diagnostic::new(Code::UnresolvedCoord, self.span, message);
-        finding.entity = Place::group(&self.group).entity(&self.ndarray).text();
+        finding.entity = DiagnosticSubject::group(&self.group).entity(&self.ndarray).text();
         let expected = match self.name.strip_prefix('/') {
             Some(_) => "a dimcoord of this path".to_owned(),
             None if self.group == "/" => "a dimcoord in the group `/`".to_owned(),
@@ -77,15 +77,15 @@ impl TargetReference {
 
 /// A reference in a value, to be followed when the whole document is known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'n> {
-    place: Place<'n>,
+pub(super) struct PendingReference<'n> {
+    place: DiagnosticSubject<'n>,
     path: &'n Node,
     /// The whole of a region.
     region: Option<&'n Node>,
 }
 
 /// Checks what the reader kept for later.
-pub(super) fn whole(document: &Document, mut reader: Reader<'_, '_, '_>) -> Unresolved {
+pub(super) fn whole(document: &Document, mut reader: DocumentReader<'_, '_, '_>) -> Unresolved {
     let mut unresolved = Unresolved::default();
     let index = document.index();
     let broken: HashSet<String> =
@@ -143,7 +143,7 @@ fn is_broken(broken: &HashSet<String>, group: &str, name: &str) -> bool {
 }
 
 /// Extents and references.
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// Keeps the name of a dimcoord that leads nowhere.
     fn follow(
         &self,
@@ -206,7 +206,7 @@ impl<'n> Reader<'n, '_, '_> {
             let holds_groups = next.is_some_and(|group| group.starts_with(&below));
             path == "/" || listed.contains(path) || holds_groups
         };
-        for Target { place, path: node, region } in targets {
+        for PendingReference { place, path: node, region } in targets {
             self.place = place;
             let path = node.word();
             if !path.starts_with('/') {
@@ -296,13 +296,13 @@ pub(super) struct Expected<'a> {
 
 /// Why an element does not fit its datatype.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct Misfit {
     code: Code,
     pub(super) expected: String,
     pub(super) hint: Option<String>,
 }
 
-impl Fault {
+impl Misfit {
     fn new(code: Code, expected: impl Into<String>) -> Self {
         Self { code, expected: expected.into(), hint: None }
     }
@@ -313,7 +313,7 @@ impl Fault {
 }
 
 /// Values.
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// Checks a value; the references in it are kept for later.
     pub(super) fn check_value(&mut self, value: &Value, node: &'n Node, expected: Expected<'_>) {
         let limit = self.sink.len() + MAX_FINDINGS;
@@ -386,7 +386,7 @@ impl<'n> Reader<'n, '_, '_> {
             _ => None,
         };
         let place = self.place;
-        self.targets.extend(target.map(|(path, region)| Target { place, path, region }));
+        self.targets.extend(target.map(|(path, region)| PendingReference { place, path, region }));
     }
 }
 /// Whether an element is written as one scalar.
@@ -407,7 +407,7 @@ fn is_one(datatype: &Datatype) -> bool {
 ///
 /// The language has no syntax for the values of `opaque`, `compound`, `vlen`, `array` and `regref`
 /// (nor have we for complex numbers), so everything is taken for them.
-pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Fault> {
+pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Misfit> {
     if !is_one(datatype) {
         return Ok(());
     }
@@ -418,11 +418,11 @@ pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Fault> {
     match datatype {
         Datatype::String => match value {
             Value::String(_) => Ok(()),
-            _ => Err(Fault::new(Code::ValueType, "a text").hint("quotes make it a text")),
+            _ => Err(Misfit::new(Code::ValueType, "a text").hint("quotes make it a text")),
         },
         Datatype::ObjRef => match value {
             Value::String(path) if path.starts_with('/') => Ok(()),
-            _ => Err(Fault::new(Code::ValueType, "the path of an object, such as `/a/b`")),
+            _ => Err(Misfit::new(Code::ValueType, "the path of an object, such as `/a/b`")),
         },
         Datatype::Int128 => in_range(value, i128::MIN, i128::MAX, false),
         Datatype::UInt128 => in_range(value, 0, i128::MAX, false),
@@ -435,7 +435,7 @@ pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Fault> {
     }
 }
 
-fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Fault> {
+fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Misfit> {
     let bounds = || match (low, high) {
         (i128::MIN, _) => "an integer".to_owned(),
         (0, i128::MAX) => "an integer of at least 0".to_owned(),
@@ -443,9 +443,9 @@ fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Fau
     };
     match value.as_integer() {
         Some(number) if (low..=high).contains(&number) => Ok(()),
-        Some(_) => Err(Fault::new(Code::ValueRange, bounds())),
+        Some(_) => Err(Misfit::new(Code::ValueRange, bounds())),
         None => {
-            let fault = Fault::new(Code::ValueType, bounds());
+            let fault = Misfit::new(Code::ValueType, bounds());
             Err(match value {
                 Value::Bool(_) if truth => {
                     fault.hint("write 0 and 1, or make the datatype an enum")
@@ -472,10 +472,10 @@ const fn power_of_two(exponent: u64) -> f64 {
     f64::from_bits((1023 + exponent) << 52)
 }
 
-fn float(value: &Value, limit: f64) -> Result<(), Fault> {
+fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
     let fits = |number: f64| {
         if number.is_finite() && number.abs() >= limit {
-            return Err(Fault::new(Code::ValueRange, "a number that does not round to infinity"));
+            return Err(Misfit::new(Code::ValueRange, "a number that does not round to infinity"));
         }
         Ok(())
     };
@@ -487,7 +487,7 @@ fn float(value: &Value, limit: f64) -> Result<(), Fault> {
             fits(if over { 65_520.0 } else { 0.0 })
         }
         other => {
-            let fault = Fault::new(Code::ValueType, "a number");
+            let fault = Misfit::new(Code::ValueType, "a number");
             Err(match other {
                 Value::Null => fault.hint("write `.nan` for a missing value"),
                 Value::String(text) => match text.to_lowercase().as_str() {
@@ -506,7 +506,7 @@ fn float(value: &Value, limit: f64) -> Result<(), Fault> {
 }
 
 /// A member by its name or by its number. Names that YAML reads as booleans or null are names here.
-fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Fault> {
+fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Misfit> {
     let named = |name: &str| members.iter().any(|(member, _)| member.eq_ignore_ascii_case(name));
     let found = match value {
         Value::Int(_) | Value::UInt(_) => {
@@ -526,9 +526,9 @@ fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Fault> {
         shown.push("…".to_owned());
     }
     let fault =
-        Fault::new(Code::EnumValue, format!("a member or its number: {}", shown.join(", ")));
+        Misfit::new(Code::EnumValue, format!("a member or its number: {}", shown.join(", ")));
     let known = members.iter().map(|(member, _)| &**member);
-    Err(Fault { hint: value.as_str().and_then(|name| hint(name, known)), ..fault })
+    Err(Misfit { hint: value.as_str().and_then(|name| hint(name, known)), ..fault })
 }
 
 #[cfg(test)]

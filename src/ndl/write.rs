@@ -16,12 +16,10 @@ const SHORT: usize = 60;
 /// Longest implicit key, in bytes: readers give up looking for the `:` after 1024 characters.
 const MAX_KEY: usize = 1000;
 
-pub(super) type Entries = Vec<(String, Value)>;
-
 /// The document as a value.
 pub(super) fn document(document: &Document) -> Value {
     match (document.form, document.groups.as_slice()) {
-        (Form::Flat, []) => Value::Map(Entries::new()),
+        (Form::Flat, []) => Value::Map(Vec::new()),
         (Form::Flat, [root]) if root.path == "/" => Value::Map(group(root)),
         (_, groups) => Value::Map(
             groups.iter().map(|body| (body.path.clone(), Value::Map(group(body)))).collect(),
@@ -29,8 +27,8 @@ pub(super) fn document(document: &Document) -> Value {
     }
 }
 
-pub(super) fn group(body: &Group) -> Entries {
-    let mut entries = Entries::new();
+pub(super) fn group(body: &Group) -> Vec<(String, Value)> {
+    let mut entries = Vec::new();
     entries.extend(attributes(&body.attributes));
     if !body.dimcoords.is_empty() {
         let coords = body.dimcoords.iter().map(Entity::DimCoord);
@@ -46,9 +44,9 @@ pub(super) fn group(body: &Group) -> Entries {
 }
 
 /// The entry of attributes, when there are any.
-pub(super) fn attributes(list: &[Attribute]) -> Entries {
+pub(super) fn attributes(list: &[Attribute]) -> Vec<(String, Value)> {
     if list.is_empty() {
-        return Entries::new();
+        return Vec::new();
     }
     let map = list.iter().map(|fact| (fact.name.clone(), attribute(fact)));
     vec![("attributes".to_owned(), Value::Map(map.collect()))]
@@ -106,7 +104,7 @@ pub(super) fn datatype(datatype: &Datatype) -> Value {
             ("opaque", Value::Map(body))
         }
         Datatype::Enum { base, members } => {
-            let mut body = Entries::new();
+            let mut body = Vec::new();
             body.extend(base.map(|base| ("base".to_owned(), Value::from(base.word()))));
             let members = members.iter().map(|(name, number)| (name.clone(), integer(*number)));
             body.push(("members".to_owned(), Value::Map(members.collect())));
@@ -147,7 +145,7 @@ fn integer(number: i128) -> Value {
 
 fn storage(stored: Option<&Storage>) -> Option<(String, Value)> {
     let stored = stored?;
-    let mut entries = Entries::new();
+    let mut entries = Vec::new();
     let mut put = |key: &str, value: Option<Value>| {
         entries.extend(value.map(|value| (key.to_owned(), value)));
     };

@@ -8,10 +8,10 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use super::select::Patterns;
-use crate::archive::Placed;
+use crate::archive::{MemberKind, Placed};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, Below, File, Kind, Stamp, TEMPORARY_SUFFIX};
+use crate::fs::{self, Below, File, Stamp, TEMPORARY_SUFFIX};
 use crate::pack::{Content, Contents, Inspector, Interner};
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -113,7 +113,7 @@ pub(super) fn names(
             continue;
         }
         match walked.kind {
-            Kind::File if path.as_str().ends_with(TEMPORARY_SUFFIX) => findings.push(
+            MemberKind::File if path.as_str().ends_with(TEMPORARY_SUFFIX) => findings.push(
                 Finding::new(
                     Code::OddContainer,
                     "the file was left by an interrupted run and is not packed",
@@ -121,14 +121,14 @@ pub(super) fn names(
                 .in_member(path.as_str())
                 .hint("delete it"),
             ),
-            Kind::File => entries.push(SourceEntry::new(path, EntrySource::File(None))),
-            Kind::Directory => entries.push(SourceEntry::new(path, EntrySource::Directory)),
-            Kind::Link => findings.push(
+            MemberKind::File => entries.push(SourceEntry::new(path, EntrySource::File(None))),
+            MemberKind::Directory => entries.push(SourceEntry::new(path, EntrySource::Directory)),
+            MemberKind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
                     .hint("the option `dereference` packs what it leads to, the option `exclude` leaves it out"),
             ),
-            Kind::Special => findings.push(
+            MemberKind::Special => findings.push(
                 Finding::new(
                     Code::SpecialFile,
                     "the file is a device, a pipe or another special file",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::check::Context;
+use super::check::CheckContext;
 use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
 use super::describe::{Fit, fit};
@@ -35,20 +35,20 @@ pub(super) struct Difference<'a> {
 
 /// What is compared of a description.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side<'a> {
+pub(super) struct Statements<'a> {
     pub(super) entity: Entity<'a>,
     /// Attributes of its group, which are about it as well.
     pub(super) shared: &'a [Attribute],
 }
 
-impl<'a> Side<'a> {
+impl<'a> Statements<'a> {
     fn of(described: &Described<'a>) -> Self {
         Self { entity: described.entity, shared: &described.group.attributes }
     }
 }
 
 /// Everything that two descriptions say otherwise, but for extents.
-pub(super) fn differences<'a>(one: Side<'a>, other: Side<'a>) -> Vec<Difference<'a>> {
+pub(super) fn differences<'a>(one: Statements<'a>, other: Statements<'a>) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
     let types = (one.entity.datatype(), other.entity.datatype());
     let key = Step::Key;
@@ -87,9 +87,13 @@ fn compare_stated<'a>(
     push(found, contrast, what, place, [shown(one), shown(other)]);
 }
 
-fn compare_attributes<'a>(found: &mut Vec<Difference<'a>>, one: Side<'a>, other: Side<'a>) {
+fn compare_attributes<'a>(
+    found: &mut Vec<Difference<'a>>,
+    one: Statements<'a>,
+    other: Statements<'a>,
+) {
     /// The array's own attributes count before those of its group.
-    fn all(side: Side<'_>) -> BTreeMap<&str, &Attribute> {
+    fn all(side: Statements<'_>) -> BTreeMap<&str, &Attribute> {
         let own = side.entity.attributes();
         side.shared.iter().chain(own).map(|fact| (fact.name.as_str(), fact)).collect()
     }
@@ -240,10 +244,10 @@ pub(super) fn agree(
     path: &MemberPath,
     beside: &Described<'_>,
     of_pack: &Described<'_>,
-    context: &mut Context<'_>,
+    context: &mut CheckContext<'_>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut all = differences(Side::of(beside), Side::of(of_pack));
+    let mut all = differences(Statements::of(beside), Statements::of(of_pack));
     compare_order(&mut all, beside, of_pack);
     compare_extents(&mut all, path, beside, of_pack, context.contents());
     let mut silent = Vec::new();

@@ -13,7 +13,7 @@ use crate::path::MemberPath;
 use crate::ra::{ElementKind, Encoding, Flags, Header};
 
 /// What checks share.
-pub(super) struct Context<'a> {
+pub(super) struct CheckContext<'a> {
     contents: &'a Contents,
     pub(super) coordinates: Coordinates<'a>,
     pub(super) sources: Sources,
@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
     is_own: OnceCell<bool>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
         Self {
             contents,
@@ -64,10 +64,10 @@ pub(super) fn array<'a>(
     facts: &ArrayFacts,
     header: &Header,
     described: &Described<'a>,
-    context: &mut Context<'a>,
+    context: &mut CheckContext<'a>,
     findings: &mut Vec<Finding>,
 ) {
-    let Context { coordinates, sources, .. } = context;
+    let CheckContext { coordinates, sources, .. } = context;
     let mut check = Check { path, facts, header, described, sources, findings };
     check.datatype();
     match described.entity {

@@ -126,7 +126,7 @@ impl Contents {
     /// Everything that is wrong with arrays and descriptions, by themselves and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut context = check::Context::new(self);
+        let mut context = check::CheckContext::new(self);
         if let Some((member, facts)) = &self.pack_document {
             findings.extend(facts.findings().iter().cloned());
             // A document of something else shows as keys that are unknown and nothing that is known.
@@ -292,7 +292,7 @@ impl Contents {
     }
 
     /// Arrays that the pack's document describes and that are not there.
-    fn missing_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
+    fn missing_arrays(&self, context: &mut check::CheckContext<'_>, findings: &mut Vec<Finding>) {
         let Some((member, facts)) = &self.pack_document else { return };
         let Some(document) = facts.document() else { return };
         for (group, ndarray) in document.ndarrays() {
@@ -311,7 +311,7 @@ impl Contents {
     }
 
     /// Arrays that a document next to another array describes and that are absent.
-    fn second_arrays(&self, context: &mut check::Context<'_>, findings: &mut Vec<Finding>) {
+    fn second_arrays(&self, context: &mut check::CheckContext<'_>, findings: &mut Vec<Finding>) {
         for (path, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
             let Some(document) = facts.document() else { continue };
             if document.ndarrays().nth(1).is_none() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::agree::{Contrast, Difference, Side, differences};
+use super::agree::{Contrast, Difference, Statements, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, group_of};
@@ -95,7 +95,7 @@ impl<'a> Coordinates<'a> {
         if std::ptr::eq(first.facts, described.facts) || is_of_array {
             return;
         }
-        let side = |described: &Described<'a>| Side { entity: described.entity, shared: &[] };
+        let side = |described: &Described<'a>| Statements { entity: described.entity, shared: &[] };
         if differences(side(&first), side(&described)).iter().any(contradicts) {
             self.contradictions.push((path.to_owned(), first, described));
         }
@@ -133,7 +133,8 @@ impl<'a> Coordinates<'a> {
     /// Everybody who disagrees with the first.
     pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         for (path, first, other) in &self.contradictions {
-            let side = |described: &Described<'a>| Side { entity: described.entity, shared: &[] };
+            let side =
+                |described: &Described<'a>| Statements { entity: described.entity, shared: &[] };
             let found = differences(side(first), side(other));
             for Difference { what, place, one, other: said, .. } in
                 found.into_iter().filter(contradicts)
@@ -401,7 +402,7 @@ impl Contents {
         let new = || CoordinateInfo::new(path.clone());
         let coordinate = all.entry(path.clone()).or_insert_with(new);
         if !used.contains(&path) {
-            coordinate.arrays = coordinate.arrays.saturating_add(1);
+            coordinate.arrays += 1;
         }
         if coordinate.length.is_none() {
             coordinate.length = length;

@@ -60,7 +60,7 @@ pub(crate) struct PackDocument<'a> {
 enum Piece<'a> {
     Text(&'static str),
     Group(Box<(String, Vec<Attribute>)>),
-    Part(Part<'a>),
+    Part(DocumentPart<'a>),
 }
 
 impl<'a> PackDocument<'a> {
@@ -106,11 +106,13 @@ impl<'a> PackDocument<'a> {
         }
         let groups = builder.finish().into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
-            let is_new =
-                |part: &Part<'_>| !contents.is_in_pack_document(&entity_path(&path, part.name()));
-            let dimcoords = dimcoords.into_iter().filter(is_new).map(Part::into_coordinate);
+            let is_new = |part: &DocumentPart<'_>| {
+                !contents.is_in_pack_document(&entity_path(&path, part.name()))
+            };
+            let dimcoords = dimcoords.into_iter().filter(is_new).map(DocumentPart::into_coordinate);
             let dimcoords = dimcoords.collect();
-            let ndarrays = ndarrays.into_iter().filter(is_new).map(Part::into_ndarray).collect();
+            let ndarrays =
+                ndarrays.into_iter().filter(is_new).map(DocumentPart::into_ndarray).collect();
             Group { path, attributes, dimcoords, ndarrays }
         });
         let is_empty = |group: &Group| group.dimcoords.is_empty() && group.ndarrays.is_empty();
@@ -262,7 +264,7 @@ fn is_ordinary(path: &MemberPath) -> bool {
 }
 
 /// One entity of the document: a model, or a description of the plain form.
-enum Part<'a> {
+enum DocumentPart<'a> {
     Ndarray(Box<Ndarray>),
     DimCoord(Box<DimCoord>),
     /// Named like the array.
@@ -276,11 +278,11 @@ enum Part<'a> {
 #[derive(Default)]
 struct Parts<'a> {
     attributes: Vec<Attribute>,
-    dimcoords: Vec<Part<'a>>,
-    ndarrays: Vec<Part<'a>>,
+    dimcoords: Vec<DocumentPart<'a>>,
+    ndarrays: Vec<DocumentPart<'a>>,
 }
 
-impl Part<'_> {
+impl DocumentPart<'_> {
     fn name(&self) -> &str {
         match self {
             Self::Ndarray(ndarray) => &ndarray.name,
@@ -346,7 +348,7 @@ impl<'a, 'c> Builder<'a, 'c> {
             let group = self.group(&home);
             let is_array = facts.is_plain_ndarray();
             let parts = if is_array { &mut group.ndarrays } else { &mut group.dimcoords };
-            return parts.push(Part::Plain { path, facts });
+            return parts.push(DocumentPart::Plain { path, facts });
         }
         let Some(described) = self.contents.description(path, &mut Vec::new()) else {
             let mut ndarray = describe(path.stem(), header, encoding);
@@ -359,7 +361,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 }
                 None => {}
             }
-            return self.group(&home).ndarrays.push(Part::Ndarray(Box::new(ndarray)));
+            return self.group(&home).ndarrays.push(DocumentPart::Ndarray(Box::new(ndarray)));
         };
         let leftover = self.add_shared_attributes(&home, &described);
         let name = path.stem().to_owned();
@@ -367,13 +369,13 @@ impl<'a, 'c> Builder<'a, 'c> {
             Entity::DimCoord(dimcoord) => {
                 let mut dimcoord = DimCoord { name, ..dimcoord.clone() };
                 dimcoord.attributes.extend(leftover);
-                self.group(&home).dimcoords.push(Part::DimCoord(Box::new(dimcoord)));
+                self.group(&home).dimcoords.push(DocumentPart::DimCoord(Box::new(dimcoord)));
             }
             Entity::Ndarray(ndarray) => {
                 let shape = self.shape(path, header, &described, ndarray);
                 let mut ndarray = Ndarray { name, shape, ..ndarray.clone() };
                 ndarray.attributes.extend(leftover);
-                self.group(&home).ndarrays.push(Part::Ndarray(Box::new(ndarray)));
+                self.group(&home).ndarrays.push(DocumentPart::Ndarray(Box::new(ndarray)));
             }
         }
     }
@@ -439,7 +441,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         let group = self.group(group);
         if !group.dimcoords.iter().any(|part| part.name() == name) {
             let coord = DimCoord { name: name.to_owned(), ..dimcoord.clone() };
-            group.dimcoords.push(Part::DimCoord(Box::new(coord)));
+            group.dimcoords.push(DocumentPart::DimCoord(Box::new(coord)));
         }
     }
 
@@ -452,14 +454,14 @@ impl<'a, 'c> Builder<'a, 'c> {
         }
         for (path, group) in &mut groups {
             let is_referred =
-                |part: &mut Part<'_>| referred.contains(&entity_path(path, part.name()));
+                |part: &mut DocumentPart<'_>| referred.contains(&entity_path(path, part.name()));
             let coordinates = group.ndarrays.extract_if(.., is_referred);
             let coordinates =
-                coordinates.map(|part| Part::DimCoord(Box::new(part.into_coordinate())));
+                coordinates.map(|part| DocumentPart::DimCoord(Box::new(part.into_coordinate())));
             group.dimcoords.extend(coordinates);
             for part in &mut group.ndarrays {
                 // A plain one names no coordinate.
-                let Part::Ndarray(ndarray) = part else { continue };
+                let DocumentPart::Ndarray(ndarray) = part else { continue };
                 for extent in &mut ndarray.shape {
                     if let Extent::Coord(name) = extent
                         && let Some(short) = name.rsplit('/').next()
@@ -512,10 +514,10 @@ mod tests {
         Parts {
             attributes: Vec::new(),
             dimcoords: (0..coordinates)
-                .map(|number| Part::DimCoord(Box::new(as_coordinate(described(number)))))
+                .map(|number| DocumentPart::DimCoord(Box::new(as_coordinate(described(number)))))
                 .collect(),
             ndarrays: (0..arrays)
-                .map(|number| Part::Ndarray(Box::new(described(number))))
+                .map(|number| DocumentPart::Ndarray(Box::new(described(number))))
                 .collect(),
         }
     }

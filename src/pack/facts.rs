@@ -104,16 +104,7 @@ struct Model {
 impl DescriptionFacts {
     /// Takes the text of the description that is called `name`.
     pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Self {
-        Self::parse_within(name, text, &Allowance::unlimited())
-    }
-
-    /// The same of a text from an archive.
-    pub(crate) fn parse_within(
-        name: &str,
-        text: impl Into<Vec<u8>>,
-        allowance: &Allowance,
-    ) -> Self {
-        Self::parse_interned(name, text.into(), allowance, &Interner::default())
+        Self::parse_interned(name, text.into(), &Allowance::unlimited(), &Interner::default())
     }
 
     /// What is known of a description that is too long for its archive, and was not kept.
@@ -273,7 +264,7 @@ impl Whole {
             }
             let model = Model::new(&self.name, self.text.as_bytes(), &self.text);
             // The tree, which is the most of it, is gone by now.
-            self.allowance.give_back(memory.saturating_sub(memory >> 2));
+            self.allowance.give_back(memory - memory / 4);
             Box::new(model)
         };
         self.model.get_or_init(new)

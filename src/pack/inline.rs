@@ -110,11 +110,7 @@ impl Inlined<'_> {
         let Walk { wrong, first, .. } = walk;
         let (index, found) = first?;
         let shown: Vec<_> = index.iter().map(u64::to_string).collect();
-        let more = if wrong > 1 {
-            format!(" and {} more", wrong.saturating_sub(1))
-        } else {
-            String::new()
-        };
+        let more = if wrong > 1 { format!(" and {} more", wrong - 1) } else { String::new() };
         let message = format!(
             "the value is not what `{}` holds, at [{}]{more}",
             self.array,
@@ -190,7 +186,7 @@ impl Inlined<'_> {
             pairs.fold(0_u64, |sum, (at, (step, _))| sum.saturating_add(at.saturating_mul(step)));
         let bytes = element_bytes(data, self.header.element(), at).unwrap_or_default();
         let parts = numbers(self.header.element(), bytes).unwrap_or_default();
-        let parts: Vec<_> = parts.iter().map(Number::to_string).collect();
+        let parts: Vec<_> = parts.iter().map(StoredNumber::to_string).collect();
         match &parts[..] {
             [one] => one.clone(),
             parts => format!("[{}]", parts.join(", ")),
@@ -201,8 +197,8 @@ impl Inlined<'_> {
 /// The scalars in a value.
 fn leaves(value: &Value) -> u64 {
     match value {
-        Value::List(list) => list.iter().map(leaves).fold(0, u64::saturating_add),
-        Value::Map(map) => map.iter().map(|(_, value)| leaves(value)).fold(0, u64::saturating_add),
+        Value::List(list) => list.iter().map(leaves).sum(),
+        Value::Map(map) => map.iter().map(|(_, value)| leaves(value)).sum(),
         _ => 1,
     }
 }
@@ -244,7 +240,7 @@ impl Walk<'_> {
 
     fn element(&mut self, value: &Value, is_it: bool) {
         if !is_it {
-            self.wrong = self.wrong.saturating_add(1);
+            self.wrong += 1;
             let index = &self.index;
             self.first
                 .get_or_insert_with(|| (index.clone(), value.to_line().chars().take(80).collect()));
@@ -259,7 +255,7 @@ fn element_bytes(data: &[u8], element: ElementType, position: u64) -> Option<&[u
 
 /// A number as the array holds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+enum StoredNumber {
     Int(i128),
     UInt(u128),
     Half(f16),
@@ -268,7 +264,7 @@ enum Number {
     Double(f64),
 }
 
-impl std::fmt::Display for Number {
+impl std::fmt::Display for StoredNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Int(number) => number.fmt(f),
@@ -281,7 +277,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-impl Number {
+impl StoredNumber {
     /// Whether a number of a document, read as the type of this one, is this one.
     fn is(self, value: &Value) -> bool {
         let text = match value {
@@ -315,7 +311,7 @@ fn is_number(element: ElementType) -> bool {
 }
 
 /// The numbers that an element is: two for a complex one.
-fn numbers(element: ElementType, bytes: &[u8]) -> Option<Vec<Number>> {
+fn numbers(element: ElementType, bytes: &[u8]) -> Option<Vec<StoredNumber>> {
     fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
         bytes.try_into().ok()
     }
@@ -325,40 +321,40 @@ fn numbers(element: ElementType, bytes: &[u8]) -> Option<Vec<Number>> {
         return Some(vec![part(real)?, part(imaginary)?]);
     }
     if element == ElementType::BFLOAT16 {
-        return Some(vec![Number::Brain(bf16::from_ne_bytes(array(bytes)?))]);
+        return Some(vec![StoredNumber::Brain(bf16::from_ne_bytes(array(bytes)?))]);
     }
     // Truth values of other programs are single bytes.
     let is_byte = element == ElementType::BOOL
         || (element.kind() == ElementKind::User && element.elbyte() == 1);
     let number = match (element.kind(), bytes.len()) {
-        _ if is_byte => Number::UInt(u8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 1) => Number::Int(i8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 2) => Number::Int(i16::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 4) => Number::Int(i32::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 8) => Number::Int(i64::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 16) => Number::Int(i128::from_ne_bytes(array(bytes)?)),
-        (ElementKind::UInt, 1) => Number::UInt(u8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 2) => Number::UInt(u16::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 4) => Number::UInt(u32::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 8) => Number::UInt(u64::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 16) => Number::UInt(u128::from_ne_bytes(array(bytes)?)),
+        _ if is_byte => StoredNumber::UInt(u8::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::Int, 1) => StoredNumber::Int(i8::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::Int, 2) => StoredNumber::Int(i16::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::Int, 4) => StoredNumber::Int(i32::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::Int, 8) => StoredNumber::Int(i64::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::Int, 16) => StoredNumber::Int(i128::from_ne_bytes(array(bytes)?)),
+        (ElementKind::UInt, 1) => StoredNumber::UInt(u8::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::UInt, 2) => StoredNumber::UInt(u16::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::UInt, 4) => StoredNumber::UInt(u32::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::UInt, 8) => StoredNumber::UInt(u64::from_ne_bytes(array(bytes)?).into()),
+        (ElementKind::UInt, 16) => StoredNumber::UInt(u128::from_ne_bytes(array(bytes)?)),
         (ElementKind::Float, _) => float(bytes)?,
         _ => return None,
     };
     Some(vec![number])
 }
 
-fn float(bytes: &[u8]) -> Option<Number> {
+fn float(bytes: &[u8]) -> Option<StoredNumber> {
     Some(match bytes.len() {
-        2 => Number::Half(f16::from_ne_bytes(bytes.try_into().ok()?)),
-        4 => Number::Single(f32::from_ne_bytes(bytes.try_into().ok()?)),
-        8 => Number::Double(f64::from_ne_bytes(bytes.try_into().ok()?)),
+        2 => StoredNumber::Half(f16::from_ne_bytes(bytes.try_into().ok()?)),
+        4 => StoredNumber::Single(f32::from_ne_bytes(bytes.try_into().ok()?)),
+        8 => StoredNumber::Double(f64::from_ne_bytes(bytes.try_into().ok()?)),
         _ => return None,
     })
 }
 
 /// Whether a value means these numbers.
-fn is_said(value: &Value, datatype: &Datatype, stored: &[Number]) -> bool {
+fn is_said(value: &Value, datatype: &Datatype, stored: &[StoredNumber]) -> bool {
     match (value, stored) {
         (Value::List(parts), [_, _]) if parts.len() == 2 => {
             parts.iter().zip(stored).all(|(part, stored)| stored.is(part))
@@ -377,7 +373,7 @@ fn is_said(value: &Value, datatype: &Datatype, stored: &[Number]) -> bool {
     }
 }
 
-impl Number {
+impl StoredNumber {
     fn is_integer(self, number: i128) -> bool {
         match self {
             Self::Int(stored) => stored == number,
@@ -410,16 +406,16 @@ mod tests {
     #[test]
     fn numbers_are_what_their_type_makes_of_them() {
         let next = 9_007_199_254_740_993_i64;
-        assert!(Number::Int(next.into()).is(&Value::Int(next)));
-        assert!(!Number::Int(i128::from(next) - 1).is(&Value::Int(next)));
-        assert!(Number::Double(9_007_199_254_740_992.0).is(&Value::Int(next)));
-        assert!(Number::Single(0.1).is(&Value::Float(0.1)));
-        assert!(!Number::Double(0.1_f32.into()).is(&Value::Float(0.1)));
-        assert!(Number::Single(f32::NAN).is(&Value::Float(f64::NAN)));
-        assert!(!Number::Single(f32::NAN).is(&Value::from("x")));
-        assert!(Number::Half(f16::from_f32(0.1)).is(&Value::Float(0.1)));
-        assert!(Number::UInt(u64::MAX.into()).is(&Value::UInt(u64::MAX)));
-        assert!(!Number::UInt(1).is(&Value::Float(1.0)));
+        assert!(StoredNumber::Int(next.into()).is(&Value::Int(next)));
+        assert!(!StoredNumber::Int(i128::from(next) - 1).is(&Value::Int(next)));
+        assert!(StoredNumber::Double(9_007_199_254_740_992.0).is(&Value::Int(next)));
+        assert!(StoredNumber::Single(0.1).is(&Value::Float(0.1)));
+        assert!(!StoredNumber::Double(0.1_f32.into()).is(&Value::Float(0.1)));
+        assert!(StoredNumber::Single(f32::NAN).is(&Value::Float(f64::NAN)));
+        assert!(!StoredNumber::Single(f32::NAN).is(&Value::from("x")));
+        assert!(StoredNumber::Half(f16::from_f32(0.1)).is(&Value::Float(0.1)));
+        assert!(StoredNumber::UInt(u64::MAX.into()).is(&Value::UInt(u64::MAX)));
+        assert!(!StoredNumber::UInt(1).is(&Value::Float(1.0)));
         let members = [("no".to_owned(), 0), ("true".to_owned(), 1)];
         assert_eq!(member(&Value::Bool(true), &members), Some(1));
         assert_eq!(member(&Value::from("no"), &members), Some(0));

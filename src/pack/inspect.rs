@@ -9,7 +9,7 @@ use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl;
 use crate::path::MemberPath;
-use crate::ra::{DecodeError, Encoding, FIXED_LEN, Flags, Header, MAX_NDIMS, Probe};
+use crate::ra::{DecodeError, Encoding, EncodingProbe, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
 /// Longest header of an array.
 const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
@@ -41,10 +41,10 @@ pub(crate) struct ArrayFacts {
 /// Takes the bytes of one file as they pass and keeps what it needs of them.
 #[derive(Debug)]
 pub(crate) struct Inspector {
-    wanted: Wanted,
+    wanted: Kept,
     kept: Vec<u8>,
     /// Tells how the data is encoded, when the header says that it is.
-    probe: Option<Probe>,
+    probe: Option<EncodingProbe>,
     len: u64,
     allowance: Allowance,
     /// What is taken of it for what is kept; nothing once more was wanted than there is.
@@ -52,7 +52,7 @@ pub(crate) struct Inspector {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Kept {
     /// The header, and how the data is encoded when the header says that it is.
     Header,
     Everything,
@@ -68,11 +68,11 @@ impl Inspector {
     /// Begins a file in an archive.
     pub(crate) fn within(name: &str, allowance: &Allowance) -> Self {
         let wanted = if is_array(name) {
-            Wanted::Header
+            Kept::Header
         } else if may_be_description(name) {
-            Wanted::Everything
+            Kept::Everything
         } else {
-            Wanted::Nothing
+            Kept::Nothing
         };
         let allowance = allowance.clone();
         Self { wanted, kept: Vec::new(), probe: None, len: 0, allowance, taken: Some(0) }
@@ -102,15 +102,15 @@ impl Inspector {
 
     /// Whether more than a header is kept of the file.
     pub(crate) fn keeps_much(&self) -> bool {
-        self.wanted == Wanted::Everything
+        self.wanted == Kept::Everything
     }
 
     fn room(&self) -> usize {
         let limit = match self.wanted {
-            Wanted::Everything if self.taken.is_none() => 0,
-            Wanted::Everything => ndl::MAX_TEXT.saturating_add(1),
-            Wanted::Header => MAX_HEADER,
-            Wanted::Nothing => 0,
+            Kept::Everything if self.taken.is_none() => 0,
+            Kept::Everything => ndl::MAX_TEXT + 1,
+            Kept::Header => MAX_HEADER,
+            Kept::Nothing => 0,
         };
         limit.saturating_sub(self.kept.len())
     }
@@ -120,7 +120,7 @@ impl Inspector {
         let header = Header::parse(&self.kept).ok().filter(Header::is_encoded);
         self.probe = header.map(|header| {
             let start = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
-            let mut probe = Probe::new(header);
+            let mut probe = EncodingProbe::new(header);
             probe.update(self.kept.get(start..).unwrap_or_default());
             probe
         });
@@ -131,7 +131,7 @@ impl Inspector {
         self.len = self.len.saturating_add(bytes.len() as u64);
         let room = self.room();
         let (kept, rest) = bytes.split_at(room.min(bytes.len()));
-        if self.wanted == Wanted::Everything {
+        if self.wanted == Kept::Everything {
             // What is kept grows by doubling.
             let more = (kept.len() as u64).saturating_mul(2);
             if !self.allowance.take(more) {
@@ -144,7 +144,7 @@ impl Inspector {
         self.kept.extend_from_slice(kept);
         if let Some(probe) = &mut self.probe {
             probe.update(rest);
-        } else if room > 0 && self.room() == 0 && self.wanted == Wanted::Header {
+        } else if room > 0 && self.room() == 0 && self.wanted == Kept::Header {
             self.begin_probe();
             self.probe.iter_mut().for_each(|probe| probe.update(rest));
         }
@@ -158,8 +158,8 @@ impl Inspector {
     /// The same, where headers and texts that many files have in common are kept once.
     pub(crate) fn finish_interned(self, name: &str, len: u64, interner: &Interner) -> Content {
         match self.wanted {
-            Wanted::Nothing => Content::Other,
-            Wanted::Everything => {
+            Kept::Nothing => Content::Other,
+            Kept::Everything => {
                 let Self { allowance, kept, taken, .. } = self;
                 let Some(taken) = taken else {
                     let facts = DescriptionFacts::too_long(name, &allowance);
@@ -170,7 +170,7 @@ impl Inspector {
                 allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
                 Content::Description(Box::new(facts))
             }
-            Wanted::Header => Content::Array(interner.array(self.into_array(len))),
+            Kept::Header => Content::Array(interner.array(self.into_array(len))),
         }
     }
 

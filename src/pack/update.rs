@@ -128,7 +128,7 @@ impl<'a> Update<'a> {
         }
         self.edits.sort_by_key(|(_, edit)| edit.span.start);
         self.edits.dedup_by(|(_, later), (_, earlier)| later == earlier);
-        let mut text = String::with_capacity(self.text.len().saturating_add(64));
+        let mut text = String::with_capacity(self.text.len() + 64);
         let mut at = 0;
         for (path, edit) in &self.edits {
             let (Some(kept), Some(removed)) =
@@ -363,7 +363,7 @@ impl Editor<'_, '_> {
         let is_block = old.starts_with('-') && !numbers.is_empty();
         let text = if let (true, Some(span)) = (is_block, span) {
             let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
-            let indent = usize::try_from(span.start.column).unwrap_or(1).saturating_sub(1);
+            let indent = span.start.column as usize - 1;
             let next = format!("{line_end}{}- ", " ".repeat(indent));
             format!("- {}", numbers.join(&next))
         } else {
@@ -374,13 +374,13 @@ impl Editor<'_, '_> {
 
     fn refuse(&self, message: String, actual: &[u64], axis: Option<usize>) -> Box<Finding> {
         let Described { member, facts, group, entity, .. } = *self.described;
-        let shape = [Step::Key("shape"), Step::Index(axis.unwrap_or_default())];
-        let place = if axis.is_some() { &shape[..] } else { shape.get(..1).unwrap_or_default() };
+        let mut place = vec![Step::Key("shape")];
+        place.extend(axis.map(Step::Index));
         let finding = Finding::new(Code::ShapeMismatch, message)
             .expected(format!("the dims {actual:?} of the header"), "another shape")
             .hint("change the description by hand, and its coordinates if they are wrong")
             .in_member(member);
-        let span = self.update.source.entity_span(&group.path, entity.name(), place);
+        let span = self.update.source.entity_span(&group.path, entity.name(), &place);
         Box::new(match span {
             Some(span) => finding.at_span(facts.text(), span),
             None => finding,

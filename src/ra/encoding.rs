@@ -57,7 +57,7 @@ const AT_ONCE: usize = 64 * 1024;
 /// Tells how a data section is encoded while its bytes pass, and needs no memory for them or for the data:
 /// 60 MiB may stand for 15 GiB.
 #[derive(Debug, Clone)]
-pub(crate) struct Probe {
+pub(crate) struct EncodingProbe {
     header: Header,
     /// Bytes that have passed.
     passed: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Probe {
     leb128: Option<Values>,
 }
 
-impl Probe {
+impl EncodingProbe {
     /// Begins with the first byte after `header`.
     pub(crate) fn new(header: Header) -> Self {
         let is_bits = header.element() == ElementType::BITS;
@@ -118,7 +118,7 @@ impl Probe {
 
 /// How `section`, which is everything after the header, is encoded, and how many bytes of it the data took.
 pub(super) fn probe(header: &Header, section: &[u8]) -> Result<(Encoding, usize), DecodeError> {
-    let mut probe = Probe::new(header.clone());
+    let mut probe = EncodingProbe::new(header.clone());
     probe.update(section);
     let (encoding, used) = probe.finish()?;
     Ok((encoding, usize::try_from(used).unwrap_or(section.len())))
@@ -169,7 +169,7 @@ pub(crate) struct Decoder<R> {
 }
 
 impl<R: BufRead> Decoder<R> {
-    /// Decodes what [`Probe`] told the encoding of. `section` begins after the header.
+    /// Decodes what [`EncodingProbe`] told the encoding of. `section` begins after the header.
     pub(crate) fn new(section: R, header: Header, encoding: Encoding) -> Self {
         let values = Values::new(header.element());
         Self {
@@ -293,7 +293,7 @@ enum Next {
 }
 
 /// What a part of a block makes.
-enum Made<'i> {
+enum SequencePart<'i> {
     Literals(&'i [u8]),
     Repeated { offset: usize, len: usize },
 }
@@ -301,7 +301,11 @@ enum Made<'i> {
 impl Sequences {
     /// Takes bytes of the input until they make something, at most `room` bytes of it; nothing when the input
     /// is used up. An error is a block that no compressor makes.
-    fn take<'i>(&mut self, input: &mut &'i [u8], room: usize) -> Result<Option<Made<'i>>, ()> {
+    fn take<'i>(
+        &mut self,
+        input: &mut &'i [u8],
+        room: usize,
+    ) -> Result<Option<SequencePart<'i>>, ()> {
         loop {
             match self.next {
                 Next::Literals if self.literals == 0 => self.next = Next::OffsetLow,
@@ -312,14 +316,14 @@ impl Sequences {
                     *input = later;
                     self.literals = self.literals.saturating_sub(count(now.len()));
                     self.made = self.made.saturating_add(count(now.len()));
-                    return Ok((!now.is_empty()).then_some(Made::Literals(now)));
+                    return Ok((!now.is_empty()).then_some(SequencePart::Literals(now)));
                 }
                 Next::Repeated => {
                     let len = usize::try_from(self.repeated).unwrap_or(usize::MAX).min(room);
                     self.repeated = self.repeated.saturating_sub(count(len));
                     self.made = self.made.saturating_add(count(len));
                     let offset = self.offset;
-                    return Ok((len > 0).then_some(Made::Repeated { offset, len }));
+                    return Ok((len > 0).then_some(SequencePart::Repeated { offset, len }));
                 }
                 _ => {
                     let Some((byte, later)) = input.split_first() else { return Ok(None) };
@@ -388,8 +392,8 @@ impl Sequences {
             let before = out.len();
             match self.take(input, room) {
                 Ok(None) => return true,
-                Ok(Some(Made::Literals(bytes))) => out.extend_from_slice(bytes),
-                Ok(Some(Made::Repeated { offset, len })) => {
+                Ok(Some(SequencePart::Literals(bytes))) => out.extend_from_slice(bytes),
+                Ok(Some(SequencePart::Repeated { offset, len })) => {
                     let Some(start) = before.checked_sub(offset) else { return false };
                     let mut left = len;
                     while left > 0 {
@@ -525,7 +529,7 @@ mod tests {
 
     /// What the probe tells of a section whose bytes pass in steps, and what the decoder makes of it.
     fn in_steps(header: &Header, section: &[u8], step: usize) -> Option<(Encoding, Vec<u8>)> {
-        let mut probe = Probe::new(header.clone());
+        let mut probe = EncodingProbe::new(header.clone());
         section.chunks(step).for_each(|bytes| probe.update(bytes));
         let (encoding, _) = probe.finish().ok()?;
         let section = io::BufReader::with_capacity(step, section);

@@ -37,7 +37,7 @@ pub use header::{FIXED_LEN, Header, MAGIC, MAX_NDIMS};
 pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
 
-pub(crate) use encoding::{Decoder, Probe};
+pub(crate) use encoding::{Decoder, EncodingProbe};
 pub(crate) use header::{read_full, reverse_each};
 pub(crate) use slice::{Picked, resolve as resolve_slice};
 

@@ -45,7 +45,7 @@ const CACHE_LINE: usize = 64;
 /// let mut columns = [0; 6];
 /// Reversal::new(&rows).reverse(&[11, 12, 13, 21, 22, 23], &mut columns)?;
 /// assert_eq!(columns, [11, 21, 12, 22, 13, 23]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), TileBox<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reversal {
@@ -88,7 +88,7 @@ impl Reversal {
             target.copy_from_slice(source);
             return Ok(());
         }
-        let shape = Box::whole(&self.dims)?;
+        let shape = TileBox::whole(&self.dims)?;
         let elbyte = size(self.elbyte)?;
         let [from, to] = [Direction::Forward, Direction::Reversed]
             .map(|direction| dense(&shape.lens, elbyte, direction));
@@ -114,7 +114,7 @@ impl Reversal {
         let per_tile = ALL_TILES.checked_div(count(jobs).saturating_mul(2)).unwrap_or(0);
         let largest = per_tile.clamp(MIN_TILE, MAX_TILE);
         let tile = cut(&self.dims, self.elbyte, largest);
-        let grid = Grid { dims: &self.dims, tile: &tile };
+        let grid = TileGrid { dims: &self.dims, tile: &tile };
         let (tiles, elbyte) = (size(grid.count())?, size(self.elbyte)?);
         let work = |(read, written): &mut (Vec<u8>, Vec<u8>), number: usize| {
             let shape = grid.get(count(number))?;
@@ -169,12 +169,12 @@ fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
 }
 
 /// A box of the array: where it begins along each axis, and how far it reaches.
-struct Box {
+struct TileBox {
     starts: Vec<u64>,
     lens: Vec<usize>,
 }
 
-impl Box {
+impl TileBox {
     fn whole(dims: &[u64]) -> io::Result<Self> {
         let lens = dims.iter().map(|extent| size(*extent)).collect::<io::Result<_>>()?;
         Ok(Self { starts: vec![0; dims.len()], lens })
@@ -182,12 +182,12 @@ impl Box {
 }
 
 /// The boxes that an array falls into.
-struct Grid<'a> {
+struct TileGrid<'a> {
     dims: &'a [u64],
     tile: &'a [u64],
 }
 
-impl Grid<'_> {
+impl TileGrid<'_> {
     fn extents(&self) -> impl Iterator<Item = u64> {
         self.dims.iter().zip(self.tile).map(|(extent, len)| extent.div_ceil((*len).max(1)))
     }
@@ -197,9 +197,9 @@ impl Grid<'_> {
     }
 
     /// One of them, the first axis counting fastest.
-    fn get(&self, number: u64) -> io::Result<Box> {
+    fn get(&self, number: u64) -> io::Result<TileBox> {
         let mut left = number;
-        let mut shape = Box { starts: Vec::new(), lens: Vec::new() };
+        let mut shape = TileBox { starts: Vec::new(), lens: Vec::new() };
         for (extents, (extent, len)) in self.extents().zip(self.dims.iter().zip(self.tile)) {
             let step = left.checked_rem(extents).unwrap_or(0);
             left = left.checked_div(extents).unwrap_or(0);
@@ -245,7 +245,7 @@ struct Runs {
 }
 
 impl Runs {
-    fn new(shape: &Box, dims: &[u64], elbyte: usize, direction: Direction) -> io::Result<Self> {
+    fn new(shape: &TileBox, dims: &[u64], elbyte: usize, direction: Direction) -> io::Result<Self> {
         let mut runs = Self {
             run_len: elbyte,
             strides: vec![0; dims.len()],
@@ -336,7 +336,7 @@ fn copy_blocks<const W: usize>(
 ) {
     let wide: Vec<u64> = lens.iter().map(|len| count(*len)).collect();
     let block = cut(&wide, count(W), MAX_BLOCK);
-    let grid = Grid { dims: &wide, tile: &block };
+    let grid = TileGrid { dims: &wide, tile: &block };
     // The longest line of a block is copied in one loop; of two, the one that is written together.
     let inner = (0..lens.len()).max_by_key(|axis| block[*axis]).unwrap_or(0);
     let stride = |strides: &[usize]| strides.get(inner).copied().unwrap_or(W);

@@ -1,17 +1,17 @@
 //! Compressed streams: bytes to gzip or zstd and back, whatever they mean.
 
-mod decoder;
 mod encoder;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
 
+use crate::error::Error;
 use crate::file_kind::FileKind;
 
-pub(crate) use self::decoder::{
-    Oddity, StreamDecoder, StreamFault, ZSTD_MEMBER_WINDOW_LOG_MAX, is_wide_window,
-};
 pub(crate) use self::encoder::{Encoder, Engine};
 
 /// How a stream is compressed.
@@ -68,5 +68,251 @@ impl StreamCompression {
             Self::Gzip => byte == 0x1f,
             Self::Zstd => matches!(byte, 0x28 | 0x50..=0x5f),
         }
+    }
+}
+
+/// The widest zstd window of a tar that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
+/// and every level of it stays within. It bounds the memory that a frame can claim.
+pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// The widest of a member of a zip: 8 MiB, which levels up to 19 stay within. Each job decodes a member of its own,
+/// and many that are read side by side several.
+pub(crate) const ZSTD_MEMBER_WINDOW_LOG_MAX: u32 = 23;
+
+/// How much compressed data is fetched at once.
+const READ_AHEAD: usize = 64 << 10;
+
+/// A compressed stream that is not what it should be. It comes inside an [`io::Error`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StreamFault {
+    #[error("the {format} stream is cut off after {offset} bytes")]
+    CutOff { format: &'static str, offset: u64 },
+    #[error("the {format} stream is damaged at or before byte {offset}: {reason}")]
+    Damaged { format: &'static str, offset: u64, reason: String },
+    #[error(
+        "expected the file to end with the {format} stream at byte {offset}, found other bytes"
+    )]
+    Trailing { format: &'static str, offset: u64 },
+}
+
+/// Reads a stream of one or more gzip members or zstd frames as the bytes they hold together.
+///
+/// Several members or frames are what parallel compressors write. At the last one's end the trailer has
+/// been checked; bytes that begin no other are an error.
+pub(crate) struct StreamDecoder<R: Read> {
+    format: StreamCompression,
+    oddity: Arc<OnceLock<Oddity>>,
+    state: DecoderState<R>,
+}
+
+/// Something in the first odd member or frame that changes nothing about what is decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Oddity {
+    /// Where it begins.
+    pub(crate) offset: u64,
+    pub(crate) what: &'static str,
+}
+
+type Input<R> = BufReader<Tracked<R>>;
+
+enum DecoderState<R: Read> {
+    Plain(R),
+    /// Before a member or frame, or at the end.
+    Between {
+        input: Input<R>,
+        first: bool,
+    },
+    Gzip(Box<flate2::bufread::GzDecoder<Input<R>>>),
+    Zstd(Box<zstd::stream::read::Decoder<'static, Input<R>>>),
+    End,
+    Failed,
+}
+
+impl<R: Read> StreamDecoder<R> {
+    pub(crate) fn new(reader: R, format: StreamCompression) -> Self {
+        let state = match format {
+            StreamCompression::None => DecoderState::Plain(reader),
+            StreamCompression::Gzip | StreamCompression::Zstd => {
+                let counted = Tracked { inner: reader, count: 0, failed: false };
+                DecoderState::Between {
+                    input: BufReader::with_capacity(READ_AHEAD, counted),
+                    first: true,
+                }
+            }
+        };
+        Self { format, oddity: Arc::default(), state }
+    }
+
+    /// Where the first oddity will be, once it has been read.
+    pub(crate) fn oddity(&self) -> Arc<OnceLock<Oddity>> {
+        Arc::clone(&self.oddity)
+    }
+
+    /// The decoded bytes in blocks. What was decoded before an error comes before it, and nothing after it.
+    pub(crate) fn blocks(mut self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+        const BLOCK: usize = 256 * 1024;
+        let (mut failed, mut ended) = (None, false);
+        iter::from_fn(move || {
+            if ended {
+                return failed.take().map(Err);
+            }
+            let mut block = Vec::with_capacity(BLOCK);
+            failed = (&mut self).take(BLOCK as u64).read_to_end(&mut block).err();
+            ended = block.is_empty() || failed.is_some();
+            if block.is_empty() { failed.take().map(Err) } else { Some(Ok(block)) }
+        })
+    }
+
+    /// Begins the next member or frame, if there is one.
+    fn begin(&self, mut input: Input<R>, first: bool) -> io::Result<DecoderState<R>> {
+        let format = self.format.name();
+        let next = loop {
+            match input.fill_buf() {
+                Ok(bytes) => break bytes.first().copied(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        // A header that lies across two reads is decoded all the same, only not looked at here.
+        if let Some(what) = odd_header(self.format, input.buffer()) {
+            let _ = self.oddity.set(Oddity { offset: offset(&input), what });
+        }
+        match next {
+            None if first => Err(invalid(StreamFault::CutOff { format, offset: 0 })),
+            None => Ok(DecoderState::End),
+            Some(byte) if !first && !self.format.begins_with(byte) => {
+                Err(invalid(StreamFault::Trailing { format, offset: offset(&input) }))
+            }
+            Some(_) if self.format == StreamCompression::Gzip => {
+                Ok(DecoderState::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
+            }
+            Some(_) => {
+                let mut frame = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
+                frame.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Ok(DecoderState::Zstd(Box::new(frame)))
+            }
+        }
+    }
+
+    fn explain(&self, error: io::Error, input: &Input<R>) -> io::Error {
+        if input.get_ref().failed {
+            return error;
+        }
+        let (format, offset) = (self.format.name(), offset(input));
+        if is_wide_window(&error) {
+            return io::Error::other(Error::Unsupported(format!(
+                "the zstd frame that begins before byte {offset} needs a window above {} MiB to be decoded; \
+                 decode it with `zstd -d --long=31 ARCHIVE`, and verify the tar or compress it again",
+                1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)
+            )));
+        }
+        invalid(match error.kind() {
+            io::ErrorKind::UnexpectedEof => StreamFault::CutOff { format, offset },
+            _ => StreamFault::Damaged { format, offset, reason: error.to_string() },
+        })
+    }
+}
+
+impl<R: Read> Read for StreamDecoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            // An error leaves `Failed` behind: what comes after it means nothing.
+            self.state = match std::mem::replace(&mut self.state, DecoderState::Failed) {
+                DecoderState::Plain(mut reader) => {
+                    let result = reader.read(buffer);
+                    self.state = DecoderState::Plain(reader);
+                    return result;
+                }
+                DecoderState::Between { input, first } => self.begin(input, first)?,
+                DecoderState::Gzip(mut member) => match member.read(buffer) {
+                    Ok(0) => DecoderState::Between { input: member.into_inner(), first: false },
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                        return Err(self.explain(error, member.get_ref()));
+                    }
+                    result => {
+                        self.state = DecoderState::Gzip(member);
+                        return result;
+                    }
+                },
+                DecoderState::Zstd(mut frame) => match frame.read(buffer) {
+                    Ok(0) => DecoderState::Between { input: frame.into_inner(), first: false },
+                    Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                        return Err(self.explain(error, frame.get_ref()));
+                    }
+                    result => {
+                        self.state = DecoderState::Zstd(frame);
+                        return result;
+                    }
+                },
+                DecoderState::End => {
+                    self.state = DecoderState::End;
+                    return Ok(0);
+                }
+                DecoderState::Failed => return Err(io::Error::other("the stream failed before")),
+            };
+        }
+    }
+}
+
+/// Whether a zstd decoder refuses a frame for the window that it needs, for which it takes no memory.
+pub(crate) fn is_wide_window(error: &io::Error) -> bool {
+    /// `ZSTD_error_frameParameter_windowTooLarge`, as the functions of zstd return it.
+    const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
+    error.to_string() == zstd::zstd_safe::get_error_name(WINDOW_TOO_LARGE)
+}
+
+/// What is uncommon about the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).
+fn odd_header(format: StreamCompression, start: &[u8]) -> Option<&'static str> {
+    /// Header checksum and name, which `gzip` writes on demand.
+    const COMMON: u8 = 0b0000_1010;
+    match (format, start) {
+        (StreamCompression::Gzip, [0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..]) => {
+            if flags & !COMMON != 0 {
+                Some("the gzip header holds a comment, a field or a flag that nobody checks")
+            } else if !matches!(extra, 0 | 2 | 4) || matches!(system, 14..=254) {
+                Some("the gzip header names a compressor or a system that nobody knows")
+            } else {
+                None
+            }
+        }
+        (StreamCompression::Zstd, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) => {
+            Some("the zstd stream has a frame that every reader skips")
+        }
+        (StreamCompression::Zstd, [0x28, 0xb5, 0x2f, 0xfd, descriptor, ..])
+            if descriptor & 0b0001_0000 != 0 =>
+        {
+            Some("the zstd frame sets a bit that is not used")
+        }
+        _ => None,
+    }
+}
+
+fn invalid(fault: StreamFault) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, fault)
+}
+
+/// How much of `input` has been taken.
+fn offset<R: Read>(input: &Input<R>) -> u64 {
+    input.get_ref().count - input.buffer().len() as u64
+}
+
+/// Knows how far it was read, and whether an error is its own or one of what it holds.
+struct Tracked<R> {
+    inner: R,
+    count: u64,
+    failed: bool,
+}
+
+impl<R: Read> Read for Tracked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(buffer);
+        match &result {
+            Ok(count) => self.count += *count as u64,
+            Err(error) => self.failed = error.kind() != io::ErrorKind::Interrupted,
+        }
+        result
     }
 }

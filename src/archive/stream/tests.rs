@@ -271,8 +271,13 @@ fn an_error_of_the_writer_ends_the_encoder() {
 }
 
 fn small_tar(name: &str) -> Vec<u8> {
-    let entry =
-        tar::NewEntry { path: name, kind: tar::EntryKind::File, size: 5, mtime: 0, mode: 0o644 };
+    let entry = tar::NewEntry {
+        path: name,
+        kind: super::super::MemberKind::File,
+        size: 5,
+        mtime: 0,
+        mode: 0o644,
+    };
     let mut bytes = tar::entry_header(&entry).unwrap();
     bytes.extend(b"12345");
     bytes.resize(bytes.len().next_multiple_of(512), 0);

@@ -6,13 +6,11 @@ use super::{BLOCK, TIME_END, TarFaultKind, is_zero, printable};
 
 /// The fields of a header block that a reader of packs needs.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct TarHeader {
     pub(super) typeflag: u8,
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
-    pub(super) mode: u32,
-    pub(super) mtime: u64,
     /// The first field that some readers cannot read, although nothing depends on it here.
     pub(super) odd: Option<TarFaultKind>,
 }
@@ -21,10 +19,10 @@ pub(super) struct Header {
 const MAGIC: Range<usize> = 257..265;
 
 /// A field that holds text, by what it is called.
-type Text = (&'static str, Range<usize>);
+type TextField = (&'static str, Range<usize>);
 
 /// The texts of every header, those that came with the names of owners, and the one that is only ustar's.
-const TEXTS: [Text; 5] = [
+const TEXTS: [TextField; 5] = [
     ("name", 0..100),
     ("link name", 157..257),
     ("user name", 265..297),
@@ -57,13 +55,13 @@ enum Lesser {
 
 /// The form of a header, by its magic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum HeaderForm {
     Old,
     Gnu,
     Ustar,
 }
 
-impl Form {
+impl HeaderForm {
     fn of(magic: &[u8]) -> Option<Self> {
         match magic {
             b"ustar\x0000" => Some(Self::Ustar),
@@ -83,7 +81,7 @@ impl Form {
     }
 }
 
-impl Header {
+impl TarHeader {
     /// Reads `block`, which is not all zeros.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, TarFaultKind> {
         let header = tar::Header::from_byte_slice(block);
@@ -91,12 +89,12 @@ impl Header {
         check_sum(block, &fields.cksum)?;
         let bytes = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
         let magic = bytes(&MAGIC);
-        let Some(form) = Form::of(magic) else {
+        let Some(form) = HeaderForm::of(magic) else {
             return Err(TarFaultKind::Magic { found: printable(magic) });
         };
         let [typeflag] = fields.linkflag;
         // Which came with ustar and GNU: to readers that go by the magic it is a member.
-        if form == Form::Old && is_extension(typeflag) {
+        if form == HeaderForm::Old && is_extension(typeflag) {
             return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
         }
         let unused = |range: &Range<usize>| {
@@ -125,8 +123,6 @@ impl Header {
             name: header.path_bytes().into_owned(),
             link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
             size: number(&fields.size).map_err(TarFaultKind::Size)?,
-            mode: number(&fields.mode).ok().and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0),
-            mtime: number(&fields.mtime).unwrap_or(0),
             odd,
         })
     }
@@ -284,13 +280,13 @@ mod tests {
     #[test]
     fn every_flipped_bit_of_a_header_is_noticed() {
         let good = sealed(|block| block[..4].copy_from_slice(b"a.ra"));
-        assert_eq!(Header::decode(&good).unwrap().name, b"a.ra");
+        assert_eq!(TarHeader::decode(&good).unwrap().name, b"a.ra");
         for bit in 0..BLOCK * 8 {
             let mut block = good;
             block[bit / 8] ^= 1 << (bit % 8);
             // The zero before or the NUL after the checksum may become a space, as other tars have it.
             let same = block[148] == b' ' || block[155] == b' ';
-            assert_eq!(Header::decode(&block).is_ok(), same, "bit {bit}");
+            assert_eq!(TarHeader::decode(&block).is_ok(), same, "bit {bit}");
         }
     }
 
@@ -327,13 +323,14 @@ mod tests {
         block[0] = 0xff;
         block[148..156].copy_from_slice(b"002005\0 ");
         assert!(passes_for_header(&block));
-        assert!(matches!(Header::decode(&block), Err(TarFaultKind::Checksum { .. })));
+        assert!(matches!(TarHeader::decode(&block), Err(TarFaultKind::Checksum { .. })));
     }
 
     #[test]
     fn the_magic_is_one_of_the_three_known() {
-        let with =
-            |magic: &[u8; 8]| Header::decode(&sealed(|block| block[MAGIC].copy_from_slice(magic)));
+        let with = |magic: &[u8; 8]| {
+            TarHeader::decode(&sealed(|block| block[MAGIC].copy_from_slice(magic)))
+        };
         for magic in [b"ustar\x0000", b"ustar  \0", &[0; 8]] {
             assert!(with(magic).is_ok());
         }

@@ -16,10 +16,11 @@ use std::io::{self, Read};
 
 pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::{Skip, Streaming, TarReader};
-pub(crate) use self::write::{EntryKind, NewEntry, end_mark, entry_header, padding};
+pub(crate) use self::write::{NewEntry, end_mark, entry_header, padding};
 
 use self::header::NumberFault;
 use self::pax::PaxFault;
+use super::MemberKind;
 use crate::path::escape;
 
 /// Everything in a tar is laid out in blocks of this many bytes.
@@ -41,32 +42,13 @@ fn is_zero(bytes: &[u8]) -> bool {
 pub(crate) struct TarEntry {
     /// As found, with the `/` at the end of a directory if there is one.
     pub(crate) name: Vec<u8>,
-    pub(crate) kind: TarKind,
+    pub(crate) kind: MemberKind,
     /// Length of the data in bytes.
     pub(crate) size: u64,
     /// Where the first header of the entry begins, an extended one included.
     pub(crate) header_offset: u64,
     /// Where the data begins.
     pub(crate) data_offset: u64,
-    /// Permission bits, 0 when they cannot be read.
-    pub(crate) mode: u32,
-    /// Seconds since 1970, 0 when they cannot be read.
-    pub(crate) mtime: u64,
-}
-
-/// What an entry is. Only files and directories are plain; the others are for the caller to refuse.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TarKind {
-    File,
-    Directory,
-    Symlink {
-        target: Vec<u8>,
-    },
-    HardLink {
-        target: Vec<u8>,
-    },
-    /// A device, a FIFO, or a type that is not known, by its type flag.
-    Special(u8),
 }
 
 /// Something wrong with the structure of a tar, and where.

@@ -1,7 +1,8 @@
 //! The extended headers before an entry: PAX records, and GNU long names.
 
-use super::header::Header;
-use super::{OCTAL_END, TIME_END, TarEntry, TarFaultKind, TarKind, printable};
+use super::super::MemberKind;
+use super::header::TarHeader;
+use super::{OCTAL_END, TIME_END, TarEntry, TarFaultKind, printable};
 
 /// What the headers before an entry say about it.
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ impl Extensions {
     /// The entry that `header`, read at `offset`, begins; an error names it as far as it can.
     pub(super) fn resolve(
         self,
-        header: Header,
+        header: TarHeader,
         offset: u64,
         data_offset: u64,
     ) -> Result<TarEntry, (Option<String>, TarFaultKind)> {
@@ -77,26 +78,18 @@ impl Extensions {
         }
         let size = one_size(pax.size, header.size).map_err(&fault)?;
         let is_named_directory = name.ends_with(b"/");
-        let is_link_name = !target.is_empty();
-        let kind = match header.typeflag {
-            b'0' | b'7' | 0 if is_named_directory => TarKind::Directory,
-            b'0' | b'7' | 0 => TarKind::File,
-            b'1' => TarKind::HardLink { target },
-            b'2' => TarKind::Symlink { target },
-            b'5' => TarKind::Directory,
-            other => TarKind::Special(other),
-        };
-        // Some readers pass over data here and others take it for headers.
-        let without_data = match kind {
-            TarKind::Directory => Some("directory"),
-            TarKind::HardLink { .. } | TarKind::Symlink { .. } => Some("link"),
-            TarKind::Special(b'3' | b'4' | b'6') => Some("device or FIFO"),
-            TarKind::File | TarKind::Special(_) => None,
+        // Some readers pass over data of these and others take it for headers.
+        let (kind, without_data) = match header.typeflag {
+            b'0' | b'7' | 0 if !is_named_directory => (MemberKind::File, None),
+            b'0' | b'7' | 0 | b'5' => (MemberKind::Directory, Some("directory")),
+            b'1' | b'2' => (MemberKind::Link, Some("link")),
+            b'3' | b'4' | b'6' => (MemberKind::Special, Some("device or FIFO")),
+            _ => (MemberKind::Special, None),
         };
         if let Some(kind) = without_data.filter(|_| size > 0) {
             return Err(fault(TarFaultKind::UnexpectedData { kind, size }));
         }
-        if is_link_name && matches!(kind, TarKind::File | TarKind::Directory) {
+        if !target.is_empty() && matches!(kind, MemberKind::File | MemberKind::Directory) {
             return Err(fault(TarFaultKind::LinkNameOfFile));
         }
         // Without a type, and only then, a directory may be known by its name: by some readers by the one in its header.
@@ -106,15 +99,7 @@ impl Extensions {
         if header.typeflag != b'5' && is_short_directory != is_named_directory {
             return Err(fault(TarFaultKind::OneNameOfDirectory));
         }
-        Ok(TarEntry {
-            kind,
-            size,
-            header_offset: self.offset.unwrap_or(offset),
-            data_offset,
-            mode: header.mode,
-            mtime: pax.mtime.unwrap_or(header.mtime),
-            name,
-        })
+        Ok(TarEntry { kind, size, header_offset: self.offset.unwrap_or(offset), data_offset, name })
     }
 }
 
@@ -157,8 +142,6 @@ pub(super) struct PaxRecords {
     pub(super) link_path: Option<Vec<u8>>,
     /// Length of the data in bytes.
     pub(super) size: Option<u64>,
-    /// Whole seconds; a fraction, and a time before 1970, is dropped.
-    pub(super) mtime: Option<u64>,
     /// The family of a record by which the data is not the file.
     pub(super) sparse: Option<&'static str>,
     /// The first record to be warned of.
@@ -221,7 +204,7 @@ impl PaxRecords {
         let mut records = Self::default();
         let mut rest = payload;
         while !rest.is_empty() {
-            let at = payload.len().saturating_sub(rest.len());
+            let at = payload.len() - rest.len();
             let (key, value, after) = split_record(rest).map_err(|kind| PaxFault { at, kind })?;
             let odd = records.set(key, value).map_err(|kind| PaxFault { at, kind })?;
             records.odd = records.odd.take().or(odd.map(|kind| PaxFault { at, kind }));
@@ -256,11 +239,7 @@ impl PaxRecords {
                 set_once(&mut self.size, "size", value, read)?;
                 true
             }
-            "mtime" => {
-                self.mtime = value.split(|&byte| byte == b'.').next().and_then(decimal);
-                is_time(value)
-            }
-            "atime" | "ctime" => is_time(value),
+            "atime" | "ctime" | "mtime" => is_time(value),
             "uid" | "gid" => decimal(value).is_some_and(|value| u32::try_from(value).is_ok()),
             "uname" | "gname" => std::str::from_utf8(value).is_ok(),
             "hdrcharset" => UTF_8.contains(&value),
@@ -302,9 +281,9 @@ fn set_once<T>(
     Ok(())
 }
 
-type Record<'a> = (&'a str, &'a [u8], &'a [u8]);
+type PaxRecord<'a> = (&'a str, &'a [u8], &'a [u8]);
 
-fn split_record(bytes: &[u8]) -> Result<Record<'_>, PaxFaultKind> {
+fn split_record(bytes: &[u8]) -> Result<PaxRecord<'_>, PaxFaultKind> {
     let space = bytes.iter().position(|&byte| byte == b' ').ok_or(PaxFaultKind::Length)?;
     let (digits, _) = bytes.split_at_checked(space).ok_or(PaxFaultKind::Length)?;
     let length = decimal(digits).ok_or(PaxFaultKind::Length)?;
@@ -336,11 +315,11 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 
 /// Appends the record of `key` and `value`, whose length counts its own digits.
 pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
-    let without_digits = key.len().saturating_add(value.len()).saturating_add(" =\n".len());
+    let without_digits = key.len() + value.len() + " =\n".len();
     let mut length = without_digits;
     loop {
         let digits = length.to_string().len();
-        let with_digits = without_digits.saturating_add(digits);
+        let with_digits = without_digits + digits;
         if with_digits == length {
             break;
         }
@@ -384,11 +363,9 @@ mod tests {
         push_record(&mut payload, "comment", b"a=b\nc");
         push_record(&mut payload, "path", "größe/a=b\n.ra".as_bytes());
         push_record(&mut payload, "size", b"18446744073709551615");
-        push_record(&mut payload, "mtime", b"315532800.25");
         let records = PaxRecords::parse(&payload).unwrap();
         assert_eq!(records.path.as_deref(), Some("größe/a=b\n.ra".as_bytes()));
         assert_eq!(records.size, Some(u64::MAX));
-        assert_eq!(records.mtime, Some(315_532_800));
         assert_eq!((records.sparse, records.odd), (None, None));
     }
 

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::super::data::read_buffered;
-use super::header::{Header, is_extension};
+use super::header::{TarHeader, is_extension};
 use super::pax::Extensions;
 use super::write::padding_after;
 use super::{BLOCK, TarEntry, TarFault, TarFaultKind, is_zero};
@@ -29,13 +29,13 @@ pub(crate) struct TarReader<S> {
     /// Length of the whole tar, when it is known in advance.
     total: Option<u64>,
     position: u64,
-    state: State,
+    state: WalkState,
     current: Current,
     faults: Vec<TarFault>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum WalkState {
     /// The next block is a header or the end mark.
     Walking,
     /// The end mark has been read, or the end of the source.
@@ -54,18 +54,18 @@ struct Current {
 }
 
 /// Why the walk stops.
-enum Stop {
+enum WalkStop {
     Io(io::Error),
     Fault(TarFault),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for WalkStop {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<TarFault> for Stop {
+impl From<TarFault> for WalkStop {
     fn from(fault: TarFault) -> Self {
         Self::Fault(fault)
     }
@@ -79,7 +79,7 @@ impl<S: Skip> TarReader<S> {
             source,
             total,
             position: 0,
-            state: State::Walking,
+            state: WalkState::Walking,
             current: Current::default(),
             faults: Vec::new(),
         }
@@ -92,16 +92,16 @@ impl<S: Skip> TarReader<S> {
     ///
     /// When the source cannot be read, or, being compressed, is damaged itself.
     pub(crate) fn next_entry(&mut self) -> io::Result<Option<TarEntry>> {
-        if self.state != State::Walking {
+        if self.state != WalkState::Walking {
             return Ok(None);
         }
         match self.advance() {
             Ok(entry) => Ok(entry),
             Err(stop) => {
-                self.state = State::Lost;
+                self.state = WalkState::Lost;
                 match stop {
-                    Stop::Io(error) => Err(error),
-                    Stop::Fault(fault) => {
+                    WalkStop::Io(error) => Err(error),
+                    WalkStop::Fault(fault) => {
                         self.faults.push(fault);
                         Ok(None)
                     }
@@ -128,14 +128,14 @@ impl<S: Skip> TarReader<S> {
     /// As [`next_entry`](Self::next_entry).
     pub(crate) fn finish(mut self) -> io::Result<Vec<TarFault>> {
         while self.next_entry()?.is_some() {}
-        if self.state == State::Ended {
+        if self.state == WalkState::Ended {
             self.check_after_end()?;
         }
         self.source.skip(u64::MAX)?;
         Ok(self.faults)
     }
 
-    fn advance(&mut self) -> Result<Option<TarEntry>, Stop> {
+    fn advance(&mut self) -> Result<Option<TarEntry>, WalkStop> {
         self.leave_entry()?;
         let mut extensions = Extensions::default();
         loop {
@@ -143,7 +143,7 @@ impl<S: Skip> TarReader<S> {
             let Some(block) = self.read_block()? else {
                 extensions.must_be_empty("the end").map_err(|kind| at(offset, kind))?;
                 self.faults.push(at(offset, TarFaultKind::NoEndMark));
-                self.state = State::Ended;
+                self.state = WalkState::Ended;
                 return Ok(None);
             };
             if is_zero(&block) {
@@ -151,7 +151,7 @@ impl<S: Skip> TarReader<S> {
                 self.read_end_mark(offset)?;
                 return Ok(None);
             }
-            let mut header = Header::decode(&block).map_err(|kind| at(offset, kind))?;
+            let mut header = TarHeader::decode(&block).map_err(|kind| at(offset, kind))?;
             if let Some(kind) = header.odd.take() {
                 self.warn(at(offset, kind));
             }
@@ -170,7 +170,7 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// Passes over what is left of the current entry and checks its padding.
-    fn leave_entry(&mut self) -> Result<(), Stop> {
+    fn leave_entry(&mut self) -> Result<(), WalkStop> {
         let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
         let within = |offset, kind| TarFault { offset, member: name, kind };
         let skipped = self.source.skip(left)?;
@@ -184,7 +184,7 @@ impl<S: Skip> TarReader<S> {
         let offset = self.position;
         let expected = padding_after(size);
         let mut block = [0; BLOCK];
-        let padding = block.get_mut(..usize::try_from(expected).unwrap_or(0)).unwrap_or_default();
+        let padding = block.split_at_mut(usize::try_from(expected).expect("less than a block")).0;
         let length = read_full(&mut self.source, padding)?;
         let found = length as u64;
         self.position = offset.saturating_add(found);
@@ -205,7 +205,7 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// The next block, or `None` at the end of the source.
-    fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, Stop> {
+    fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, WalkStop> {
         let offset = self.position;
         let mut block = [0; BLOCK];
         match read_full(&mut self.source, &mut block)? {
@@ -219,19 +219,19 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// The first block of zeros, at `offset`, has been read.
-    fn read_end_mark(&mut self, offset: u64) -> Result<(), Stop> {
+    fn read_end_mark(&mut self, offset: u64) -> Result<(), WalkStop> {
         let second = self.position;
         match self.read_block()? {
             None => self.faults.push(at(offset, TarFaultKind::LoneZeroBlock)),
             Some(block) if is_zero(&block) => {}
             Some(block) => return Err(at(second, what_follows(&block)).into()),
         }
-        self.state = State::Ended;
+        self.state = WalkState::Ended;
         Ok(())
     }
 
     /// Reads the payload of the extended header at `offset`.
-    fn read_extension(&mut self, offset: u64, size: u64) -> Result<Vec<u8>, Stop> {
+    fn read_extension(&mut self, offset: u64, size: u64) -> Result<Vec<u8>, WalkStop> {
         if size > MAX_EXTENSION_BYTES {
             let limit = MAX_EXTENSION_BYTES;
             return Err(at(offset, TarFaultKind::ExtensionTooLong { size, limit }).into());
@@ -250,10 +250,10 @@ impl<S: Skip> TarReader<S> {
     /// Makes the entry that `header` begins the current one.
     fn enter(
         &mut self,
-        header: Header,
+        header: TarHeader,
         offset: u64,
         extensions: Extensions,
-    ) -> Result<TarEntry, Stop> {
+    ) -> Result<TarEntry, WalkStop> {
         let entry = extensions
             .resolve(header, offset, self.position)
             .map_err(|(member, kind)| TarFault { member, ..at(offset, kind) })?;
@@ -303,7 +303,7 @@ impl<S: Skip> BufRead for TarReader<S> {
             let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
             let kind = TarFaultKind::DataCutOff { expected: size, found: size - left };
             let fault = TarFault { offset: data_offset, member: name, kind };
-            self.state = State::Lost;
+            self.state = WalkState::Lost;
             self.faults.push(fault.clone());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, fault));
         }
@@ -328,7 +328,7 @@ impl<S: Skip> Read for TarReader<S> {
 }
 
 fn what_follows(block: &[u8; BLOCK]) -> TarFaultKind {
-    match Header::decode(block) {
+    match TarHeader::decode(block) {
         Ok(_) => TarFaultKind::SecondArchive,
         Err(_) => TarFaultKind::AfterEnd,
     }

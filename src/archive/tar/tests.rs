@@ -103,9 +103,9 @@ fn pax(records: &[(&str, &str)]) -> Vec<u8> {
 fn sample() -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, kind, data) in [
-        ("a.ra", EntryKind::File, &b"12345"[..]),
-        ("run", EntryKind::Directory, b""),
-        ("run/größe.ra", EntryKind::File, &[7; 600]),
+        ("a.ra", MemberKind::File, &b"12345"[..]),
+        ("run", MemberKind::Directory, b""),
+        ("run/größe.ra", MemberKind::File, &[7; 600]),
     ] {
         let size = data.len() as u64;
         let entry = NewEntry { path, kind, size, mtime: 315_532_800, mode: 0o644 };
@@ -128,12 +128,11 @@ fn what_is_written_is_read() {
         })
         .collect();
     let expected = [
-        ("a.ra", &TarKind::File, 0, 512, 5),
-        ("run/", &TarKind::Directory, 1024, 1536, 0),
-        ("run/größe.ra", &TarKind::File, 1536, 3072, 600),
+        ("a.ra", &MemberKind::File, 0, 512, 5),
+        ("run/", &MemberKind::Directory, 1024, 1536, 0),
+        ("run/größe.ra", &MemberKind::File, 1536, 3072, 600),
     ];
     assert_eq!(found, expected);
-    assert!(entries.iter().all(|(entry, _)| entry.mtime == 315_532_800 && entry.mode == 0o644));
 }
 
 #[test]
@@ -262,8 +261,8 @@ fn headers_without_a_magic_and_of_gnu_are_read() {
     });
     let (entries, faults) = read(&ended(&[old.as_bytes(), &gnu]));
     assert_eq!(faults, []);
-    assert_eq!((&entries[0].0.kind, &entries[0].0.name[..]), (&TarKind::Directory, &b"d/"[..]));
-    assert_eq!((&entries[1].0.kind, &entries[1].0.name[..]), (&TarKind::File, &b"g"[..]));
+    assert_eq!((&entries[0].0.kind, &entries[0].0.name[..]), (&MemberKind::Directory, &b"d/"[..]));
+    assert_eq!((&entries[1].0.kind, &entries[1].0.name[..]), (&MemberKind::File, &b"g"[..]));
 }
 
 #[test]
@@ -275,8 +274,7 @@ fn gnu_long_names_are_read() {
     let (entries, faults) = read(&bytes);
     assert_eq!(faults, []);
     assert_eq!(entries[0].0.name, long.as_bytes());
-    let target = format!("{long}-target").into_bytes();
-    assert_eq!(entries[0].0.kind, TarKind::Symlink { target });
+    assert_eq!(entries[0].0.kind, MemberKind::Link);
     assert_eq!((entries[1].0.name.as_slice(), &entries[1].1[..]), (long.as_bytes(), &b"12345"[..]));
     assert_eq!(entries[1].0.header_offset, 1024 * 2 + 512);
 }
@@ -295,7 +293,7 @@ fn pax_records_hold_before_the_header() {
     let (entries, faults) = read(&ended(&[&records, &file("a")]));
     assert_eq!(faults, []);
     let (entry, data) = &entries[0];
-    assert_eq!((str::from_utf8(&entry.name).unwrap(), entry.mtime), ("größe/\n.ra", 1));
+    assert_eq!(str::from_utf8(&entry.name).unwrap(), "größe/\n.ra");
     assert_eq!((entry.header_offset, data.as_slice()), (0, &b"12345"[..]));
 }
 
@@ -397,13 +395,12 @@ fn links_and_special_files_are_told_apart() {
     ]);
     let (entries, faults) = read(&bytes);
     assert_eq!(faults, []);
-    let target = b"../".to_vec();
     let expected = [
-        TarKind::HardLink { target: target.clone() },
-        TarKind::Symlink { target },
-        TarKind::Special(b'6'),
-        TarKind::Special(b'D'),
-        TarKind::File,
+        MemberKind::Link,
+        MemberKind::Link,
+        MemberKind::Special,
+        MemberKind::Special,
+        MemberKind::File,
     ];
     assert!(entries.iter().map(|(entry, _)| &entry.kind).eq(&expected));
 }
@@ -442,7 +439,7 @@ fn a_file_by_its_type_is_no_directory_by_its_name() {
     }
     for typeflag in [b'5', 0] {
         let (entries, faults) = read(&named(typeflag));
-        assert_eq!((&entries[0].0.kind, faults), (&TarKind::Directory, vec![]));
+        assert_eq!((&entries[0].0.kind, faults), (&MemberKind::Directory, vec![]));
     }
 }
 
@@ -635,16 +632,17 @@ proptest! {
         mtime in prop_oneof![0..TIME_END, 0..2_000_000_000_u64, OCTAL_END - 2..OCTAL_END + 2],
         mode in 0..=0o7777_u32,
     ) {
-        let kind = if directory { EntryKind::Directory } else { EntryKind::File };
+        let kind = if directory { MemberKind::Directory } else { MemberKind::File };
         let size = if directory { 0 } else { size };
         let bytes = entry_header(&NewEntry { path: &path, kind, size, mtime, mode }).unwrap();
         prop_assert_eq!(bytes.len() % BLOCK, 0);
         let mut reader = TarReader::new(streaming(&bytes[..]), None);
         let name = if directory { path + "/" } else { path };
-        let kind = if directory { TarKind::Directory } else { TarKind::File };
         let data_offset = bytes.len() as u64;
         let (name, header_offset) = (name.into_bytes(), 0);
-        let expected = TarEntry { name, kind, size, header_offset, data_offset, mode, mtime };
+        let header = tar::Header::from_byte_slice(&bytes[bytes.len() - BLOCK..]);
+        prop_assert_eq!((header.mode().unwrap(), header.mtime().unwrap()), (mode, mtime));
+        let expected = TarEntry { name, kind, size, header_offset, data_offset };
         prop_assert_eq!(reader.next_entry().unwrap(), Some(expected));
     }
 
@@ -654,7 +652,7 @@ proptest! {
     ) {
         let mut bytes = Vec::new();
         for (path, data) in &members {
-            let (kind, size) = (EntryKind::File, data.len() as u64);
+            let (kind, size) = (MemberKind::File, data.len() as u64);
             let entry = NewEntry { path, kind, size, mtime: 1, mode: 0o600 };
             bytes.extend(entry_header(&entry).unwrap());
             bytes.extend(data);

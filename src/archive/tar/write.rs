@@ -1,6 +1,7 @@
 //! Entries to bytes: the same entry always gives the same header, whose length is known before any
 //! data is read, so that members can be written at their final places from several threads.
 
+use super::super::MemberKind;
 use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END};
 
@@ -9,19 +10,14 @@ use super::{BLOCK, OCTAL_END, TIME_END};
 pub(crate) struct NewEntry<'a> {
     /// Relative, `/`-separated, without a `/` at its end.
     pub(crate) path: &'a str,
-    pub(crate) kind: EntryKind,
+    /// A file or a directory.
+    pub(crate) kind: MemberKind,
     /// Length of the data in bytes; 0 for a directory.
     pub(crate) size: u64,
     /// Seconds since 1970.
     pub(crate) mtime: u64,
     /// Permission bits.
     pub(crate) mode: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    File,
-    Directory,
 }
 
 /// An entry that no tar header can describe so that every reader understands it.
@@ -57,7 +53,7 @@ static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
 /// The zeros that follow `size` bytes of data.
 pub(crate) fn padding(size: u64) -> &'static [u8] {
-    usize::try_from(padding_after(size)).ok().and_then(|count| ZEROS.get(..count)).unwrap_or(&ZEROS)
+    ZEROS.split_at(usize::try_from(padding_after(size)).expect("less than a block")).0
 }
 
 /// The bytes before the data of `entry`: a ustar header, owned by user and group 0 without names.
@@ -71,7 +67,7 @@ pub(crate) fn padding(size: u64) -> &'static [u8] {
 pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEntry> {
     check(entry)?;
     let mut path = entry.path.to_owned();
-    if entry.kind == EntryKind::Directory {
+    if entry.kind == MemberKind::Directory {
         path.push('/');
     }
     let mut records = Vec::new();
@@ -96,10 +92,7 @@ pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, UnwritableEn
         bytes.append(&mut records);
         bytes.extend_from_slice(padding(size));
     }
-    let typeflag = match entry.kind {
-        EntryKind::File => b'0',
-        EntryKind::Directory => b'5',
-    };
+    let typeflag = if entry.kind == MemberKind::Directory { b'5' } else { b'0' };
     bytes.extend_from_slice(&ustar(typeflag, prefix, name, entry));
     Ok(bytes)
 }
@@ -111,7 +104,7 @@ fn check(entry: &NewEntry<'_>) -> Result<(), UnwritableEntry> {
     if entry.path.contains('\0') || entry.path.ends_with('/') {
         return Err(UnwritableEntry::Name);
     }
-    if entry.kind == EntryKind::Directory && entry.size != 0 {
+    if entry.kind == MemberKind::Directory && entry.size != 0 {
         return Err(UnwritableEntry::DirectoryData(entry.size));
     }
     if entry.mtime >= TIME_END {
@@ -172,7 +165,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> NewEntry<'_> {
-        let (kind, mode) = (EntryKind::File, 0o644);
+        let (kind, mode) = (MemberKind::File, 0o644);
         NewEntry { path, kind, size: 3, mtime: 315_532_800, mode }
     }
 
@@ -218,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_directory_ends_in_a_slash_that_counts() {
-        let directory = |path| NewEntry { kind: EntryKind::Directory, size: 0, ..file(path) };
+        let directory = |path| NewEntry { kind: MemberKind::Directory, size: 0, ..file(path) };
         assert!(entry_header(&directory("a")).unwrap().starts_with(b"a/\0"));
         let (fits, too_long) = ("a".repeat(99), "a".repeat(100));
         assert_eq!(entry_header(&directory(&fits)).unwrap().len(), BLOCK);
@@ -230,7 +223,7 @@ mod tests {
         assert_eq!(entry_header(&file("")), Err(UnwritableEntry::NoName));
         assert_eq!(entry_header(&file("a/")), Err(UnwritableEntry::Name));
         assert_eq!(entry_header(&file("a\0b")), Err(UnwritableEntry::Name));
-        let directory = NewEntry { kind: EntryKind::Directory, ..file("a") };
+        let directory = NewEntry { kind: MemberKind::Directory, ..file("a") };
         assert_eq!(entry_header(&directory), Err(UnwritableEntry::DirectoryData(3)));
         let time = |mtime| entry_header(&NewEntry { mtime, ..file("a") });
         assert!(time(TIME_END - 1).is_ok());

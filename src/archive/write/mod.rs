@@ -1,6 +1,5 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
-mod copy;
 mod packer;
 pub(super) mod read_back;
 mod reserved;
@@ -9,13 +8,12 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use self::copy::{Copied, copy};
 pub(crate) use self::packer::{Batch, Packed, Packer};
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedFile};
-use super::copy::BLOCK;
+use super::copy::{BLOCK, Copied, copy_content};
 use super::stream::{Encoder, Engine, StreamCompression};
-use super::tar::{self, EntryKind, NewEntry};
+use super::tar::{self, NewEntry};
 pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
@@ -116,10 +114,10 @@ pub(crate) struct ArchiveWriter<'a> {
     start: u64,
     /// Headers and contents that are still to be written.
     image: Vec<u8>,
-    format: Format,
+    format: ArchiveForm,
 }
 
-enum Format {
+enum ArchiveForm {
     Zip(ZipLayout),
     Tar,
     Stream(Box<Encoder<Appending>>),
@@ -141,11 +139,11 @@ impl<'a> ArchiveWriter<'a> {
             let out = Appending { file: pending.file().try_clone()?, at: 0 };
             let encoder = Encoder::new(out, kind, level, jobs);
             let encoder = encoder.map_err(Error::io("compress for", pending.file().path()))?;
-            Ok::<_, Error>(Format::Stream(Box::new(encoder)))
+            Ok::<_, Error>(ArchiveForm::Stream(Box::new(encoder)))
         };
         let format = match (container, compression) {
-            (Container::Zip, _) => Format::Zip(ZipLayout::default()),
-            (Container::Tar, Compression::Stored) => Format::Tar,
+            (Container::Zip, _) => ArchiveForm::Zip(ZipLayout::default()),
+            (Container::Tar, Compression::Stored) => ArchiveForm::Tar,
             (Container::TarGz, Compression::Stored) => stream(StreamCompression::Gzip, None)?,
             (Container::TarGz, Compression::Deflate { level }) => {
                 stream(StreamCompression::Gzip, level.and_then(|level| i32::try_from(level).ok()))?
@@ -169,7 +167,7 @@ impl<'a> ArchiveWriter<'a> {
 
     /// Whether a member is found only by reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.format, Format::Stream(_))
+        matches!(self.format, ArchiveForm::Stream(_))
     }
 
     /// Whether members are stored as they are: the place of each is known from the lengths of those before it.
@@ -247,7 +245,7 @@ impl<'a> ArchiveWriter<'a> {
             bytes.extend_from_slice(block);
             Ok(())
         };
-        copy(content, &[], append)?;
+        copy_content(content, &[], append)?;
         let mut batch = Batch::default();
         self.packers()().pack(&[&bytes], &mut batch)?;
         let packed = batch.members().next().expect("one content makes one member");
@@ -261,9 +259,9 @@ impl<'a> ArchiveWriter<'a> {
         let assumed = Record { method, ..Record::stored(member, self.at(), 0) };
         push_header(self.container, &mut self.image, member, &assumed)?;
         self.flush()?;
-        if let Format::Stream(encoder) = &mut self.format {
+        if let ArchiveForm::Stream(encoder) = &mut self.format {
             let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
-            let Copied { digests, .. } = copy(content, self.algorithms, put)?;
+            let Copied { digests, .. } = copy_content(content, self.algorithms, put)?;
             self.image.extend_from_slice(padding(self.container, member));
             return Ok(Placed { digests, record: assumed });
         }
@@ -274,7 +272,7 @@ impl<'a> ArchiveWriter<'a> {
         let begin = |engine: Engine| engine.begin(io::BufWriter::with_capacity(BLOCK, out));
         let mut encoder = engine.and_then(begin).map_err(&not_compressed)?;
         let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
-        let Copied { digests, crc } = copy(content, self.algorithms, put)?;
+        let Copied { digests, crc } = copy_content(content, self.algorithms, put)?;
         let out = encoder.finish().and_then(|out| Ok(out.into_inner()?));
         let packed_size = out.map_err(&not_compressed)?.at - data;
         let record = Record { crc, packed_size, ..assumed };
@@ -293,7 +291,7 @@ impl<'a> ArchiveWriter<'a> {
 
     /// Adds a member to the directory that is not among the records of [`Self::finish`].
     pub(crate) fn list(&mut self, member: &NewMember<'_>, placed: &Placed) {
-        if let Format::Zip(layout) = &mut self.format {
+        if let ArchiveForm::Zip(layout) = &mut self.format {
             layout.add(member, &placed.record);
         }
     }
@@ -305,19 +303,19 @@ impl<'a> ArchiveWriter<'a> {
         records: AllRecords<'_, '_>,
         sample: &[Sampled<'_>],
     ) -> Result<()> {
-        if !matches!(self.format, Format::Zip(_)) {
+        if !matches!(self.format, ArchiveForm::Zip(_)) {
             self.image.extend_from_slice(&tar::end_mark());
         }
         self.flush()?;
         let file = self.pending.file();
         match self.format {
-            Format::Zip(layout) => {
+            ArchiveForm::Zip(layout) => {
                 let written = layout.finish(file, self.start, records)?;
                 self.pending.set_len(written.end)?;
                 zip::read_back::check(file, &written, records)?;
             }
-            Format::Tar => self.pending.set_len(self.start)?,
-            Format::Stream(encoder) => {
+            ArchiveForm::Tar => self.pending.set_len(self.start)?,
+            ArchiveForm::Stream(encoder) => {
                 encoder.finish().map_err(Error::io("write", file.path()))?;
             }
         }
@@ -328,7 +326,7 @@ impl<'a> ArchiveWriter<'a> {
     fn flush(&mut self) -> Result<()> {
         let file = self.pending.file();
         match &mut self.format {
-            Format::Stream(encoder) => {
+            ArchiveForm::Stream(encoder) => {
                 encoder.write_all(&self.image).map_err(Error::io("write", file.path()))?;
             }
             _ => file.write_all_at(&self.image, self.start)?,
@@ -369,7 +367,7 @@ fn push_header(
     let is_directory = member.kind == MemberKind::Directory;
     let entry = NewEntry {
         path: &member.path,
-        kind: if is_directory { EntryKind::Directory } else { EntryKind::File },
+        kind: member.kind,
         size: member.size,
         mtime: member.modified,
         mode: if is_directory { 0o755 } else { 0o644 },

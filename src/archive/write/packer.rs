@@ -7,9 +7,9 @@ use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
-use super::copy::{Copied, copy};
 use super::{Compression, Content};
 use crate::archive::Method;
+use crate::archive::copy::{Copied, copy_content};
 use crate::archive::stream::{Engine, StreamCompression};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
@@ -144,7 +144,7 @@ impl<'a> Packer<'a> {
         let start = batch.bytes.len();
         let mut encoder = engine.begin(&mut batch.bytes).map_err(failed())?;
         let put = |block: &[u8]| encoder.write_all(block).map_err(failed());
-        let copied = copy(content, self.algorithms, put)?;
+        let copied = copy_content(content, self.algorithms, put)?;
         let (_, engine) = encoder.end().map_err(failed())?;
         self.engine = Some(engine);
         let len = batch.bytes.len() - start;
@@ -158,7 +158,7 @@ impl<'a> Packer<'a> {
         let is_packed = !content.is_empty()
             && match self.compression {
                 Compression::Stored => false,
-                Compression::Deflate { level } => self.deflate(content, level, out)?,
+                Compression::Deflate { level } => self.deflate(content, level, out),
                 Compression::Zstd { level } => self.zstd(content, level, out)?,
             };
         if is_packed {
@@ -170,32 +170,25 @@ impl<'a> Packer<'a> {
     }
 
     /// Whether bytes became fewer.
-    fn deflate(
-        &mut self,
-        content: &[u8],
-        level: Option<u32>,
-        out: &mut Vec<u8>,
-    ) -> io::Result<bool> {
+    fn deflate(&mut self, content: &[u8], level: Option<u32>, out: &mut Vec<u8>) -> bool {
         let compressor = match &mut self.deflate {
             Some(compressor) => compressor,
             kept => {
-                let level = level.unwrap_or(DEFLATE_LEVEL);
-                let level = i32::try_from(level).unwrap_or(i32::MAX);
-                let level = CompressionLvl::new(level)
-                    .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no such level"))?;
-                kept.insert(Compressor::new(level))
+                let level = i32::try_from(level.unwrap_or(DEFLATE_LEVEL)).ok();
+                let level = level.and_then(|level| CompressionLvl::new(level).ok());
+                kept.insert(Compressor::new(level.expect("the level was checked")))
             }
         };
         let start = out.len();
         // What does not fit here is not wanted.
-        out.resize(start.saturating_add(content.len()).saturating_sub(1), 0);
-        let room = out.get_mut(start..).unwrap_or_default();
+        out.resize(start + content.len() - 1, 0);
+        let room = out.split_at_mut(start).1;
         match compressor.deflate_compress(content, room) {
             Ok(packed) => {
-                out.truncate(start.saturating_add(packed));
-                Ok(true)
+                out.truncate(start + packed);
+                true
             }
-            Err(CompressionError::InsufficientSpace) => Ok(false),
+            Err(CompressionError::InsufficientSpace) => false,
         }
     }
 
@@ -207,10 +200,10 @@ impl<'a> Packer<'a> {
             kept => kept.insert(bulk::Compressor::new(level.unwrap_or(ZSTD_LEVEL))?),
         };
         let start = out.len();
-        out.resize(start.saturating_add(compress_bound(content.len())), 0);
-        let room = out.get_mut(start..).unwrap_or_default();
+        out.resize(start + compress_bound(content.len()), 0);
+        let room = out.split_at_mut(start).1;
         let packed = compressor.compress_to_buffer(content, room)?;
-        out.truncate(start.saturating_add(packed));
+        out.truncate(start + packed);
         Ok(packed < content.len())
     }
 }

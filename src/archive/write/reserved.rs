@@ -2,10 +2,9 @@
 
 use std::sync::Mutex;
 
-use super::copy::{Source, Summed, finish, source};
 use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
 use crate::archive::Container;
-use crate::archive::copy::{Copying, Fault, Sink, copy};
+use crate::archive::copy::{Copying, Fault, FileSource, Sink, Summed, copy, finish, source};
 use crate::archive::data::SMALL_BLOCK;
 use crate::digest::{
     Algorithm, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, hash_side_by_side,
@@ -35,7 +34,7 @@ pub(crate) struct ReservedFile<'m> {
 }
 
 /// What is known of a file while its content passes.
-struct Goal<'m> {
+struct ReservedTarget<'m> {
     number: usize,
     member: NewMember<'m>,
     at: u64,
@@ -56,7 +55,7 @@ impl Sink for AtPlace<'_> {
     }
 }
 
-type Passing<'a> = Copying<Source, Summed<AtPlace<'a>>>;
+type Passing<'a> = Copying<FileSource, Summed<AtPlace<'a>>>;
 
 impl<'a> Reserved<'a> {
     pub(super) fn new(out: &'a File, container: Container, algorithms: &'a [Algorithm]) -> Self {
@@ -78,7 +77,7 @@ impl<'a> Reserved<'a> {
         done: &mut dyn FnMut(usize, Placed),
     ) -> Result<()> {
         let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
-        let mut several = Several { reserved: self, files, done, block };
+        let mut several = ReservedLanes { reserved: self, files, done, block };
         hash_side_by_side(&mut several, width, Some(&self.writing))
     }
 
@@ -86,17 +85,17 @@ impl<'a> Reserved<'a> {
         &self,
         ReservedFile { number, member, at, file, stamp }: ReservedFile<'m>,
         block: usize,
-    ) -> Result<(Goal<'m>, Passing<'a>)> {
+    ) -> Result<(ReservedTarget<'m>, Passing<'a>)> {
         // The checksum is known at the end, the header's length from the beginning.
         let next = at + self.header(&member, &Record::stored(&member, at, 0))?.len() as u64;
         let content = source(file, &stamp, block);
         let sink = Summed { sink: AtPlace { out: self.out, next }, crc: crc32fast::Hasher::new() };
-        Ok((Goal { number, member, at, stamp }, Copying { content, sink }))
+        Ok((ReservedTarget { number, member, at, stamp }, Copying { content, sink }))
     }
 
     fn end(
         &self,
-        Goal { member, at, stamp, .. }: &Goal<'_>,
+        ReservedTarget { member, at, stamp, .. }: &ReservedTarget<'_>,
         Copying { content, sink }: Passing<'_>,
         digests: Result<Digests, Fault>,
     ) -> Result<Placed> {
@@ -115,7 +114,7 @@ impl<'a> Reserved<'a> {
 }
 
 /// Files that one job writes side by side.
-struct Several<'s, 'f, 'm> {
+struct ReservedLanes<'s, 'f, 'm> {
     reserved: &'s Reserved<'s>,
     files: &'s mut (dyn Iterator<Item = Result<ReservedFile<'m>>> + 'f),
     done: &'s mut dyn FnMut(usize, Placed),
@@ -123,8 +122,8 @@ struct Several<'s, 'f, 'm> {
     block: usize,
 }
 
-impl<'s, 'm> SideBySide for Several<'s, '_, 'm> {
-    type Label = Goal<'m>;
+impl<'s, 'm> SideBySide for ReservedLanes<'s, '_, 'm> {
+    type Label = ReservedTarget<'m>;
     type Content = Passing<'s>;
     type Error = Error;
 
@@ -137,7 +136,7 @@ impl<'s, 'm> SideBySide for Several<'s, '_, 'm> {
 
     fn done(
         &mut self,
-        goal: Goal<'m>,
+        goal: ReservedTarget<'m>,
         content: Passing<'s>,
         digests: Result<Digests, Fault>,
     ) -> Result<()> {

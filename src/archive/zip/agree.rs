@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::MemberKind;
-use super::directory::Entry;
+use super::Entry;
 use super::has_descriptor;
 use super::kind;
 

@@ -15,9 +15,9 @@ use super::super::names::{file_and_directory, twice};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
 use super::agree::check_central;
-use super::directory::{Entry, no_record, text_name};
 use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader};
-use super::scan::{Span, other_count};
+use super::scan::{MemberSpan, other_count};
+use super::{Entry, no_record, text_name};
 use crate::bisect::{Probe, narrow};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
@@ -39,14 +39,14 @@ const NEAR: u64 = 2 * 1024;
 #[derive(Debug)]
 pub(super) struct NameLookup {
     searches: AtomicUsize,
-    index: OnceLock<Index>,
+    index: OnceLock<DirectoryIndex>,
     /// The part of the file that was read last.
     window: Mutex<Window>,
 }
 
 /// What the directory says of a name that is there.
 #[derive(Debug)]
-struct Found<'d> {
+struct FoundRecord<'d> {
     record: CentralHeader<'d>,
     /// The furthest byte that a member before it reaches, by what the directory says.
     reach: u64,
@@ -65,10 +65,10 @@ impl NameLookup {
         }
     }
 
-    fn index(&self, zip: &ZipArchive) -> Result<&Index> {
+    fn index(&self, zip: &ZipArchive) -> Result<&DirectoryIndex> {
         match self.index.get() {
             Some(index) => Ok(index),
-            None => Index::new(zip).map(|index| self.index.get_or_init(|| index)),
+            None => DirectoryIndex::new(zip).map(|index| self.index.get_or_init(|| index)),
         }
     }
 
@@ -117,7 +117,7 @@ pub(super) fn find_by_order(zip: &ZipArchive, name: &str) -> Result<Option<Optio
 }
 
 /// Checks a member that was found by the rules.
-fn check(zip: &ZipArchive, name: &str, found: &Found<'_>) -> Result<Member> {
+fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member> {
     let entry = Entry::new(&found.record);
     if entry.member.kind == MemberKind::File && found.is_above {
         return Err(zip.damaged(file_and_directory(name)));
@@ -136,7 +136,7 @@ fn check(zip: &ZipArchive, name: &str, found: &Found<'_>) -> Result<Member> {
     let end = found.next.min(directory);
     let data = zip.lookup.with_window(zip, |window| {
         window.aim(entry.local, end, directory);
-        Span { entry: &entry, end, directory }.check(window, &mut findings)
+        MemberSpan { entry: &entry, end, directory }.check(window, &mut findings)
     })?;
     // Bytes that belong to nothing and follow the member are a fault of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
@@ -151,22 +151,22 @@ fn check(zip: &ZipArchive, name: &str, found: &Found<'_>) -> Result<Member> {
 
 /// All records of a directory.
 #[derive(Debug)]
-struct Index {
+struct DirectoryIndex {
     /// Where the records begin in the directory, in the order of their names.
     by_name: Vec<usize>,
     /// The members' places in the order of the file.
-    places: Vec<Place>,
+    places: Vec<MemberPlace>,
 }
 
 /// A member's place in the file.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct MemberPlace {
     local: u64,
     /// The furthest byte that this one and those before it reach, by what the directory says.
     reach: u64,
 }
 
-impl Index {
+impl DirectoryIndex {
     fn new(zip: &ZipArchive) -> Result<Self> {
         let directory = zip.directory()?;
         let (mut by_name, mut places) = (Vec::new(), Vec::new());
@@ -177,7 +177,7 @@ impl Index {
                 zip.damaged(no_record(zip.end.directory_offset.saturating_add(at as u64)))
             })?;
             by_name.push(at);
-            places.push(Place { local: record.local, reach: record.least_end() });
+            places.push(MemberPlace { local: record.local, reach: record.least_end() });
             rest = after;
         }
         if by_name.len() as u64 != zip.end.entries {
@@ -194,7 +194,7 @@ impl Index {
     }
 
     /// The member called `name`. A name that two members have is an error.
-    fn find<'z>(&self, zip: &'z ZipArchive, name: &str) -> Result<Option<Found<'z>>> {
+    fn find<'z>(&self, zip: &'z ZipArchive, name: &str) -> Result<Option<FoundRecord<'z>>> {
         let directory = zip.directory()?;
         let (_, from) = self.by_name.split_at(self.first_from(directory, name));
         let is_it = |at: &&usize| name_at(directory, **at) == name;
@@ -210,7 +210,7 @@ impl Index {
         let before = first.checked_sub(1).and_then(|last| self.places.get(last));
         // The next one may begin at the same place.
         let next = self.places.get(first.saturating_add(1));
-        Ok(Some(Found {
+        Ok(Some(FoundRecord {
             record,
             reach: before.map_or(0, |place| place.reach),
             next: next.map_or(zip.end.directory_offset, |place| place.local),
@@ -239,7 +239,7 @@ fn bisect<'b>(
     zip: &ZipArchive,
     name: &str,
     [of_tail, buffer]: &'b mut [[u8; STRETCH]; 2],
-) -> Option<Option<Found<'b>>> {
+) -> Option<Option<FoundRecord<'b>>> {
     let (ordered, tail) = Ordered::of(zip, of_tail)?;
     let found = ordered.find(name, buffer)?;
     let Some(at) = tail.iter().position(|record| record.name == name.as_bytes()) else {
@@ -250,7 +250,7 @@ fn bisect<'b>(
     let record = *record;
     // The same name in both.
     found.record.is_none().then(|| {
-        Some(Found {
+        Some(FoundRecord {
             record,
             reach: before.last().map_or(ordered.reach, CentralHeader::least_end),
             next: after.first().map_or(ordered.begin, |next| next.local),
@@ -274,7 +274,7 @@ struct Ordered<'z> {
 
 /// What these records say of a name.
 struct ByOrder<'b> {
-    record: Option<Found<'b>>,
+    record: Option<FoundRecord<'b>>,
     is_above: bool,
 }
 
@@ -348,7 +348,7 @@ impl<'z> Ordered<'z> {
             records.get(at_below).is_some_and(|next| key(next).starts_with(below.as_bytes()));
         let (before, from) = records.split_at(at);
         let record = match from {
-            [record, after @ ..] if key(record) == name.as_bytes() => Some(Found {
+            [record, after @ ..] if key(record) == name.as_bytes() => Some(FoundRecord {
                 record: *record,
                 reach: before.last().map_or(0, CentralHeader::least_end),
                 next: after.first().map_or(self.after, |next| next.local),
@@ -415,7 +415,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::super::{Container, names};
-    use super::super::record::{Facts, NewHeader, write_central, write_end, write_local};
+    use super::super::record::{MemberFacts, NewHeader, write_central, write_end, write_local};
     use super::*;
     use crate::path::MemberPath;
 
@@ -445,7 +445,7 @@ mod tests {
         for member in members {
             let size = member.content.len() as u64;
             let at = bytes.len() as u64;
-            let facts = Facts {
+            let facts = MemberFacts {
                 version_needed: 20,
                 flags: 0,
                 method: 0,
@@ -458,7 +458,8 @@ mod tests {
                 NewHeader { name: &member.name, facts, align_at: None, external_attributes: 0 };
             write_local(&mut bytes, &header, at);
             bytes.extend(&member.content);
-            let facts = Facts { packed_size: size.saturating_add_signed(member.packed), ..facts };
+            let facts =
+                MemberFacts { packed_size: size.saturating_add_signed(member.packed), ..facts };
             let mut record = Vec::new();
             let header = NewHeader { facts, ..header };
             write_central(&mut record, &header, at.saturating_add_signed(member.local));
@@ -556,7 +557,7 @@ mod tests {
                 let mut buffers = [[0; STRETCH]; 2];
                 let some = bisect(&zip, name, &mut buffers);
                 if !is_broken {
-                    let all = Index::new(&zip).unwrap().find(&zip, name).unwrap();
+                    let all = DirectoryIndex::new(&zip).unwrap().find(&zip, name).unwrap();
                     prop_assert_eq!(format!("{:?}", some.unwrap()), format!("{all:?}"));
                     continue;
                 }

@@ -11,7 +11,7 @@ use zip::unstable::read::ZipIterable;
 use super::super::data::{Stretch, ZipData};
 use super::super::write::AllRecords;
 use super::super::write::read_back::{failed, unread};
-use super::directory;
+use super::headers;
 use super::record::LOCAL_LEN;
 use super::write::{Record, WrittenZip};
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub(in crate::archive) fn check(
             return Err(failed("the directory is not as it was written".to_owned()));
         }
         at += block.len() as u64;
-        for meant in directory::headers(&block, written.directory_at) {
+        for meant in headers(&block, written.directory_at) {
             let meant = meant.map_err(|finding| failed(finding.to_string()))?;
             let name = || String::from_utf8_lossy(meant.name).into_owned();
             let entry = match read.next() {

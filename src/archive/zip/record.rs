@@ -119,7 +119,7 @@ fn narrow16(value: usize) -> u16 {
 
 /// The facts about a member that both of its headers carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct MemberFacts {
     pub(super) version_needed: u16,
     pub(super) flags: u16,
     pub(super) method: u16,
@@ -130,7 +130,7 @@ pub(super) struct Facts {
     pub(super) size: u64,
 }
 
-impl Facts {
+impl MemberFacts {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         Some(Self {
             version_needed: fields.u16()?,
@@ -157,7 +157,7 @@ impl Facts {
 /// A local file header (§4.3.7).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LocalHeader<'a> {
-    pub(super) facts: Facts,
+    pub(super) facts: MemberFacts,
     /// Whether the zip64 field says what the 32-bit fields say, and nothing more.
     pub(super) zip64_agrees: bool,
     pub(super) name: &'a [u8],
@@ -178,7 +178,7 @@ impl<'a> LocalHeader<'a> {
         if fields.u32()? != LOCAL {
             return None;
         }
-        let mut facts = Facts::read(&mut fields)?;
+        let mut facts = MemberFacts::read(&mut fields)?;
         let (name_len, extra_len) = (fields.u16()?, fields.u16()?);
         let name = fields.bytes(usize::from(name_len))?;
         let extra = fields.bytes(usize::from(extra_len))?;
@@ -195,7 +195,7 @@ impl<'a> LocalHeader<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewHeader<'a> {
     pub(super) name: &'a [u8],
-    pub(super) facts: Facts,
+    pub(super) facts: MemberFacts,
     /// The offset within the data that is to lie on a multiple of [`ALIGNMENT`].
     pub(super) align_at: Option<u64>,
     pub(super) external_attributes: u32,
@@ -233,7 +233,7 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     if member.is_wide() {
         // A local header gives either both sizes in the zip64 field or none (§4.5.3).
         let escaped = u64::from(ESCAPE32);
-        Facts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
+        MemberFacts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
     } else {
         member.facts.write(out);
     }
@@ -258,7 +258,7 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CentralHeader<'a> {
     pub(super) version_made_by: u16,
-    pub(super) facts: Facts,
+    pub(super) facts: MemberFacts,
     pub(super) disk: u16,
     pub(super) internal_attributes: u16,
     pub(super) external_attributes: u32,
@@ -296,7 +296,7 @@ impl<'a> CentralHeader<'a> {
             return None;
         }
         let version_made_by = fields.u16()?;
-        let mut facts = Facts::read(fields)?;
+        let mut facts = MemberFacts::read(fields)?;
         let (name_len, extra_len, comment_len) = (fields.u16()?, fields.u16()?, fields.u16()?);
         let disk = fields.u16()?;
         let internal_attributes = fields.u16()?;
@@ -530,8 +530,8 @@ mod tests {
 
     use super::*;
 
-    fn facts(size: u64, packed_size: u64) -> Facts {
-        Facts {
+    fn facts(size: u64, packed_size: u64) -> MemberFacts {
+        MemberFacts {
             version_needed: 45,
             flags: FLAG_UTF8,
             method: METHOD_DEFLATE,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::super::data::Window;
 use super::super::{Keep, Location, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
-use super::directory::{self, Entry};
 use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED,
 };
+use super::{Entry, no_record};
 use super::{ZipArchive, has_descriptor, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -62,11 +62,12 @@ pub(super) fn scan<T, K: Send>(
                 let Some(place) = places.get(position) else { continue };
                 let mut record = Fields(directory.get(place.record..).unwrap_or_default());
                 let header = CentralHeader::read(&mut record)
-                    .ok_or_else(|| zip.damaged(directory::no_record(place.record as u64)))?;
+                    .ok_or_else(|| zip.damaged(no_record(place.record as u64)))?;
                 let mut entry = Entry::new(&header);
                 check_central(&header, &entry, &mut findings);
                 let (end, directory) = (next(position), zip.end.directory_offset);
-                let data = Span { entry: &entry, end, directory }.check(window, &mut findings)?;
+                let data =
+                    MemberSpan { entry: &entry, end, directory }.check(window, &mut findings)?;
                 if entry.is_root() {
                     continue;
                 }
@@ -98,7 +99,7 @@ pub(super) fn scan<T, K: Send>(
 
 /// Where a member stands: its record in the directory, by the bytes before it there, and its local
 /// header in the file.
-struct Place {
+struct RecordPlace {
     record: usize,
     local: u64,
 }
@@ -127,17 +128,21 @@ fn hidden_header(bytes: &[u8]) -> Option<u64> {
 }
 
 /// Where every member is. A record that cannot be read ends the directory.
-fn read_places(zip: &ZipArchive, directory: &[u8], findings: &mut Vec<Finding>) -> Vec<Place> {
+fn read_places(
+    zip: &ZipArchive,
+    directory: &[u8],
+    findings: &mut Vec<Finding>,
+) -> Vec<RecordPlace> {
     let mut places = Vec::new();
     let mut rest = directory;
     while !rest.is_empty() {
         let record = directory.len() - rest.len();
         let Some((header, after)) = CentralHeader::split(rest) else {
             let at = zip.end.directory_offset.saturating_add(record as u64);
-            findings.push(directory::no_record(at));
+            findings.push(no_record(at));
             break;
         };
-        places.push(Place { record, local: header.local });
+        places.push(RecordPlace { record, local: header.local });
         rest = after;
     }
     if places.len() as u64 != zip.end.entries {
@@ -155,13 +160,13 @@ pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
 }
 
 /// The bytes from a member's local header to whatever comes next.
-pub(super) struct Span<'a> {
+pub(super) struct MemberSpan<'a> {
     pub(super) entry: &'a Entry,
     pub(super) end: u64,
     pub(super) directory: u64,
 }
 
-impl Span<'_> {
+impl MemberSpan<'_> {
     fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
         Finding::new(code, message).in_member(&*self.entry.member.name).at_byte(self.entry.local)
     }

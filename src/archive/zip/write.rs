@@ -4,7 +4,7 @@ use super::super::write::AllRecords;
 use super::super::{MemberKind, NewMember};
 use super::method_number;
 use super::record::{
-    FLAG_UTF8, Facts, METHOD_ZSTD, NewHeader, write_central, write_end, write_local,
+    FLAG_UTF8, METHOD_ZSTD, MemberFacts, NewHeader, write_central, write_end, write_local,
 };
 use crate::archive::Method;
 use crate::error::Result;
@@ -114,7 +114,7 @@ fn with_header<T>(
     };
     let method = method_number(record.method);
     let is_wide = member.size.max(record.packed_size) >= u64::from(u32::MAX);
-    let facts = Facts {
+    let facts = MemberFacts {
         // What a reader must know: version 4.5 for zip64, 6.3 for Zstandard, 2.0 for the rest.
         version_needed: match method {
             METHOD_ZSTD => 63,

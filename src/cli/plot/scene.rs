@@ -132,16 +132,12 @@ impl Scene {
     /// The scene as an SVG file that refers to nothing outside.
     pub(crate) fn to_svg(&self) -> ra_pack::Result<String> {
         let (width, height) = (self.width, self.height);
-        let mut svg = format!(
+        let begin = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n"
+             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">"
         );
-        for item in &self.items {
-            svg.push_str(&element(item)?);
-            svg.push('\n');
-        }
-        svg.push_str("</svg>\n");
-        Ok(svg)
+        let elements = self.items.iter().map(element).collect::<ra_pack::Result<Vec<_>>>()?;
+        Ok(format!("{begin}\n{}\n</svg>\n", elements.join("\n")))
     }
 }
 
@@ -149,21 +145,17 @@ impl Scene {
 fn element(item: &Mark) -> ra_pack::Result<String> {
     let place = |number: &f64| trimmed(&format!("{number:.2}")).to_owned();
     Ok(match item {
-        Mark::Rect { x, y, width, height, fill } => format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            place(x),
-            place(y),
-            place(width),
-            place(height),
-            color(*fill)
-        ),
+        Mark::Rect { x, y, width, height, fill } => {
+            let [x, y, width, height] = [x, y, width, height].map(place);
+            let fill = color(*fill);
+            format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"/>"#)
+        }
         Mark::Line { points, width } => {
             let points = points.iter().map(|(x, y)| format!("{},{}", place(x), place(y)));
+            let (points, ink) = (points.collect::<Vec<_>>().join(" "), color(INK));
             format!(
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
-                 stroke-linejoin=\"round\" stroke-linecap=\"round\"/>",
-                points.collect::<Vec<_>>().join(" "),
-                color(INK)
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{ink}\" \
+                 stroke-width=\"{width}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>"
             )
         }
         Mark::Text { x, y, text, anchor, size, is_upright } => {
@@ -175,27 +167,26 @@ fn element(item: &Mark) -> ra_pack::Result<String> {
             let (size, weight) = match size {
                 Size::Small => (12, ""),
                 Size::Medium => (13, ""),
-                Size::Large => (15, " font-weight=\"bold\""),
+                Size::Large => (15, r#" font-weight="bold""#),
             };
-            let (x, y, ink) = (place(x), place(y), color(BLACK));
+            let (x, y, ink, text) = (place(x), place(y), color(BLACK), Markup(text));
             let turn = if *is_upright {
-                format!(" transform=\"rotate(-90 {x} {y})\"")
+                format!(r#" transform="rotate(-90 {x} {y})""#)
             } else {
                 String::new()
             };
             format!(
                 "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{weight} text-anchor=\"{anchor}\" \
-                 fill=\"{ink}\"{turn}>{}</text>",
-                Markup(text)
+                 fill=\"{ink}\"{turn}>{text}</text>"
             )
         }
-        Mark::Image { x, y, pixels } => format!(
-            "<image x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" \
-             style=\"image-rendering:pixelated\" href=\"{}\"/>",
-            pixels.width,
-            pixels.height,
-            data_uri(&pixels.to_png()?)
-        ),
+        Mark::Image { x, y, pixels } => {
+            let (Pixels { width, height, .. }, link) = (pixels, data_uri(&pixels.to_png()?));
+            format!(
+                "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                 style=\"image-rendering:pixelated\" href=\"{link}\"/>"
+            )
+        }
     })
 }
 

@@ -13,8 +13,8 @@ use super::super::array::attribute_text;
 use super::super::diagnostics::in_own_words;
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
-use super::html::{Html, Id, counted, html};
 use super::picture::{self, Room};
+use super::{Html, Id, counted, html};
 
 /// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
 const MOST_TEXT: usize = 4000;

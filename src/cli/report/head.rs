@@ -9,7 +9,7 @@ use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::stem;
-use super::html::{Html, Id, counted, html};
+use super::{Html, Id, counted, html};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
@@ -80,7 +80,8 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
     };
     html!(
         html,
-        r#"<section class="verdict {}" id="/verification" aria-label="Verification"><p class="mark"><span aria-hidden="true">{}</span> <b>{}</b></p>"#,
+        "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\"><p \
+         class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>",
         class,
         mark,
         verdict

@@ -2,10 +2,10 @@
 
 mod card;
 mod head;
-mod html;
 mod page;
 mod picture;
 
+use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::thread;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use self::page::PageContent;
 use super::args::Common;
 use super::output::Output;
-use super::text::{counted, human_bytes};
+use super::text::{self, grouped, human_bytes};
 use super::{Ending, Failure, diagnostics, files};
 
 /// Bytes that are written at once.
@@ -161,7 +161,107 @@ fn tell(args: &ReportArgs, made: &mut PageContent, bytes: u64, to_file: bool, ou
             "wrote {} ({}, {}, {verdict})",
             escape_path(&args.output),
             human_bytes(bytes),
-            counted(made.arrays, "array"),
+            text::counted(made.arrays, "array"),
         ));
+    }
+}
+
+/// A piece of the page.
+#[derive(Debug, Default)]
+struct Html(String);
+
+/// Adds markup, with a text for each `{}` in it, which is escaped. The markup is a literal, and cannot name variables,
+/// since it comes out of `concat!`.
+macro_rules! html {
+    ($html:expr, $markup:literal $(, $text:expr)* $(,)?) => {
+        $html.put(format_args!(concat!($markup) $(, $crate::cli::plot::Markup(&$text))*))
+    };
+}
+use html;
+
+impl Html {
+    /// Adds a template that was filled by [`html!`].
+    fn put(&mut self, filled: fmt::Arguments<'_>) {
+        // A text takes everything.
+        let _ = self.0.write_fmt(filled);
+    }
+
+    /// Adds markup of ours as it is.
+    fn raw(&mut self, markup: &'static str) {
+        self.0.push_str(markup);
+    }
+
+    /// Adds text whose lines stay lines.
+    fn lines(&mut self, text: &str) {
+        let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");
+        for piece in text.split_inclusive(['\n', '\t']) {
+            let text = piece.trim_end_matches(['\n', '\t']);
+            html!(self, "{}", text);
+            self.0.push_str(piece.strip_prefix(text).unwrap_or_default());
+        }
+    }
+
+    /// Adds a piece that was made elsewhere.
+    fn piece(&mut self, piece: &Self) {
+        self.0.push_str(&piece.0);
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Forgets the text, which is written elsewhere by now.
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The name of a place in the page: written so that a browser makes the same of the link to it, and of the plain name
+/// after a `#`.
+struct Id<'a>(&'a str);
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            match byte {
+                b'!'..=b'~' if !b"%&<>\"'`".contains(&byte) => out.write_char(char::from(byte))?,
+                _ => write!(out, "%{byte:02X}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A count with its noun, and its thousands apart.
+fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = grouped(count);
+    format!("{count} {noun}{}", if count == "1" { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let mut html = Html::default();
+        html!(html, "<p title=\"{}\">{}</p>", "\"'", "</script><b a='1'>&amp;");
+        let expected =
+            "<p title=\"&quot;&#39;\">&lt;/script&gt;&lt;b a=&#39;1&#39;&gt;&amp;amp;</p>";
+        assert_eq!(html.as_str(), expected);
+    }
+
+    #[test]
+    fn lines_stay_and_what_reorders_text_is_shown() {
+        let mut html = Html::default();
+        html.lines("one\r\ntwo\u{202e}<\tthree\n\n");
+        assert_eq!(html.as_str(), "one\ntwo\\u{202e}&lt;\tthree");
+    }
+
+    #[test]
+    fn names_become_places() {
+        let mut html = Html::default();
+        html!(html, "{} {}", Id("run1/a_b-c.d"), Id("a ä<%\"'\u{202e}"));
+        assert_eq!(html.as_str(), "run1/a_b-c.d a%20%C3%A4%3C%25%22%27%E2%80%AE");
     }
 }

@@ -17,8 +17,8 @@ use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
 use super::card::{Card, CardContext, Subject, digest, split, stem};
 use super::head::{self, PackFacts};
-use super::html::{Html, Id, counted, html};
 use super::picture::Room;
+use super::{Html, Id, counted, html};
 
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");

@@ -8,7 +8,7 @@ use super::super::plot::{
     Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, line_scale, of_name, pieces, png,
 };
 use super::super::text::{count, digits, float};
-use super::html::{Html, html};
+use super::{Html, html};
 
 /// How much room there is in the page for each array: less where there are many.
 #[derive(Debug, Clone, Copy)]

@@ -19,11 +19,6 @@
 //! of the field `t` of a structure is the attribute `t.units`, that of its own field `u` is `t.u.units`. Inside of structures, two floats called `r`
 //! and `i` become a complex number again. Titles of fields and bytes after the data are not kept, and told.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "places in the buffer are counted here, and what the file says is only compared with them"
-)]
-
 mod dtype;
 mod header;
 mod mapping;
@@ -36,7 +31,7 @@ pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit}
 pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
 use self::mapping::{DtypeMeaning, from_dtype, to_dtype};
-use super::{Error, ReadOptions, Variable, WriteOptions, read_all};
+use super::{Error, ReadOptions, SwapBuffer, Variable, WriteOptions, read_all};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
 
@@ -75,7 +70,8 @@ pub struct NpyReader<R> {
     header: NpyHeader,
     /// The array, without a name.
     variable: Variable,
-    swap: Option<SwapReader>,
+    /// What is swapped, if anything is.
+    swap: Option<(Descr, SwapBuffer)>,
     /// The beginning of the data, which was looked at and not given yet.
     ahead: io::Cursor<Vec<u8>>,
 }
@@ -144,12 +140,16 @@ impl<R: Read> NpyReader<R> {
         let storage = (storage != Storage::default()).then_some(storage);
         let name = String::new();
         let description = Ndarray { name, shape, datatype, value: None, attributes, storage };
-        let layout = if is_kept { None } else { SwapLayout::new(&descr) };
+        let mut swap = None;
+        if !is_kept && descr.is_big() {
+            let buffer = SwapBuffer::new(descr.swap_unit());
+            swap = Some((descr, buffer));
+        }
         Ok(Self {
             data,
             header,
             variable: Variable { header: ra_header, description, losses },
-            swap: layout.map(SwapReader::new),
+            swap,
             ahead: io::Cursor::new(ahead),
         })
     }
@@ -217,7 +217,9 @@ impl<R: Read> Read for NpyReader<R> {
             return Ok(given);
         }
         match &mut self.swap {
-            Some(swap) => swap.read(&mut self.data, out),
+            Some((descr, buffer)) => {
+                buffer.read(&mut self.data, out, |elements| descr.swap(elements))
+            }
             None => self.data.read(out),
         }
     }
@@ -390,153 +392,47 @@ pub fn write(
     Ok(plan)
 }
 
-/// Bytes that are swapped at a time.
-const BUFFER: usize = 64 * 1024;
-
-/// Which bytes of an element reverse together. It is as long as the dtype's text, however large the element is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum SwapLayout {
-    /// So many bytes, of which each `width` are reversed.
-    Run { width: u64, len: u64 },
-    /// Parts one after the other, each with the place of its end.
-    Parts(Vec<(u64, Self)>),
-    /// A part of so many bytes, again and again up to the length.
-    Repeat { part: Box<Self>, size: u64, len: u64 },
-}
-
-impl SwapLayout {
-    /// The layout of elements of a dtype; nothing when all bytes are in place.
-    fn new(descr: &Descr) -> Option<Self> {
-        let layout = Self::of(descr);
-        (!matches!(layout, Self::Run { width: 1, .. })).then_some(layout)
-    }
-
-    fn of(descr: &Descr) -> Self {
-        match descr {
-            Descr::Scalar(scalar) => {
-                let is_big = scalar.order == ByteOrder::Big;
-                let width = if is_big { scalar.swap_width().max(1) } else { 1 };
-                Self::Run { width, len: scalar.size }
-            }
-            Descr::Struct(fields) => {
-                let mut parts = Vec::new();
-                for part in fields.iter().map(|field| Self::of(&field.descr)) {
-                    Self::push(&mut parts, part);
-                }
-                match parts.len() {
-                    0 => Self::Run { width: 1, len: 0 },
-                    1 => parts.remove(0).1,
-                    _ => Self::Parts(parts),
-                }
-            }
-            Descr::Subarray { base, .. } => {
-                let len = descr.checked_size();
-                match Self::of(base) {
-                    Self::Run { width, .. } => Self::Run { width, len },
-                    part => Self::Repeat { size: part.len(), part: Box::new(part), len },
-                }
-            }
-        }
-    }
-
-    /// Adds a part; runs of one width become one.
-    fn push(parts: &mut Vec<(u64, Self)>, part: Self) {
-        let end = parts.last().map_or(0, |(end, _)| *end) + part.len();
-        match (parts.last_mut(), part) {
-            (_, part) if part.len() == 0 => {}
-            (Some((before, Self::Run { width, len })), Self::Run { width: same, len: more })
-                if *width == same =>
-            {
-                (*before, *len) = (end, *len + more);
-            }
-            (_, part) => parts.push((end, part)),
-        }
-    }
-
-    fn len(&self) -> u64 {
+/// The byte order of elements.
+impl Descr {
+    /// Whether there are big-endian numbers anywhere in it.
+    fn is_big(&self) -> bool {
         match self {
-            Self::Run { len, .. } | Self::Repeat { len, .. } => *len,
-            Self::Parts(parts) => parts.last().map_or(0, |(end, _)| *end),
+            Self::Scalar(scalar) => scalar.order == ByteOrder::Big && scalar.swap_width() > 1,
+            Self::Struct(fields) => fields.iter().any(|field| field.descr.is_big()),
+            Self::Subarray { base, .. } => self.size() != Some(0) && base.is_big(),
         }
     }
 
-    /// The width of the numbers at a place of the element, and how far their run goes from there.
-    fn run_at(&self, at: u64) -> (u64, u64) {
+    /// The bytes that are swapped together: those of a number, or of a whole structure.
+    fn swap_unit(&self) -> usize {
         match self {
-            Self::Run { width, len } => (*width, *len - at),
-            Self::Parts(parts) => {
-                let index = parts.partition_point(|(end, _)| *end <= at);
-                let (end, part) = &parts[index];
-                part.run_at(at - (*end - part.len()))
+            Self::Scalar(scalar) => to_usize(scalar.swap_width().max(1)),
+            Self::Struct(_) => to_usize(self.checked_size().max(1)),
+            Self::Subarray { base, .. } => base.swap_unit(),
+        }
+    }
+
+    /// Makes the numbers in any number of whole elements little-endian.
+    fn swap(&self, elements: &mut [u8]) {
+        match self {
+            Self::Scalar(_) if !self.is_big() => {}
+            Self::Scalar(_) => reverse_each(elements, self.swap_unit()),
+            Self::Subarray { base, .. } => base.swap(elements),
+            Self::Struct(fields) => {
+                for mut rest in elements.chunks_exact_mut(self.swap_unit()) {
+                    for Field { descr, .. } in fields {
+                        let (own, after) = rest.split_at_mut(to_usize(descr.checked_size()));
+                        descr.swap(own);
+                        rest = after;
+                    }
+                }
             }
-            Self::Repeat { part, size, .. } => part.run_at(at % *size),
         }
     }
 }
 
-/// Swaps what a reader gives while it is read.
-#[derive(Debug)]
-struct SwapReader {
-    layout: SwapLayout,
-    /// The place in an element of the first byte that was not swapped yet.
-    place: u64,
-    buffer: Vec<u8>,
-    /// The first byte that was not handed out yet.
-    begin: usize,
-    /// The first byte that was not swapped yet.
-    ready: usize,
-}
-
-impl SwapReader {
-    fn new(layout: SwapLayout) -> Self {
-        Self { layout, place: 0, buffer: Vec::new(), begin: 0, ready: 0 }
-    }
-
-    /// Reads as [`Read::read`] does, bytes that `input` gives, in little-endian order.
-    fn read(&mut self, input: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
-        while self.begin == self.ready && !out.is_empty() {
-            if !self.refill(input)? {
-                return Ok(0);
-            }
-            self.swap();
-        }
-        let given = (&self.buffer[self.begin..self.ready]).read(out)?;
-        self.begin += given;
-        Ok(given)
-    }
-
-    /// Puts more behind what could not be swapped yet; `false` at the end.
-    fn refill(&mut self, input: &mut impl Read) -> io::Result<bool> {
-        self.buffer.drain(..self.ready);
-        (self.begin, self.ready) = (0, 0);
-        let kept = self.buffer.len();
-        self.buffer.resize(BUFFER, 0);
-        let found = input.read(&mut self.buffer[kept..]);
-        self.buffer.truncate(kept + *found.as_ref().unwrap_or(&0));
-        found.map(|found| found > 0)
-    }
-
-    /// Swaps all that is there in whole.
-    fn swap(&mut self) {
-        let element = self.layout.len();
-        loop {
-            let unswapped = &mut self.buffer[self.ready..];
-            let (width, run) = match &self.layout {
-                // Elements that are one run go on in the next.
-                SwapLayout::Run { width, .. } => (*width, unswapped.len() as u64),
-                layout => layout.run_at(self.place),
-            };
-            let there = run.min(unswapped.len() as u64);
-            let whole = there - there % width;
-            if whole == 0 {
-                return;
-            }
-            let small = |len| usize::try_from(len).expect("the buffer is not longer");
-            reverse_each(&mut unswapped[..small(whole)], small(width));
-            self.ready += small(whole);
-            self.place = (self.place + whole) % element;
-        }
-    }
+fn to_usize(size: u64) -> usize {
+    usize::try_from(size).expect("an element has at most 2 GiB")
 }
 
 #[cfg(test)]
@@ -581,12 +477,12 @@ mod swap_tests {
     }
 
     fn read(descr: &Descr, bytes: &[u8], drop: usize) -> Vec<u8> {
-        let mut swapper = SwapReader::new(SwapLayout::new(descr).unwrap());
+        let mut buffer = SwapBuffer::new(descr.swap_unit());
         let mut input = Drops(bytes, drop);
         let mut found = Vec::new();
         loop {
             let mut out = [0; 7];
-            match swapper.read(&mut input, &mut out).unwrap() {
+            match buffer.read(&mut input, &mut out, |elements| descr.swap(elements)).unwrap() {
                 0 => return found,
                 given => found.extend(&out[..given]),
             }
@@ -594,21 +490,11 @@ mod swap_tests {
     }
 
     #[test]
-    fn a_layout_is_as_long_as_the_text_of_the_dtype() {
-        let big = DtypeScalar { kind: DtypeKind::Int, order: ByteOrder::Big, size: 2 };
-        let field = |descr| Field { title: None, name: String::new(), descr };
-        let pair =
-            Descr::Struct(vec![field(Descr::Scalar(big)), field(Descr::scalar(DtypeKind::Int, 1))]);
-        let many = Descr::Subarray { base: Box::new(pair), shape: vec![1000, 1000] };
-        let layout = SwapLayout::of(&Descr::Struct(vec![
-            field(many),
-            field(Descr::scalar(DtypeKind::Int, 8)),
-        ]));
-        let run = |width, len| SwapLayout::Run { width, len };
-        let pair = SwapLayout::Parts(vec![(2, run(2, 2)), (3, run(1, 1))]);
-        let repeat = SwapLayout::Repeat { part: Box::new(pair), size: 3, len: 3_000_000 };
-        assert_eq!(layout, SwapLayout::Parts(vec![(3_000_000, repeat), (3_000_008, run(1, 8))]));
-        assert_eq!(SwapLayout::new(&Descr::scalar(DtypeKind::Float, 8)), None);
+    fn a_structure_that_is_too_long_to_be_swapped_is_refused() {
+        let read = |unit| SwapBuffer::new(unit).read(&mut io::repeat(0), &mut [0], |_| ());
+        assert!(read(1 << 20).is_ok());
+        let error = Error::from(read(1 << 30).unwrap_err());
+        assert!(matches!(error, Error::NoCounterpart { .. }), "{error}");
     }
 
     proptest! {
@@ -622,10 +508,10 @@ mod swap_tests {
             if size > 0 {
                 expected.chunks_mut(size).for_each(|element| swapped(&descr, element));
             }
-            if SwapLayout::new(&descr).is_none() {
-                prop_assert_eq!(bytes, expected);
-            } else {
+            if descr.is_big() {
                 prop_assert_eq!(read(&descr, &bytes, drop), expected);
+            } else {
+                prop_assert_eq!(bytes, expected);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Datatypes: a word, or a mapping with one key.
 
-use super::{Reader, one_of};
+use super::{DocumentReader, one_of};
 use crate::ndl::datatype::{Datatype, Integer, Selection, WORDS};
 use crate::ndl::diagnostic::{Code, hint, quote};
 use crate::ndl::node::{Key, Kind, Node, child};
@@ -47,7 +47,7 @@ const ALIASES: [(&str, &str); 25] = [
     ("datetime date time", "a string, or numbers with an attribute `units`"),
 ];
 
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// Reads a datatype and checks that its elements have a size that can be.
     pub(in crate::ndl) fn datatype(&mut self, node: &'n Node) -> Option<Datatype> {
         let datatype = self.any_datatype(node)?;

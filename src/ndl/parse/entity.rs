@@ -1,6 +1,6 @@
 //! Attributes, dimension coordinates and arrays, and how a file holds them.
 
-use super::{Reader, Site, one_of};
+use super::{DocumentReader, Site, one_of};
 use crate::ndl::datatype::Datatype;
 use crate::ndl::diagnostic::{Code, count, hint, quote};
 use crate::ndl::model::{Attribute, DimCoord, Endian, Ndarray, Order, Storage, Value};
@@ -28,13 +28,13 @@ impl Owner {
 
 /// The entity whose storage is read.
 #[derive(Debug, Clone, Copy)]
-struct Stored<'a> {
+struct StoredEntity<'a> {
     owner: Owner,
     rank: Option<usize>,
     datatype: Option<&'a Datatype>,
 }
 
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     pub(super) fn attributes(&mut self, node: Option<&'n Node>) -> Vec<Attribute> {
         let place = self.place;
         let entries = self.entries(node, "`attributes`");
@@ -96,7 +96,7 @@ impl<'n> Reader<'n, '_, '_> {
         let shape = shape.and_then(|node| self.fixed_shape(node, "the shape of an attribute"));
         let datatype = datatype.and_then(|node| self.datatype(node));
         let rank = shape.as_ref().map(Vec::len);
-        let stored = Stored { owner: Owner::Attribute, rank, datatype: datatype.as_ref() };
+        let stored = StoredEntity { owner: Owner::Attribute, rank, datatype: datatype.as_ref() };
         let storage = storage.and_then(|node| self.storage(node, stored));
         let value_node = value?;
         let value = self.value(value_node)?;
@@ -121,7 +121,8 @@ impl<'n> Reader<'n, '_, '_> {
             self.integer(node, 1, Code::CoordSize, message, expected).map(Some)
         });
         let datatype = self.element_type(key, datatype, Owner::DimCoord);
-        let stored = Stored { owner: Owner::DimCoord, rank: Some(1), datatype: datatype.as_ref() };
+        let stored =
+            StoredEntity { owner: Owner::DimCoord, rank: Some(1), datatype: datatype.as_ref() };
         let storage = stored_as.and_then(|node| self.storage(node, stored));
         let attributes = self.attributes(attributes);
         let size = size?;
@@ -160,7 +161,7 @@ impl<'n> Reader<'n, '_, '_> {
         let shape = shape_node.and_then(|node| self.shape(node));
         let datatype = self.element_type(key, datatype, Owner::Ndarray);
         let rank = shape.as_ref().map(Vec::len);
-        let stored = Stored { owner: Owner::Ndarray, rank, datatype: datatype.as_ref() };
+        let stored = StoredEntity { owner: Owner::Ndarray, rank, datatype: datatype.as_ref() };
         let stored = storage.and_then(|node| self.storage(node, stored));
         let attributes = self.attributes(attributes);
         let site = Site { group, key, shape: shape_node?, value, storage };
@@ -229,9 +230,9 @@ const STORAGE_KEYS: [&str; 8] =
     ["shape", "size", "chunk", "filter", "endian", "charset", "fillvalue", "order"];
 
 /// `storage`: how a file holds an entity.
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// Reads what it can: a key that is wrong is reported and left out.
-    fn storage(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Storage> {
+    fn storage(&mut self, node: &'n Node, stored: StoredEntity<'_>) -> Option<Storage> {
         if node.is_null() {
             return None;
         }
@@ -294,7 +295,7 @@ impl<'n> Reader<'n, '_, '_> {
             .maybe_hint(hint.map(str::to_owned));
     }
 
-    fn ranked(&mut self, node: &'n Node, stored: Stored<'_>, what: &str) -> Option<Vec<u64>> {
+    fn ranked(&mut self, node: &'n Node, stored: StoredEntity<'_>, what: &str) -> Option<Vec<u64>> {
         let numbers = self.numbers(node, what)?;
         if let Some(rank) = stored.rank
             && numbers.len() != rank
@@ -307,7 +308,7 @@ impl<'n> Reader<'n, '_, '_> {
         Some(numbers)
     }
 
-    fn chunk(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Vec<u64>> {
+    fn chunk(&mut self, node: &'n Node, stored: StoredEntity<'_>) -> Option<Vec<u64>> {
         let before = self.sink.len();
         let chunk = self.ranked(node, stored, "`storage.chunk`");
         // The zeros of a list of the wrong length are reported, too.
@@ -367,7 +368,7 @@ impl<'n> Reader<'n, '_, '_> {
         Some(order)
     }
 
-    fn fill_value(&mut self, node: &'n Node, stored: Stored<'_>) -> Option<Value> {
+    fn fill_value(&mut self, node: &'n Node, stored: StoredEntity<'_>) -> Option<Value> {
         let value = self.value(node)?;
         if let Some(Err(fault)) = stored.datatype.map(|datatype| scalar(&value, datatype)) {
             let message = "the fill value does not fit the datatype";

@@ -4,27 +4,27 @@
 mod datatype;
 mod entity;
 
-use super::diagnostic::{Code, Diagnostic, Place, Sink, hint, quote};
+use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, hint, quote};
 use super::model::{Document, Extent, Form, Group, Value};
 use super::node::{Key, Kind, Map, Node, Range};
-use super::validate::Target;
+use super::validate::PendingReference;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
 
 /// Reads a tree; what only the whole document can judge is kept for later.
 #[derive(Debug)]
-pub(super) struct Reader<'n, 'k, 's> {
-    pub(super) sink: &'k mut Sink<'s>,
+pub(super) struct DocumentReader<'n, 'k, 's> {
+    pub(super) sink: &'k mut Reporter<'s>,
     /// Whether words of ours are refused.
     strict: bool,
     /// What is being read, which findings name.
-    pub(super) place: Place<'n>,
+    pub(super) place: DiagnosticSubject<'n>,
     /// For each ndarray of the document, in its order.
     pub(super) sites: Vec<Site<'n>>,
     /// Shapes of ndarrays that could not be read otherwise.
     pub(super) stray: Vec<(Site<'n>, Vec<Extent>)>,
     /// References to objects, in values.
-    pub(super) targets: Vec<Target<'n>>,
+    pub(super) targets: Vec<PendingReference<'n>>,
     /// Group and name of dimcoords that could not be read: who refers to them is not to blame.
     pub(super) broken: Vec<(&'n str, &'n str)>,
 }
@@ -40,16 +40,16 @@ pub(super) struct Site<'n> {
 }
 
 impl<'n> Site<'n> {
-    pub(super) fn place(self) -> Place<'n> {
-        Place::group(self.group).entity(&self.key.text)
+    pub(super) fn place(self) -> DiagnosticSubject<'n> {
+        DiagnosticSubject::group(self.group).entity(&self.key.text)
     }
 }
 
 /// Helpers of everything that is read.
-impl<'n, 'k, 's> Reader<'n, 'k, 's> {
-    pub(super) fn new(sink: &'k mut Sink<'s>, strict: bool) -> Self {
+impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
+    pub(super) fn new(sink: &'k mut Reporter<'s>, strict: bool) -> Self {
         let (sites, stray, targets, broken) = <_>::default();
-        Self { sink, strict, place: Place::default(), sites, stray, targets, broken }
+        Self { sink, strict, place: DiagnosticSubject::default(), sites, stray, targets, broken }
     }
 
     /// Reports an error; the answer takes expected, found and hint.
@@ -184,7 +184,7 @@ impl<'n, 'k, 's> Reader<'n, 'k, 's> {
 }
 
 /// The frame of a document: groups and sections.
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// Reads the document; `None` when it is no mapping.
     pub(super) fn document(&mut self, root: &'n Node) -> Option<Document> {
         let Kind::Map(map) = &root.kind else {
@@ -205,9 +205,9 @@ impl<'n> Reader<'n, '_, '_> {
             if !key.text.starts_with('/') {
                 self.not_a_group(key, body, first);
             } else if self.group_path(key) {
-                self.place = Place::group(&key.text);
+                self.place = DiagnosticSubject::group(&key.text);
                 groups.extend(self.group(&key.text, body));
-                self.place = Place::default();
+                self.place = DiagnosticSubject::default();
             }
         }
         Some(Document { form: Form::Grouped, groups })
@@ -279,7 +279,7 @@ impl<'n> Reader<'n, '_, '_> {
     }
 
     fn sections(&mut self, map: &'n Map, path: &'n str) -> Group {
-        let place = Place::group(path);
+        let place = DiagnosticSubject::group(path);
         self.place = place;
         let [attributes, dimcoords, ndarrays] =
             SECTIONS.map(|section| map.entry(section).map(|(_, node)| node));
@@ -309,13 +309,13 @@ impl<'n> Reader<'n, '_, '_> {
             }
             self.place = place;
         }
-        self.place = Place::default();
+        self.place = DiagnosticSubject::default();
         group
     }
 }
 
 /// Shapes and other lists of extents.
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> DocumentReader<'n, '_, '_> {
     /// The shape of an ndarray: integers, `null` and names of dimcoords.
     pub(super) fn shape(&mut self, node: &'n Node) -> Option<Vec<Extent>> {
         let list = self.extents(node, "the shape")?;

@@ -1,18 +1,18 @@
 //! The elements of an array on their way from one file to another.
 
-use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
-use crate::interchange;
+use crate::interchange::{self, SwapBuffer};
 use crate::ops::open::tell;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 
 /// Bytes that are moved at once.
 const BLOCK: usize = 1 << 20;
 
-/// Most bytes that are swapped at once.
+/// Most bytes of a number that is swapped.
 const SWAPPED: usize = 64 * 1024;
 
 /// Where the elements of an array come from: as they are to be written, but perhaps in another order.
@@ -283,7 +283,7 @@ impl RawArrayFile {
         let data: Box<dyn Read> = if width < 2 {
             inner
         } else {
-            Box::new(SwappedReader { inner, width, left: data_len, block: Cursor::default() })
+            Box::new(SwappedReader { inner, width, buffer: SwapBuffer::new(width) })
         };
         Ok((ElementSource::Passing(data, name.to_owned()), metadata))
     }
@@ -293,22 +293,12 @@ impl RawArrayFile {
 struct SwappedReader<R> {
     inner: R,
     width: usize,
-    left: u64,
-    block: Cursor<Vec<u8>>,
+    buffer: SwapBuffer,
 }
 
 impl<R: Read> Read for SwappedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.block.position() == self.block.get_ref().len() as u64 && self.left > 0 {
-            let whole = SWAPPED - SWAPPED % self.width;
-            let len = usize::try_from(self.left).unwrap_or(whole).min(whole);
-            let block = self.block.get_mut();
-            block.resize(len, 0);
-            self.inner.read_exact(block)?;
-            ra::reverse_each(block, self.width);
-            self.left -= len as u64;
-            self.block.set_position(0);
-        }
-        self.block.read(out)
+        let width = self.width;
+        self.buffer.read(&mut self.inner, out, |numbers| ra::reverse_each(numbers, width))
     }
 }

@@ -16,8 +16,8 @@ use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, Entity};
 use crate::path::{MemberPath, escape};
 use crate::ra::{
-    self, AnyArray, Element, Encoding, FIXED_LEN, Header, Picked, Probe, RawArray, ReadError,
-    SliceError, checked_slice, resolve_slice,
+    self, AnyArray, Element, Encoding, EncodingProbe, FIXED_LEN, Header, Picked, RawArray,
+    ReadError, SliceError, checked_slice, resolve_slice,
 };
 
 /// Bytes that hold every header there is.
@@ -661,7 +661,7 @@ pub(in crate::ops) fn tell(
     header: Header,
     section: &mut dyn BufRead,
 ) -> Result<(Encoding, u64), ReadError> {
-    let mut probe = Probe::new(header);
+    let mut probe = EncodingProbe::new(header);
     loop {
         let block = section.fill_buf()?;
         if block.is_empty() {

@@ -21,7 +21,7 @@ use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::Map;
+use crate::fs::FileMap;
 use crate::ndl::Ndarray;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
@@ -63,7 +63,7 @@ use crate::ra::Element;
 #[derive(Debug)]
 pub struct Pack {
     archive: Archive,
-    map: Option<Map>,
+    map: Option<FileMap>,
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
     manifest: OnceLock<Option<PackManifest>>,

@@ -116,13 +116,13 @@ impl BagDeclaration {
             faults.push(BagFault { line: *number, kind: fault });
         }
         if let (None, Some(found)) = (declaration.version, &declaration.stated_version) {
-            let kind = BagFaultKind::UnknownVersion { found: found.clone() };
+            let kind = BagFaultKind::UnknownVersion(found.clone());
             faults.push(BagFault { line: 1, kind });
         }
         if let Some((encoding, _)) = lines.get(1).and_then(|(_, line)| value(ENCODING, line)) {
             declaration.encoding = TagEncoding::from_name(encoding);
             if declaration.encoding.is_none() {
-                let kind = BagFaultKind::UnknownEncoding { found: beginning(encoding) };
+                let kind = BagFaultKind::UnknownEncoding(beginning(encoding));
                 faults.push(BagFault { line: 2, kind });
             }
         }
@@ -266,7 +266,7 @@ pub(super) fn as_text(bytes: &[u8]) -> Result<&str, BagFault> {
         Err(error) => {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let ends = memchr::memchr_iter(b'\n', before).count();
-            let line = (ends as u64).saturating_add(1);
+            let line = ends as u64 + 1;
             let kind = BagFaultKind::NotText { encoding: TagEncoding::Utf8.name() };
             Err(BagFault { line, kind })
         }

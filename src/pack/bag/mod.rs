@@ -5,16 +5,18 @@
 //! opens a file, and none fetches anything.
 
 mod declaration;
-mod fetch;
-mod info;
+mod lists;
 
 pub(crate) use self::declaration::DECLARATION;
 pub use self::declaration::{BagDeclaration, BagVersion, TagEncoding};
-pub use self::fetch::{FetchEntry, FetchList, ManifestNote, ManifestNoteKind, manifest_notes};
-pub(crate) use self::info::{BAGGING_DATE, PAYLOAD_OXUM, date_of};
-pub use self::info::{BagField, BagInfo, InvalidField, PayloadOxum};
+pub(crate) use self::lists::{BAGGING_DATE, PAYLOAD_OXUM, date_of};
+pub use self::lists::{
+    BagField, BagInfo, FetchEntry, FetchList, InvalidField, ManifestNote, ManifestNoteKind,
+    PayloadOxum, manifest_notes,
+};
 
 use crate::finding::{Code, Finding};
+use crate::manifest::beginning;
 use crate::path::{InvalidPath, escape};
 
 /// The metadata of a bag (§2.2.2).
@@ -65,33 +67,21 @@ pub enum BagFaultKind {
         found: String,
     },
     /// A version that is not known, so that its rules are not either.
-    #[error("the version is `{}`, known are 0.93 to 0.97 and 1.0", escape(.found))]
-    UnknownVersion {
-        /// What stands there.
-        found: String,
-    },
+    #[error("the version is `{}`, known are 0.93 to 0.97 and 1.0", escape(.0))]
+    UnknownVersion(String),
     /// Tag files in an encoding that is not read here.
     #[error(
         "the encoding is `{}`, which is not supported; read are UTF-8, UTF-16, UTF-16LE, UTF-16BE, \
          ISO-8859-1 and US-ASCII",
-        escape(.found)
+        escape(.0)
     )]
-    UnknownEncoding {
-        /// What stands there.
-        found: String,
-    },
+    UnknownEncoding(String),
     /// A line of metadata that is no `Label: value`.
-    #[error("expected `Label: value`, found `{}`", escape(.found))]
-    InfoLine {
-        /// The beginning of the line.
-        found: String,
-    },
+    #[error("expected `Label: value`, found `{}`", escape(.0))]
+    InfoLine(String),
     /// `Payload-Oxum` is not two numbers.
-    #[error("expected `Payload-Oxum: <bytes>.<files>`, found `{}`", escape(.found))]
-    OxumForm {
-        /// The value.
-        found: String,
-    },
+    #[error("expected `Payload-Oxum: <bytes>.<files>`, found `{}`", escape(.0))]
+    OxumForm(String),
     /// `Payload-Oxum` more than once.
     #[error("`Payload-Oxum` stands on line {first} already")]
     OxumRepeated {
@@ -99,44 +89,26 @@ pub enum BagFaultKind {
         first: u64,
     },
     /// `Bagging-Date` is no day.
-    #[error("expected `Bagging-Date: YYYY-MM-DD`, found `{}`", escape(.found))]
-    DateForm {
-        /// The value.
-        found: String,
-    },
+    #[error("expected `Bagging-Date: YYYY-MM-DD`, found `{}`", escape(.0))]
+    DateForm(String),
     /// A line of `fetch.txt` that is no URL, length and path.
-    #[error("expected `<url> <length> <path>`, found `{}`", escape(.found))]
-    FetchLine {
-        /// The beginning of the line.
-        found: String,
-    },
+    #[error("expected `<url> <length> <path>`, found `{}`", escape(.0))]
+    FetchLine(String),
     /// A URL that is not absolute.
-    #[error("expected an absolute URL, found `{}`", escape(.found))]
-    FetchUrl {
-        /// The URL.
-        found: String,
-    },
+    #[error("expected an absolute URL, found `{}`", escape(.0))]
+    FetchUrl(String),
     /// A URL by which only some programs fetch, or something else than a file of the web.
-    #[error("the URL is neither http nor https: `{}`", escape(.found))]
-    FetchScheme {
-        /// The URL.
-        found: String,
-    },
+    #[error("the URL is neither http nor https: `{}`", escape(.0))]
+    FetchScheme(String),
     /// A length that is neither a number nor `-`.
-    #[error("expected a number of bytes or `-`, found `{}`", escape(.found))]
-    FetchLength {
-        /// The length.
-        found: String,
-    },
+    #[error("expected a number of bytes or `-`, found `{}`", escape(.0))]
+    FetchLength(String),
     /// A path that no file of the payload may have.
     #[error(transparent)]
     FetchPath(#[from] InvalidPath),
     /// A path that is not below `data/`.
-    #[error("`{}` is not below `data/`; only payload may be fetched", escape(.found))]
-    FetchOutside {
-        /// The path.
-        found: String,
-    },
+    #[error("`{}` is not below `data/`; only payload may be fetched", escape(.0))]
+    FetchOutside(String),
     /// A path that an earlier line has.
     #[error("`{}` stands on line {first} already", escape(.found))]
     FetchRepeated {
@@ -182,14 +154,4 @@ impl BagFault {
             Finding::new(code, self.kind.to_string()).in_member(member).at_line(self.line);
         if self.is_warning() { finding.warning() } else { finding }
     }
-}
-
-/// As much of a line as a message shows.
-fn beginning(text: &str) -> String {
-    const SHOWN: usize = 80;
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }

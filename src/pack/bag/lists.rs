@@ -1,9 +1,34 @@
-//! `bag-info.txt`: what people say about a bag, and how large its payload is (RFC 8493 §2.2.2).
+//! The lists of a bag: `bag-info.txt`, which is about the bag and the size of its payload (RFC 8493 §2.2.2),
+//! `fetch.txt`, which is about payload that is still to be fetched (§2.2.3), and manifests. Nothing is fetched here.
 
-use super::MAX_FAULTS;
-use super::declaration::BagVersion;
-use super::declaration::{as_text, numbered_lines};
-use super::{BagFault, BagFaultKind, beginning};
+use std::collections::HashMap;
+
+use super::declaration::{BagVersion, as_text, numbered_lines};
+use super::{BagFault, BagFaultKind, MAX_FAULTS, beginning};
+use crate::manifest::{NameEncoding, decode_name};
+use crate::path::MemberPath;
+
+/// Gives each line that is not blank to `read`, with the faults up to it, until there are too many.
+fn each_line(
+    text: &[u8],
+    faults: &mut Vec<BagFault>,
+    mut read: impl FnMut(u64, &str, &mut Vec<BagFault>) -> Result<(), BagFaultKind>,
+) {
+    let text = match as_text(text) {
+        Ok(text) => text,
+        Err(fault) => return faults.push(fault),
+    };
+    for (line, content) in numbered_lines(text) {
+        if faults.len() >= MAX_FAULTS {
+            return faults.push(BagFault { line, kind: BagFaultKind::TooMany });
+        }
+        if !content.trim().is_empty()
+            && let Err(kind) = read(line, content, faults)
+        {
+            faults.push(BagFault { line, kind });
+        }
+    }
+}
 
 /// The label of the size of the payload.
 pub(crate) const PAYLOAD_OXUM: &str = "Payload-Oxum";
@@ -91,46 +116,22 @@ impl BagInfo {
     pub fn parse(version: BagVersion, text: &[u8]) -> (Self, Vec<BagFault>) {
         let mut info = Self::default();
         let mut faults = Vec::new();
-        let text = match as_text(text) {
-            Ok(text) => text,
-            Err(fault) => return (info, vec![fault]),
-        };
-        for (line, content) in numbered_lines(text) {
-            if faults.len() >= MAX_FAULTS {
-                faults.push(BagFault { line, kind: BagFaultKind::TooMany });
-                break;
-            }
-            if content.trim().is_empty() {
-                continue;
-            }
-            let folded = content.starts_with([' ', '\t']);
-            match (folded, info.fields.last_mut()) {
-                (true, Some(field)) => {
-                    if !field.value.is_empty() {
-                        field.value.push(' ');
-                    }
-                    field.value.push_str(content.trim());
+        each_line(text, &mut faults, |line, content, _| {
+            let malformed = || BagFaultKind::InfoLine(beginning(content));
+            if content.starts_with([' ', '\t']) {
+                // A line that continues nothing is not a field either.
+                let field = info.fields.last_mut().ok_or_else(malformed)?;
+                if !field.value.is_empty() {
+                    field.value.push(' ');
                 }
-                // What continues nothing is no line of its own either.
-                (true, None) => {
-                    let kind = BagFaultKind::InfoLine { found: beginning(content) };
-                    faults.push(BagFault { line, kind });
-                }
-                (false, _) => match field(version, content) {
-                    Some((label, value)) => {
-                        info.fields.push(BagField {
-                            label: label.to_owned(),
-                            value: value.to_owned(),
-                            line,
-                        });
-                    }
-                    None => {
-                        let kind = BagFaultKind::InfoLine { found: beginning(content) };
-                        faults.push(BagFault { line, kind });
-                    }
-                },
+                field.value.push_str(content.trim());
+                return Ok(());
             }
-        }
+            let (label, value) = field(version, content).ok_or_else(malformed)?;
+            let (label, value) = (label.to_owned(), value.to_owned());
+            info.fields.push(BagField { label, value, line });
+            Ok(())
+        });
         info.check_reserved(&mut faults);
         faults.sort_by_key(|fault| fault.line);
         (info, faults)
@@ -146,12 +147,12 @@ impl BagInfo {
                 }
                 first = first.or(Some(field.line));
                 if PayloadOxum::parse(&field.value).is_none() {
-                    let kind = BagFaultKind::OxumForm { found: beginning(&field.value) };
+                    let kind = BagFaultKind::OxumForm(beginning(&field.value));
                     faults.push(BagFault { line: field.line, kind });
                 }
             }
             if field.label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(&field.value) {
-                let kind = BagFaultKind::DateForm { found: beginning(&field.value) };
+                let kind = BagFaultKind::DateForm(beginning(&field.value));
                 faults.push(BagFault { line: field.line, kind });
             }
         }
@@ -228,23 +229,23 @@ fn field(version: BagVersion, line: &str) -> Option<(&str, &str)> {
 fn push_folded(text: &mut String, label: &str, value: &str) {
     text.push_str(label);
     text.push(':');
-    let mut column = label.chars().count().saturating_add(1);
+    let mut column = label.chars().count() + 1;
     let mut words = value.split(' ').peekable();
     // A blank beside another, or beside white space that reading would strip, is no place to fold.
     let mut may_fold = false;
     while let Some(word) = words.next() {
         let length = word.chars().count();
         let solid = !word.is_empty() && word.trim() == word;
-        if may_fold && solid && column.saturating_add(length) >= WIDTH {
+        if may_fold && solid && column + length >= WIDTH {
             text.push('\n');
             text.push_str(INDENT);
             column = INDENT.len();
         } else {
             text.push(' ');
-            column = column.saturating_add(1);
+            column += 1;
         }
         text.push_str(word);
-        column = column.saturating_add(length);
+        column += length;
         may_fold = solid && words.peek().is_some_and(|next| !next.is_empty());
     }
     text.push('\n');
@@ -254,27 +255,14 @@ fn push_folded(text: &mut String, label: &str, value: &str) {
 pub(crate) fn date_of(seconds: u64) -> Option<String> {
     const DAY: u64 = 24 * 60 * 60;
     let mut days = seconds / DAY;
-    let mut year = 1970_u64;
-    while year <= 9999 {
-        let length = if is_leap(year) { 366 } else { 365 };
-        if days < length {
-            return month(year, days).map(|(month, day)| format!("{year:04}-{month:02}-{day:02}"));
-        }
-        days = days.saturating_sub(length);
-        year = year.saturating_add(1);
-    }
-    None
-}
-
-fn month(year: u64, mut days: u64) -> Option<(u64, u64)> {
-    for month in 1..=12 {
-        let length = days_of(year, month)?;
-        if days < length {
-            return Some((month, days.saturating_add(1)));
-        }
-        days = days.saturating_sub(length);
-    }
-    None
+    let mut months = (1970..=9999).flat_map(|year| (1..=12).map(move |month| (year, month)));
+    let (year, month) = months.find(|(year, month)| {
+        let length = days_of(*year, *month).expect("each of the 12 months has a length");
+        let is_it = days < length;
+        days -= if is_it { 0 } else { length };
+        is_it
+    })?;
+    Some(format!("{year:04}-{month:02}-{:02}", days + 1))
 }
 
 fn is_leap(year: u64) -> bool {
@@ -306,8 +294,165 @@ pub(super) fn is_date(text: &str) -> bool {
     }
 }
 
+/// One file to be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchEntry {
+    /// From where.
+    pub url: String,
+    /// Its length as claimed; nobody has measured it.
+    pub length: Option<u64>,
+    /// Where in the bag it belongs.
+    pub path: MemberPath,
+    /// The line that says so, counted from 1.
+    pub line: u64,
+}
+
+/// Everything that is still to be fetched, in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FetchList {
+    entries: Vec<FetchEntry>,
+}
+
+impl FetchList {
+    /// Reads a list; `text` is decoded, with LF at the ends of lines.
+    pub fn parse(names: NameEncoding, text: &[u8]) -> (Self, Vec<BagFault>) {
+        let mut list = Self::default();
+        let mut faults = Vec::new();
+        let mut seen = HashMap::new();
+        each_line(text, &mut faults, |line, content, faults| {
+            let entry = entry(names, line, content, faults)?;
+            if let Some(first) = seen.insert(entry.path.clone(), line) {
+                let found = entry.path.as_str().to_owned();
+                let kind = BagFaultKind::FetchRepeated { found, first };
+                faults.push(BagFault { line, kind });
+            }
+            list.entries.push(entry);
+            Ok(())
+        });
+        (list, faults)
+    }
+
+    /// The entries.
+    pub fn entries(&self) -> &[FetchEntry] {
+        &self.entries
+    }
+}
+
+fn entry(
+    names: NameEncoding,
+    line: u64,
+    content: &str,
+    faults: &mut Vec<BagFault>,
+) -> Result<FetchEntry, BagFaultKind> {
+    const BLANKS: [char; 2] = [' ', '\t'];
+    let form = || BagFaultKind::FetchLine(beginning(content));
+    let (url, rest) = content.split_once(BLANKS).ok_or_else(form)?;
+    let (length, path) = rest.trim_start_matches(BLANKS).split_once(BLANKS).ok_or_else(form)?;
+    let scheme = scheme(url).ok_or_else(|| BagFaultKind::FetchUrl(beginning(url)))?;
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        let kind = BagFaultKind::FetchScheme(beginning(url));
+        faults.push(BagFault { line, kind });
+    }
+    let digits = length.bytes().all(|byte| byte.is_ascii_digit());
+    let length = match length {
+        "-" => None,
+        _ => Some(
+            digits
+                .then(|| length.parse().ok())
+                .flatten()
+                .ok_or_else(|| BagFaultKind::FetchLength(beginning(length)))?,
+        ),
+    };
+    let path = decode_name(names, path.trim_start_matches(BLANKS));
+    let path = MemberPath::new(&*path)?;
+    if !path.as_str().starts_with("data/") {
+        return Err(BagFaultKind::FetchOutside(beginning(path.as_str())));
+    }
+    Ok(FetchEntry { url: url.to_owned(), length, path, line })
+}
+
+/// The scheme of an absolute URL (RFC 3986 §3.1).
+fn scheme(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once(':')?;
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let is_scheme =
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(word);
+    (is_scheme && !rest.is_empty()).then_some(scheme)
+}
+
+/// Something odd about one line of a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ManifestNote {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is odd.
+    pub kind: ManifestNoteKind,
+}
+
+/// What can be odd about a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ManifestNoteKind {
+    /// Written as `md5sum` and its siblings write, which a strict reader refuses (§6.1.3).
+    Legacy,
+    /// A `%` that encodes none of the three characters that are encoded (§2.1.3).
+    Percent,
+    /// A name that a shell would make into another.
+    Shell,
+}
+
+/// Everything odd about the lines of a decoded manifest. Lines that are no lines of a manifest are
+/// left to the parser of those.
+pub fn manifest_notes(version: BagVersion, text: &[u8]) -> Vec<ManifestNote> {
+    let mut notes = Vec::new();
+    for (line, content) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        if notes.len() >= MAX_FAULTS {
+            break;
+        }
+        let mut note = |kind| notes.push(ManifestNote { line, kind });
+        let blank = content.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        let Some(blank) = blank else {
+            if content.starts_with(b"#") {
+                note(ManifestNoteKind::Legacy);
+            }
+            continue;
+        };
+        let (digest, rest) = content.split_at(blank);
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let name = rest.get(blanks..).unwrap_or_default();
+        if !digest.iter().all(u8::is_ascii_hexdigit)
+            || name.starts_with(b"*")
+            || name.starts_with(b"./")
+        {
+            note(ManifestNoteKind::Legacy);
+        }
+        if version == BagVersion::V1_0 && has_odd_percent(name) {
+            note(ManifestNoteKind::Percent);
+        }
+        if name.starts_with(b"~") || is_variable(name) {
+            note(ManifestNoteKind::Shell);
+        }
+    }
+    notes
+}
+
+fn has_odd_percent(name: &[u8]) -> bool {
+    memchr::memchr_iter(b'%', name).any(|at| {
+        let code = name.get(at + 1..at + 3).unwrap_or_default();
+        ![&b"0A"[..], b"0D", b"25"].iter().any(|known| code.eq_ignore_ascii_case(known))
+    })
+}
+
+/// `%NAME%` at the beginning, which a shell of Windows replaces.
+fn is_variable(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(b"%") else { return false };
+    let end = memchr::memchr(b'%', rest).unwrap_or(0);
+    let variable = rest.get(..end).unwrap_or_default();
+    !variable.is_empty() && variable.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+}
+
 #[cfg(test)]
-mod tests {
+mod info_tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -416,5 +561,75 @@ mod date_tests {
         {
             assert!(!is_date(text), "{text}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> (Vec<(Option<u64>, String)>, Vec<u64>) {
+        let (list, faults) = FetchList::parse(NameEncoding::Percent, text.as_bytes());
+        let entries = list.entries().iter();
+        (
+            entries.map(|entry| (entry.length, entry.path.as_str().to_owned())).collect(),
+            faults.iter().map(|fault| fault.line).collect(),
+        )
+    }
+
+    #[test]
+    fn a_line_is_a_url_a_length_and_a_path() {
+        let text = "https://example.org/a 12 data/a b\nhttp://example.org/b\t-\tdata/%25\n";
+        let expected = vec![(Some(12), "data/a b".to_owned()), (None, "data/%".to_owned())];
+        assert_eq!(parse(text), (expected, vec![]));
+    }
+
+    #[test]
+    fn every_fault_has_its_line() {
+        for line in [
+            "https://example.org/a",
+            "https://example.org/a 12",
+            "example.org/a 12 data/a",
+            "https://example.org/a x data/a",
+            "https://example.org/a -1 data/a",
+            "https://example.org/a 99999999999999999999999 data/a",
+            "https://example.org/a 1 bagit.txt",
+            "https://example.org/a 1 data/../../etc/passwd",
+            "https://example.org/a 1 /etc/passwd",
+            "file:///etc/passwd 1 data/a",
+        ] {
+            assert_eq!(parse(&format!("http://e.org/ok - data/ok\n{line}\n")).1, [2], "{line}");
+        }
+        assert_eq!(parse("http://e.org/ok - data/ok\nhttp://e.org/ok - data/ok\n").1, [2]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = FetchList::parse(NameEncoding::Percent, &bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod lines_tests {
+    use super::*;
+
+    #[test]
+    fn each_oddity_is_noted_with_its_line() {
+        use ManifestNoteKind::{Legacy, Percent, Shell};
+        let text = b"aa  data/a\naa *data/b\naa  ./data/c\n\\aa  data/d\nMD5 (data/e) = aa\n#\n\
+            aa  data/100%25\naa  data/%0a%0D\naa  data/100%\naa  data/%41\naa  ~/x\naa  %HOME%/x\n";
+        let notes = |version| {
+            let notes = manifest_notes(version, text);
+            notes.iter().map(|note| (note.line, note.kind)).collect::<Vec<_>>()
+        };
+        let legacy = [(2, Legacy), (3, Legacy), (4, Legacy), (5, Legacy), (6, Legacy)];
+        let percent = [(9, Percent), (10, Percent)];
+        let shell = [(11, Shell), (12, Percent), (12, Shell)];
+        assert_eq!(notes(BagVersion::V1_0), [&legacy[..], &percent, &shell].concat());
+        assert_eq!(notes(BagVersion::V0_97), [&legacy[..], &[(11, Shell), (12, Shell)]].concat());
     }
 }

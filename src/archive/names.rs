@@ -1,4 +1,6 @@
-//! Names that are sound, but not everywhere: two that become one, and those that some system refuses.
+//! What can be wrong with the names of members, in any container.
+//!
+//! Some names are valid, but not everywhere: two that become one, and those that some system refuses.
 //!
 //! `verify` warns of them whatever the container, and `create` before it makes one.
 //!
@@ -12,9 +14,205 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::super::Container;
+use super::{Container, MemberKind};
 use crate::finding::{Code, Finding, Severity};
-use crate::path::{self, escape};
+use crate::path::{self, InvalidPath, MemberPath, escape};
+
+/// Checks every name by itself and all of them together.
+pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
+    let mut before: Option<&str> = None;
+    let mut all_portable = true;
+    for named in names.iter() {
+        check_alone(&named, findings);
+        if before == Some(named.name) {
+            findings.push(twice(named.name));
+        }
+        let shared = shared_len(before.unwrap_or_default(), named.name);
+        all_portable = all_portable && is_surely_portable(named.name, shared);
+        before = Some(named.name);
+    }
+    check_files_as_directories(names, findings);
+    if !all_portable {
+        let mut names: Vec<&str> = names.names().collect();
+        names.dedup();
+        check_portable(names, container, findings);
+    }
+}
+
+/// Whether names are so ordinary that [`check_portable`] finds nothing about them. It needs no list of them,
+/// and is quickest when they come in order.
+pub(crate) fn are_surely_portable<N: AsRef<str>>(mut names: impl Iterator<Item = N>) -> bool {
+    let mut before: Option<N> = None;
+    names.all(|name| {
+        let name_before = before.as_ref().map_or("", AsRef::as_ref);
+        let shared = shared_len(name_before, name.as_ref());
+        let is_portable = is_surely_portable(name.as_ref(), shared);
+        before = Some(name);
+        is_portable
+    })
+}
+
+/// How many bytes two names begin with that are the same.
+fn shared_len(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
+    if !path::is_sound(named.name)
+        && let Err(fault) = MemberPath::new(named.name)
+    {
+        findings.push(invalid(fault));
+    }
+    match named.kind {
+        MemberKind::Link => findings.push(
+            Finding::new(Code::Link, "the member is a link")
+                .in_member(named.name)
+                .hint("pack what the link leads to: `create` with the option `dereference`"),
+        ),
+        MemberKind::Special => findings.push(
+            Finding::new(
+                Code::SpecialFile,
+                "the member is a device, a pipe or another special file",
+            )
+            .in_member(named.name),
+        ),
+        MemberKind::File | MemberKind::Directory => {}
+    }
+}
+
+/// A file `a` next to a member `a/b` cannot be unpacked.
+fn check_files_as_directories(names: &NameTable, findings: &mut Vec<Finding>) {
+    // Ordered by parts, the members below a name directly follow it.
+    let is_other = |named: &Named<'_>| named.kind != MemberKind::File;
+    let mut by_parts: Vec<Named<'_>> = names.iter().collect();
+    by_parts.sort_by(|a, b| {
+        a.name.split('/').cmp(b.name.split('/')).then_with(|| is_other(a).cmp(&is_other(b)))
+    });
+    by_parts.dedup_by(|later, first| later.name == first.name);
+    let pairs = by_parts.iter().zip(by_parts.iter().skip(1));
+    let in_files = pairs.filter(|(first, second)| {
+        let below = second.name.strip_prefix(first.name);
+        first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/'))
+    });
+    findings.extend(in_files.map(|(first, _)| file_and_directory(first.name)));
+}
+
+/// A name that nobody may be given a file by.
+pub(super) fn invalid(invalid: InvalidPath) -> Finding {
+    Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
+        .in_member(invalid.path)
+        .hint("make the archive anew with relative names; the member was not looked at")
+}
+
+/// Two members of one name.
+pub(super) fn twice(name: &str) -> Finding {
+    Finding::new(Code::DuplicateName, "two members have this name")
+        .in_member(name)
+        .hint("make the archive anew; nobody can tell which one is meant")
+}
+
+/// A member that is a file and a directory at once.
+pub(super) fn file_and_directory(name: &str) -> Finding {
+    Finding::new(
+        Code::FileAndDirectory,
+        "the member is a file, but another member lies in it as in a directory",
+    )
+    .in_member(name)
+    .expected("a directory", "a file")
+    .hint("make the archive anew; only one of them can be unpacked")
+}
+
+/// How many names at the end may be out of order before all are sorted: what a pack itself needs stands
+/// behind its payload.
+const FEW: usize = 16;
+
+/// The names of members, sorted by their bytes.
+#[derive(Debug)]
+pub(crate) struct NameTable {
+    text: String,
+    entries: Vec<NameEntry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct NameEntry {
+    /// Where the name begins in the text.
+    at: usize,
+    len: u32,
+    /// The number of the member.
+    member: u32,
+    kind: MemberKind,
+}
+
+/// One name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) kind: MemberKind,
+    /// The number of the member that is called so.
+    pub(crate) member: usize,
+}
+
+impl NameTable {
+    /// Takes the names and kinds of members, which are numbered as they come.
+    pub(crate) fn new<'m>(members: impl Iterator<Item = (&'m str, MemberKind)> + Clone) -> Self {
+        let (count, bytes) = members
+            .clone()
+            .fold((0_usize, 0_usize), |(count, bytes), (name, _)| (count + 1, bytes + name.len()));
+        let mut text = String::with_capacity(bytes);
+        let mut entries = Vec::with_capacity(count);
+        for ((name, kind), member) in members.zip(0_u32..) {
+            entries.push(NameEntry {
+                at: text.len(),
+                // No container has longer names, nor more members than can be numbered so in memory.
+                len: u32::try_from(name.len()).expect("no name is longer than its archive allows"),
+                member,
+                kind,
+            });
+            text.push_str(name);
+        }
+        let mut this = Self { text, entries };
+        this.sort();
+        this
+    }
+
+    fn sort(&mut self) {
+        let Self { text, entries } = self;
+        let name = |entry: &NameEntry| entry.name(text);
+        let pairs = entries.iter().zip(entries.iter().skip(1));
+        let in_order = pairs.take_while(|(one, other)| name(one) <= name(other)).count();
+        let mut rest = entries.split_off(in_order.saturating_add(1).min(entries.len()));
+        if rest.len() > FEW {
+            entries.append(&mut rest);
+            entries.sort_by(|one, other| name(one).cmp(name(other)));
+            return;
+        }
+        for entry in rest {
+            let at = entries.partition_point(|other| name(other) <= name(&entry));
+            entries.insert(at, entry);
+        }
+    }
+
+    /// Every name in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Named<'_>> + Clone {
+        self.entries.iter().map(|entry| self.named(entry))
+    }
+
+    /// Every name in order, without what it is the name of.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.iter().map(|named| named.name)
+    }
+
+    fn named(&self, entry: &NameEntry) -> Named<'_> {
+        Named { name: entry.name(&self.text), kind: entry.kind, member: entry.member as usize }
+    }
+}
+
+impl NameEntry {
+    fn name<'t>(&self, text: &'t str) -> &'t str {
+        let end = self.at + self.len as usize;
+        text.get(self.at..end).expect("a name of the table")
+    }
+}
 
 /// Longest part of a name that common file systems take, in bytes. Those that count in UTF-16 allow as
 /// many units, of which no name has more than it has bytes.
@@ -26,7 +224,7 @@ const MAX_WINDOWS_PATH: usize = 260 - 3 - 1;
 
 /// A name, and what it is compared by: folded, with a separator that orders before every letter, so
 /// that whatever lies in a directory stands together.
-struct Named<'a> {
+struct FoldedName<'a> {
     key: String,
     name: &'a str,
 }
@@ -43,10 +241,10 @@ pub(crate) fn check_portable<'a>(
     let folds = names
         .iter()
         .any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()));
-    let mut sorted: Vec<Named<'a>> = Vec::with_capacity(names.len());
+    let mut sorted: Vec<FoldedName<'a>> = Vec::with_capacity(names.len());
     for name in names {
         if path::is_sound(name) {
-            sorted.push(Named { key: if folds { key(name) } else { String::new() }, name });
+            sorted.push(FoldedName { key: if folds { key(name) } else { String::new() }, name });
         } else {
             check_characters(name, name, findings);
         }
@@ -57,7 +255,7 @@ pub(crate) fn check_portable<'a>(
         sorted.sort_unstable_by_key(|named| named.name);
     }
     let mut before = "";
-    for Named { name, .. } in &sorted {
+    for FoldedName { name, .. } in &sorted {
         let fresh = without_shared_parts(before, name);
         check_characters(name, fresh, findings);
         if let Some(reason) = unportable(name, fresh) {
@@ -89,7 +287,7 @@ pub(crate) fn check_portable<'a>(
 
 /// Whether a name is one of the many that [`check_portable`] finds nothing about, whatever other such names
 /// there are. Its first `shared` bytes are those of another that is.
-pub(super) fn is_surely_portable(name: &str, shared: usize) -> bool {
+fn is_surely_portable(name: &str, shared: usize) -> bool {
     let known = memchr::memrchr(b'/', name.as_bytes().get(..shared).unwrap_or_default());
     let fresh = name.get(known.map_or(0, |at| at.saturating_add(1))..).unwrap_or(name);
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/');
@@ -199,7 +397,7 @@ struct Twins<'a> {
 }
 
 /// The topmost twins among two neighbours and the directories that they lie in.
-fn twins<'a>(one: &Named<'a>, other: &Named<'a>) -> Option<Twins<'a>> {
+fn twins<'a>(one: &FoldedName<'a>, other: &FoldedName<'a>) -> Option<Twins<'a>> {
     let (mut one_len, mut other_len) = (0_usize, 0_usize);
     let keys = one.key.split('\0').zip(other.key.split('\0'));
     let parts = one.name.split('/').zip(other.name.split('/'));
@@ -207,8 +405,8 @@ fn twins<'a>(one: &Named<'a>, other: &Named<'a>) -> Option<Twins<'a>> {
         if one_key != other_key {
             return None;
         }
-        one_len = one_len.saturating_add(one_part.len());
-        other_len = other_len.saturating_add(other_part.len());
+        one_len += one_part.len();
+        other_len += other_part.len();
         if one_part != other_part {
             return Some(Twins {
                 one: one.name.get(..one_len)?,
@@ -216,8 +414,8 @@ fn twins<'a>(one: &Named<'a>, other: &Named<'a>) -> Option<Twins<'a>> {
                 member: other.name,
             });
         }
-        one_len = one_len.saturating_add(1);
-        other_len = other_len.saturating_add(1);
+        one_len += 1;
+        other_len += 1;
     }
     None
 }
@@ -243,7 +441,7 @@ impl Twins<'_> {
 
 /// Names as macOS writes them, letter and accent apart: sound, but another string than what is typed
 /// elsewhere. They come by the thousand, so one warning stands for all of them.
-fn check_composition(names: &[Named<'_>], findings: &mut Vec<Finding>) {
+fn check_composition(names: &[FoldedName<'_>], findings: &mut Vec<Finding>) {
     let is_composed = |name: &str| match is_nfc_quick(name.chars()) {
         IsNormalized::Yes => true,
         IsNormalized::No => false,
@@ -278,7 +476,7 @@ fn unzipped(name: &str) -> Option<String> {
 }
 
 /// Two files that `unzip` gives one name, so that only the second is left; an error where `unzip` reads them.
-fn check_unzipped(names: &[Named<'_>], container: Container, findings: &mut Vec<Finding>) {
+fn check_unzipped(names: &[FoldedName<'_>], container: Container, findings: &mut Vec<Finding>) {
     let mut taken: HashMap<String, &str> = HashMap::new();
     let changed: Vec<_> =
         names.iter().filter_map(|named| Some((unzipped(named.name)?, named.name))).collect();
@@ -306,6 +504,7 @@ fn check_unzipped(names: &[Named<'_>], container: Container, findings: &mut Vec<
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Location, Member, Method};
     use super::*;
 
     fn findings(names: &[&str]) -> Vec<Finding> {
@@ -326,12 +525,12 @@ mod tests {
             let mut before = String::new();
             let mut all = true;
             for name in &names {
-                let shared = super::super::shared_len(&before, name);
+                let shared = shared_len(&before, name);
                 all = all && is_surely_portable(name, shared);
                 before.clone_from(name);
             }
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            proptest::prop_assert_eq!(super::super::are_surely_portable(names.iter()), all);
+            proptest::prop_assert_eq!(are_surely_portable(names.iter()), all);
             proptest::prop_assert!(!all || findings(&names).is_empty(), "{:?}", names);
         }
     }
@@ -421,5 +620,61 @@ mod tests {
         let apart = findings(&["e\u{301}/a", "e\u{301}/b", "c"]);
         assert_eq!(apart.len(), 1);
         assert!(apart[0].message.contains("1 other"), "{}", apart[0]);
+    }
+
+    fn codes_of(names: &[(&str, MemberKind)]) -> Vec<Code> {
+        let members: Vec<Member> = names
+            .iter()
+            .map(|(name, kind)| Member {
+                name: (*name).into(),
+                kind: *kind,
+                size: 0,
+                packed_size: 0,
+                method: Method::Stored,
+                location: Location::Named,
+            })
+            .collect();
+        let mut findings = Vec::new();
+        let table = NameTable::new(members.iter().map(Member::named));
+        check(&table, Container::Zip, &mut findings);
+        findings.into_iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn names_that_cannot_stand_side_by_side_are_found() {
+        use MemberKind::{Directory, File, Link, Special};
+        assert_eq!(codes_of(&[("a", File), ("b", Directory), ("b/c", File)]), []);
+        assert_eq!(codes_of(&[("a", File), ("a", File)]), [Code::DuplicateName]);
+        assert_eq!(codes_of(&[("a", File), ("a", Directory)]), [Code::DuplicateName]);
+        assert_eq!(codes_of(&[("a", File), ("a/b/c", File)]), [Code::FileAndDirectory]);
+        assert_eq!(
+            codes_of(&[("a", File), ("a-b", File), ("a/c", File)]),
+            [Code::FileAndDirectory]
+        );
+        let twice = [("a", Directory), ("a", File), ("a/c", File)];
+        assert_eq!(codes_of(&twice), [Code::DuplicateName, Code::FileAndDirectory]);
+        assert_eq!(codes_of(&[("A", File), ("a", File)]), [Code::CaseTwins]);
+        assert_eq!(codes_of(&[("../a", File)]), [Code::InvalidName]);
+        assert_eq!(codes_of(&[("l", Link), ("p", Special)]), [Code::Link, Code::SpecialFile]);
+        assert_eq!(codes_of(&[("a\u{1b}", File)]), [Code::ControlInName]);
+    }
+
+    #[test]
+    fn names_are_in_order_whatever_the_order_of_members() {
+        let many: Vec<String> = (0..40).map(|number| format!("{:02}", number * 7 % 40)).collect();
+        let late = ["b", "c", "d", "a", "b"].map(str::to_owned).to_vec();
+        for names in [Vec::new(), late, many] {
+            let kinds =
+                [MemberKind::File, MemberKind::Directory, MemberKind::Link, MemberKind::Special];
+            let kind = |number: usize| kinds[number % kinds.len()];
+            let members = names.iter().zip(0_usize..);
+            let members = members.map(|(name, number)| (name.as_str(), kind(number)));
+            let table = NameTable::new(members);
+            assert!(table.iter().all(|named| named.kind == kind(named.member)));
+            let mut expected: Vec<_> = names.iter().zip(0_usize..).collect();
+            expected.sort();
+            let found = table.iter().map(|named| (named.name, named.member));
+            assert!(found.eq(expected.iter().map(|(name, number)| (name.as_str(), *number))));
+        }
     }
 }
