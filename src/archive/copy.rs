@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
-use super::write::Content;
+use super::write::NewContent;
 use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
@@ -135,24 +135,24 @@ pub(super) struct Copied {
 /// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
 /// from beginning to end.
 pub(super) fn copy_content(
-    content: Content<'_>,
+    content: NewContent<'_>,
     algorithms: &[Algorithm],
     sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
     let mut sink = Summed { sink, crc: crc32fast::Hasher::new() };
     let digests = match content {
-        Content::File(file, stamp) => {
+        NewContent::File(file, stamp) => {
             let is_worth_it = stamp.len() >= OWN_HASH_THREAD;
             let hashing = if is_worth_it { Hashing::Beside } else { Hashing::Here };
             let mut source = source(file, &stamp, BLOCK);
             let digests = copy(&mut source, algorithms, hashing, |block| sink.take(block));
             finish(source, &stamp, digests)?
         }
-        Content::Bytes(bytes) => {
+        NewContent::Bytes(bytes) => {
             sink.take(bytes)?;
             Digests::of(algorithms, bytes)
         }
-        Content::Pieces(pieces) => {
+        NewContent::Pieces(pieces) => {
             let mut hashers = Hashers::new(algorithms);
             pieces(&mut |piece| {
                 hashers.update(piece);

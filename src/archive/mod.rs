@@ -26,7 +26,7 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    AllRecords, ArchiveWriter, Batch, Content as NewContent, NewMember, Packer, Pieces, Placed,
+    AllRecords, ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed,
     Records, ReservedFile, SMALL, Sampled,
 };
 

@@ -66,7 +66,7 @@ pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
 
 /// What follows a header, read and decoded.
 #[derive(Debug)]
-pub(super) struct Body<T> {
+pub(super) struct ReadBody<T> {
     pub(super) data: Vec<T>,
     /// Metadata that had to be read to find the end of the data; the reader may have more.
     pub(super) metadata: Vec<u8>,
@@ -79,7 +79,7 @@ pub(super) fn read_body<T: Pod>(
     header: &Header,
     reader: &mut impl Read,
     file_len: Option<u64>,
-) -> Result<Body<T>, ReadError> {
+) -> Result<ReadBody<T>, ReadError> {
     let len = usize::try_from(header.data_len()).map_err(|_| header.not_indexable())?;
     let elements = len.checked_div(size_of::<T>()).unwrap_or(0);
     if header.is_encoded() {
@@ -89,7 +89,7 @@ pub(super) fn read_body<T: Pod>(
         let mut data = zeroed(elements)?;
         decode_into(header, encoding, &section, bytemuck::cast_slice_mut(&mut data))?;
         section.drain(..used.min(section.len()));
-        return Ok(Body { data, metadata: section });
+        return Ok(ReadBody { data, metadata: section });
     }
     // Memory for elements whose presence nothing but the header promises doubles as they arrive.
     let mut next = match file_len {
@@ -118,7 +118,7 @@ pub(super) fn read_body<T: Pod>(
         next = data.len().min(elements - data.len());
     }
     header.swap_to_native(bytemuck::cast_slice_mut(&mut data))?;
-    Ok(Body { data, metadata: Vec::new() })
+    Ok(ReadBody { data, metadata: Vec::new() })
 }
 
 /// Memory that is first taken where the length of the file is not known.
@@ -211,7 +211,7 @@ impl<T: Element> RawArray<T> {
         file_len: Option<u64>,
     ) -> Result<Self, ReadError> {
         header.check_type::<T>()?;
-        let Body { data, mut metadata } = read_body(header, reader, file_len)?;
+        let ReadBody { data, mut metadata } = read_body(header, reader, file_len)?;
         reader.read_to_end(&mut metadata)?;
         let header = Header::in_memory(header.dims().to_vec(), &data);
         Ok(Self { header, data, metadata })
@@ -517,12 +517,12 @@ macro_rules! any_array {
             ) -> Result<Self, ReadError> {
                 let array = match header.element() {
                     $($(ElementType::$element)|+ => {
-                        let Body { data, .. } = read_body::<$rust>(header, reader, file_len)?;
+                        let ReadBody { data, .. } = read_body::<$rust>(header, reader, file_len)?;
                         let array = fortran_array(header.dims(), data);
                         Self::$variant(array.map_err(|_| header.not_indexable())?)
                     })+
                     _ => {
-                        let Body { data, .. } = read_body::<u8>(header, reader, file_len)?;
+                        let ReadBody { data, .. } = read_body::<u8>(header, reader, file_len)?;
                         Self::Opaque(OpaqueArray { header: header.decoded(), bytes: data })
                     }
                 };

@@ -226,14 +226,14 @@ pub(crate) struct DeflateEncoder<W> {
 /// The compressors and blocks of one stream after the other.
 pub(crate) struct Deflater {
     compressors: Vec<Compressor>,
-    blocks: Vec<Block>,
+    blocks: Vec<DeflateBlock>,
     /// The block that is being filled.
     current: usize,
 }
 
 /// Input, after the bytes before it that it may refer to, and its compressed bytes.
 #[derive(Default)]
-struct Block {
+struct DeflateBlock {
     input: Vec<u8>,
     window: usize,
     output: Vec<u8>,
@@ -248,7 +248,7 @@ impl Deflater {
         let blocks = if jobs == 1 { 1 } else { jobs * BLOCKS_PER_THREAD };
         Self {
             compressors: (0..jobs).map(|_| Compressor { level, state: None }).collect(),
-            blocks: (0..blocks).map(|_| Block::default()).collect(),
+            blocks: (0..blocks).map(|_| DeflateBlock::default()).collect(),
             current: 0,
         }
     }
@@ -271,7 +271,7 @@ impl Deflater {
     }
 
     /// Compresses the blocks that are filled, of which the last one may be the last of the stream.
-    fn compress(&mut self, is_last: bool) -> io::Result<&[Block]> {
+    fn compress(&mut self, is_last: bool) -> io::Result<&[DeflateBlock]> {
         let (count, jobs) = (self.current + 1, self.compressors.len());
         let each = count.div_ceil(jobs);
         let blocks = self.blocks[..count].chunks_mut(each);
@@ -342,7 +342,7 @@ struct Compressor {
 
 impl Compressor {
     /// Compresses the block to raw deflate, which does not depend on the blocks before.
-    fn compress(&mut self, block: &mut Block, is_last: bool) -> io::Result<()> {
+    fn compress(&mut self, block: &mut DeflateBlock, is_last: bool) -> io::Result<()> {
         let state = match &mut self.state {
             Some(state) => {
                 clean(state)?;
@@ -350,7 +350,7 @@ impl Compressor {
             }
             none => none.insert(Compress::new(self.level, false)),
         };
-        let Block { input, window, output } = block;
+        let DeflateBlock { input, window, output } = block;
         let (window, mut left) = input.split_at(*window);
         if !window.is_empty() {
             state.set_dictionary(window)?;

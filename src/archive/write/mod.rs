@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
-pub(crate) use self::packer::{Batch, Packed, Packer};
+pub(crate) use self::packer::{Batch, PackedMember, Packer};
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedFile};
 use super::copy::{BLOCK, Copied, copy_content};
@@ -57,17 +57,17 @@ pub(crate) struct NewMember<'a> {
 }
 
 /// The source of the content of a member.
-pub(crate) enum Content<'a> {
+pub(crate) enum NewContent<'a> {
     /// A file, and what it looked like when it was decided to write it.
     File(File, Stamp),
     /// Bytes that were made for the archive.
     Bytes(&'a [u8]),
     /// The same, made as they are written.
-    Pieces(&'a Pieces<'a>),
+    Pieces(&'a ContentPieces<'a>),
 }
 
 /// Gives a content piece by piece.
-pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
+pub(crate) type ContentPieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
 /// The records of members, to be asked for more than once: a directory of hundreds of thousands would take as much
 /// room as what is known of its members.
@@ -209,7 +209,7 @@ impl<'a> ArchiveWriter<'a> {
     pub(crate) fn append(
         &mut self,
         member: &NewMember<'_>,
-        Packed { digests, crc, method, bytes }: Packed<'_>,
+        PackedMember { digests, crc, method, bytes }: PackedMember<'_>,
     ) -> Result<Placed> {
         let record = Record { at: self.at(), crc, packed_size: bytes.len() as u64, method };
         push_header(self.container, &mut self.image, member, &record)?;
@@ -236,7 +236,11 @@ impl<'a> ArchiveWriter<'a> {
     }
 
     /// Writes one member. Its content has to be as long as `member` says.
-    pub(crate) fn write(&mut self, member: &NewMember<'_>, content: Content<'_>) -> Result<Placed> {
+    pub(crate) fn write(
+        &mut self,
+        member: &NewMember<'_>,
+        content: NewContent<'_>,
+    ) -> Result<Placed> {
         if member.size > SMALL {
             return self.write_large(member, content);
         }
@@ -253,7 +257,7 @@ impl<'a> ArchiveWriter<'a> {
     }
 
     /// Compresses a member on its way into the file, by several threads.
-    fn write_large(&mut self, member: &NewMember<'_>, content: Content<'_>) -> Result<Placed> {
+    fn write_large(&mut self, member: &NewMember<'_>, content: NewContent<'_>) -> Result<Placed> {
         let not_compressed = self.not_compressed();
         let method = packer::method(self.compression);
         let assumed = Record { method, ..Record::stored(member, self.at(), 0) };

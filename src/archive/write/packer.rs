@@ -7,7 +7,7 @@ use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
-use super::{Compression, Content};
+use super::{Compression, NewContent};
 use crate::archive::Method;
 use crate::archive::copy::{Copied, copy_content};
 use crate::archive::stream::{Engine, StreamCompression};
@@ -76,7 +76,7 @@ pub(crate) struct Batch {
 }
 
 /// A member as it will stand in the archive.
-pub(crate) struct Packed<'b> {
+pub(crate) struct PackedMember<'b> {
     pub(super) digests: Digests,
     pub(super) crc: u32,
     pub(super) method: Method,
@@ -85,12 +85,12 @@ pub(crate) struct Packed<'b> {
 
 impl Batch {
     /// The members in the order in which they were packed.
-    pub(crate) fn members(&self) -> impl Iterator<Item = Packed<'_>> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = PackedMember<'_>> {
         let mut left = &*self.bytes;
         self.members.iter().map(move |(Copied { digests, crc }, method, len)| {
             let bytes;
             (bytes, left) = left.split_at(*len);
-            Packed { digests: digests.clone(), crc: *crc, method: *method, bytes }
+            PackedMember { digests: digests.clone(), crc: *crc, method: *method, bytes }
         })
     }
 
@@ -135,7 +135,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Appends one large member.
-    pub(crate) fn pack_large(&mut self, content: Content<'_>, batch: &mut Batch) -> Result<()> {
+    pub(crate) fn pack_large(&mut self, content: NewContent<'_>, batch: &mut Batch) -> Result<()> {
         let failed = || Error::io("compress for", self.path);
         let engine = match self.engine.take() {
             Some(engine) => engine,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::payload::PayloadMembers;
 use crate::archive::{
-    ArchiveWriter, MemberKind, NewContent, NewMember, Pieces, Placed, Records, Sampled,
+    ArchiveWriter, ContentPieces, MemberKind, NewContent, NewMember, Placed, Records, Sampled,
 };
 use crate::digest::{Algorithm, Digests};
 use crate::error::Result;
@@ -86,11 +86,11 @@ impl Generated<'_, '_> {
         &mut self,
         name: &str,
         len: u64,
-        pieces: &Pieces<'_>,
+        pieces: &ContentPieces<'_>,
     ) -> Result<(MemberPath, Digests)> {
         let (path, member) = self.member(name, len)?;
         let written = Cell::new(0_u64);
-        let counted: &Pieces<'_> = &|sink| {
+        let counted: &ContentPieces<'_> = &|sink| {
             written.set(0);
             pieces(&mut |block| {
                 written.set(written.get() + block.len() as u64);
