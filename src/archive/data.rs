@@ -99,6 +99,11 @@ impl Stretch {
         }
     }
 
+    /// The packed bytes of a member.
+    pub(super) fn of(file: &Arc<File>, member: &Member) -> Self {
+        Self::new(Arc::clone(file), member.start(), member.packed_size)
+    }
+
     /// Bytes that were read already.
     fn of_bytes(file: Arc<File>, block: Vec<u8>) -> Self {
         Self { block, ..Self::new(file, 0, 0) }
@@ -378,11 +383,6 @@ pub(super) fn open(member: &Member, packed: Stretch) -> Result<MemberReader> {
     })
 }
 
-/// Members up to this size, with their headers, are read at once when they are read by name.
-pub(super) const SMALL: u64 = 64 * 1024;
-/// As much as the headers of nearly all members need, the header of an array included.
-const HEADERS: u64 = 512;
-
 /// A block of an archive that holds what is looked at next, so that neighbours are read together.
 #[derive(Debug)]
 pub(super) struct Window {
@@ -397,30 +397,6 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn new(file: Arc<File>) -> Self {
         Self { file, start: 0, bytes: Vec::new(), limit: 0, inflater: None }
-    }
-
-    /// Prepares for a member that is read by its name and lies between `offset` and `end`. Where one is
-    /// read behind the other, many are read at once, up to `limit`.
-    pub(super) fn aim(&mut self, offset: u64, end: u64, limit: u64) {
-        let read = self.bytes.len() as u64;
-        let read = self.start..self.start.saturating_add(read).saturating_add(SMALL);
-        let ahead = if end.saturating_sub(offset) > SMALL {
-            HEADERS
-        } else if !self.bytes.is_empty() && read.contains(&offset) {
-            u64::try_from(BLOCK).unwrap_or(SMALL)
-        } else {
-            end.saturating_sub(offset)
-        };
-        self.limit = offset.saturating_add(ahead).min(limit);
-    }
-
-    /// Prepares for the content of a member whose header was read. Where another was looked at since, nothing is
-    /// read but the content.
-    pub(super) fn aim_back(&mut self, member: &Member) {
-        let end = self.start.saturating_add(self.bytes.len() as u64);
-        if !(self.start..=end).contains(&member.start()) {
-            self.limit = 0;
-        }
     }
 
     /// `length` bytes from `offset`; `None` when the file does not hold them.
@@ -443,20 +419,16 @@ impl Window {
         Ok(inside(self).and_then(|range| self.bytes.get(range)))
     }
 
-    /// The packed bytes of a member: when they are no more than `most`, read at once, with what is read ahead.
-    pub(super) fn packed(&mut self, member: &Member, most: u64) -> Result<Stretch> {
-        let start = member.start();
-        let whole = match usize::try_from(member.packed_size) {
-            Ok(length) if member.packed_size <= most => {
-                self.get(start, length)?.map(<[u8]>::to_vec)
-            }
-            _ => None,
-        };
-        let file = Arc::clone(&self.file);
-        Ok(match whole {
-            Some(bytes) => Stretch::of_bytes(file, bytes),
-            None => Stretch::new(file, start, member.packed_size),
-        })
+    /// The packed bytes of a member: those of one that is not large are read at once, with what is read ahead.
+    fn packed(&mut self, member: &Member) -> Result<Stretch> {
+        if let Ok(length) = usize::try_from(member.packed_size)
+            && member.packed_size <= LARGE
+            && let Some(bytes) = self.get(member.start(), length)?
+        {
+            let bytes = bytes.to_vec();
+            return Ok(Stretch::of_bytes(Arc::clone(&self.file), bytes));
+        }
+        Ok(Stretch::of(&self.file, member))
     }
 
     /// Shows the content of a member.
@@ -466,7 +438,7 @@ impl Window {
         visit: impl FnOnce(&mut dyn BufRead) -> T,
     ) -> Result<T> {
         let _turn = WindowTurn::of(member);
-        let mut packed = self.packed(member, LARGE)?;
+        let mut packed = self.packed(member)?;
         let Location::Packed { crc, .. } = member.location else { return Ok(visit(&mut packed)) };
         let inflater = self.inflater.take();
         let mut content = ZipData::new(packed, inflater, member.method, member.size, crc)?;

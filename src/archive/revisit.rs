@@ -137,8 +137,7 @@ pub(super) fn revisit<R: Revisit>(
                 Portion::SideBySide(width) => {
                     let open = |place| {
                         let (position, member) = at(place);
-                        let packed =
-                            Stretch::new(Arc::clone(file), member.start(), member.packed_size);
+                        let packed = Stretch::of(file, member);
                         let packed =
                             if *width > 2 { packed.in_blocks_of(SMALL_BLOCK) } else { packed };
                         Ok((position, open(member, packed)?))

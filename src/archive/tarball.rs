@@ -375,7 +375,7 @@ impl Tarball {
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
         let Location::Stream { data } = member.location else {
-            return open(member, Stretch::new(Arc::clone(&self.file), member.start(), member.size));
+            return open(member, Stretch::of(&self.file, member));
         };
         match self.contents.read(data, member.size) {
             Ok(Some(reader)) => Ok(reader),

@@ -263,44 +263,34 @@ impl fmt::Debug for Hasher {
 
 /// Takes bytes as they pass and gives their digests by several algorithms at the end.
 #[derive(Debug)]
-pub(crate) enum Hashers {
-    Sha256(Sha256),
-    Several(Vec<Hasher>),
-}
+pub(crate) struct Hashers(Vec<Hasher>);
 
 impl Hashers {
     /// Starts a digest by each of `algorithms`.
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
-        match algorithms {
-            [Algorithm::Sha256] => Self::Sha256(Sha256::new()),
-            several => Self::Several(several.iter().copied().map(Hasher::new).collect()),
-        }
+        Self(algorithms.iter().copied().map(Hasher::new).collect())
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Sha256(state) => state.update(bytes),
-            Self::Several(hashers) => hashers.iter_mut().for_each(|hasher| hasher.update(bytes)),
-        }
+        self.0.iter_mut().for_each(|hasher| hasher.update(bytes));
     }
 
     /// Adds bytes of several contents at once, which where [`at_once`] says so takes less time.
     pub(crate) fn update_all<'c>(contents: impl Iterator<Item = (&'c mut Self, &'c [u8])>) {
-        let by_sha_256 = contents.filter_map(|(hashers, bytes)| match hashers {
-            Self::Sha256(state) => Some((state, bytes)),
-            Self::Several(_) => {
-                hashers.update(bytes);
-                None
-            }
+        let by_sha_256 = contents.flat_map(|(Self(hashers), bytes)| {
+            hashers.iter_mut().filter_map(move |hasher| match hasher {
+                Hasher(HashState::Sha256(state)) => Some((state, bytes)),
+                other => {
+                    other.update(bytes);
+                    None
+                }
+            })
         });
         Sha256::update_all(by_sha_256);
     }
 
     pub(crate) fn finish(self) -> Digests {
-        match self {
-            Self::Sha256(state) => Digests::Sha256(state.finish()),
-            Self::Several(hashers) => hashers.into_iter().map(Hasher::finish).collect(),
-        }
+        self.0.into_iter().map(Hasher::finish).collect()
     }
 }
 

@@ -31,64 +31,57 @@ pub(super) fn check_central(
     entry: &Entry,
     findings: &mut Vec<Finding>,
 ) {
-    let name = || &*entry.member.name;
+    let name = &*entry.member.name;
+    let mut found =
+        |code, message: &str| findings.push(Finding::new(code, message).in_member(name));
     if header.disk == u16::MAX {
-        findings.push(odd(entry, "the number of the member's disk is left to a zip64 field"));
+        found(Code::OddContainer, "the number of the member's disk is left to a zip64 field");
     } else if header.disk != 0 {
-        findings.push(
-            Finding::new(Code::SplitArchive, "the member lies in another file of a split archive")
-                .in_member(name()),
-        );
+        found(Code::SplitArchive, "the member lies in another file of a split archive");
     }
     let version = header.facts.version_needed;
     let newest = if header.facts.method == METHOD_ZSTD { NEWEST_ZSTD } else { NEWEST };
     if version > newest {
+        let message =
+            "the member asks for a newer reader than some programs are, which leave it out";
         findings.push(
-            odd(
-                entry,
-                "the member asks for a newer reader than some programs are, which leave it out",
-            )
-            .expected(format!("at most version {newest}"), format!("version {version}")),
+            odd(entry, message)
+                .expected(format!("at most version {newest}"), format!("version {version}")),
         );
     }
     if entry.has_legacy_name() {
         findings.push(
             Finding::new(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
-                .in_member(name())
+                .in_member(name)
                 .hint("make the archive anew; programs disagree about the letters of the name"),
         );
     }
+    let mut found =
+        |code, message: &str| findings.push(Finding::new(code, message).in_member(name));
     if header.comment.windows(2).any(|pair| pair == b"PK") {
-        findings.push(
-            Finding::new(
-                Code::SignatureInComment,
-                "the member's comment looks like a part of a zip",
-            )
-            .in_member(name()),
-        );
+        found(Code::SignatureInComment, "the member's comment looks like a part of a zip");
     } else if !header.comment.is_empty() {
-        findings.push(odd(entry, "the member has a comment, which no manifest covers"));
+        found(Code::OddContainer, "the member has a comment, which no manifest covers");
     }
     let host = header.version_made_by >> 8;
-    if MISREAD.contains(&host) && !entry.has_legacy_name() && !entry.member.name.is_ascii() {
-        findings.push(
-            Finding::new(
-                Code::LegacyNameEncoding,
-                "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437",
-            )
-            .in_member(name()),
-        );
+    if MISREAD.contains(&host) && !entry.has_legacy_name() && !name.is_ascii() {
+        let message =
+            "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437";
+        found(Code::LegacyNameEncoding, message);
     }
     if !header.zip64_agrees {
         findings.push(zip64_differs(entry, "directory"));
     }
-    if header.internal_attributes & !TEXT != 0 {
-        findings.push(odd(entry, "the member has an internal attribute that means nothing"));
-    }
-    if entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0 {
-        findings.push(odd(entry, "the member asks for another user's rights when it is run"));
-    }
-    check_extra(header.extra, header.name, &entry.member.name, findings);
+    let mut odd_if = |is_odd, message| findings.extend(bool::then(is_odd, || odd(entry, message)));
+    odd_if(
+        header.internal_attributes & !TEXT != 0,
+        "the member has an internal attribute that means nothing",
+    );
+    odd_if(
+        entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0,
+        "the member asks for another user's rights when it is run",
+    );
+    check_extra(header.extra, header.name, name, findings);
 }
 
 pub(super) fn odd(entry: &Entry, message: &str) -> Finding {
@@ -120,50 +113,44 @@ pub(super) fn check_local(
         ));
         return None;
     };
-    let mut differ = |what: &str, central: String, local: String| {
+    let differ = |code, what: &str, central: String, local: String| {
+        let message = format!("the member's header and the directory disagree about its {what}");
+        finding(code, &message).expected(format!("{central} as in the directory"), local)
+    };
+    let mut disagree = |what: &str, central: String, local: String| {
         findings.push(
-            finding(
-                Code::HeadersDisagree,
-                &format!("the member's header and the directory disagree about its {what}"),
-            )
-            .expected(format!("{central} as in the directory"), local)
-            .hint("make the archive anew; programs would read different things"),
+            differ(Code::HeadersDisagree, what, central, local)
+                .hint("make the archive anew; programs would read different things"),
         );
     };
     let (central, local) = (&entry.facts, &header.facts);
     if !entry.is_named(header.name) {
-        differ(
-            "name",
-            entry.member.name.to_string(),
-            String::from_utf8_lossy(header.name).into_owned(),
-        );
+        let found = String::from_utf8_lossy(header.name).into_owned();
+        disagree("name", entry.member.name.to_string(), found);
     }
     if central.flags != local.flags {
-        differ("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
+        disagree("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
     }
     if central.method != local.method {
-        differ("method", central.method.to_string(), local.method.to_string());
+        disagree("method", central.method.to_string(), local.method.to_string());
     }
     // With a descriptor the local header may leave these to it.
     let absent = has_descriptor(local.flags);
     if central.crc != local.crc && !(absent && local.crc == 0) {
-        differ("CRC-32", format!("{:08x}", central.crc), format!("{:08x}", local.crc));
+        disagree("CRC-32", format!("{:08x}", central.crc), format!("{:08x}", local.crc));
     }
-    if central.packed_size != local.packed_size && !(absent && local.packed_size == 0) {
-        differ("packed size", central.packed_size.to_string(), local.packed_size.to_string());
-    }
-    if central.size != local.size && !(absent && local.size == 0) {
-        differ("size", central.size.to_string(), local.size.to_string());
+    for (what, central, local) in [
+        ("packed size", central.packed_size, local.packed_size),
+        ("size", central.size, local.size),
+    ] {
+        if central != local && !(absent && local == 0) {
+            disagree(what, central.to_string(), local.to_string());
+        }
     }
     let mut lesser = |what: &str, central: String, local: String| {
-        findings.push(
-            finding(
-                Code::LesserFieldsDiffer,
-                &format!("the member's header and the directory disagree about its {what}"),
-            )
-            .expected(format!("{central} as in the directory"), local)
-            .hint("compare it with another copy; one was damaged or edited, the content is not affected"),
-        );
+        findings.push(differ(Code::LesserFieldsDiffer, what, central, local).hint(
+            "compare it with another copy; one was damaged or edited, the content is not affected",
+        ));
     };
     if central.modified != local.modified {
         let shown = |time: u32| format!("{time:#010x}");
@@ -197,72 +184,52 @@ const KNOWN: [u16; 52] = [
 /// Extra fields are whole, each there once, and give the member no second name.
 fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
     let mut seen = BTreeSet::new();
+    let about = |code, message: String| Finding::new(code, message).in_member(name);
     for field in ExtraFields(extra) {
         // Times begin with what they are; bsdtar gives up the whole archive where they do not.
         let whole = field.filter(|(id, content)| *id != EXTRA_TIMES || !content.is_empty());
         let Some((id, content)) = whole else {
-            findings.push(
-                Finding::new(Code::BadExtraField, "the extra field of the header is cut off")
-                    .in_member(name),
-            );
+            findings.push(about(
+                Code::BadExtraField,
+                "the extra field of the header is cut off".to_owned(),
+            ));
             continue;
         };
         if !seen.insert(id) {
-            findings.push(
-                Finding::new(
-                    Code::BadExtraField,
-                    format!("the extra field {id:#06x} is there twice"),
-                )
-                .in_member(name),
-            );
+            let message = format!("the extra field {id:#06x} is there twice");
             // One of them says enough, and there can be sixteen thousand.
-            return;
+            return findings.push(about(Code::BadExtraField, message));
         }
         // Version and checksum, then the name (Info-ZIP's Unicode Path).
         if id == EXTRA_UNICODE_PATH && content.get(5..) != Some(raw_name) {
-            findings.push(
-                Finding::new(
-                    Code::HeadersDisagree,
-                    "the extra field gives the member another name",
-                )
-                .in_member(name),
-            );
+            let message = "the extra field gives the member another name".to_owned();
+            findings.push(about(Code::HeadersDisagree, message));
         }
         if id == EXTRA_ALIGNMENT && !is_clean_padding(content) {
-            findings.push(
-                Finding::new(
-                    Code::DirtyPadding,
-                    "expected the field that aligns the data to hold an alignment and zeros",
-                )
-                .in_member(name),
-            );
+            let message = "expected the field that aligns the data to hold an alignment and zeros";
+            findings.push(about(Code::DirtyPadding, message.to_owned()));
         }
         let claimed = match id {
             EXTRA_ASI_UNIX => asi_attributes(content),
             EXTRA_LIBARCHIVE => libarchive_attributes(content),
             _ => None,
         };
-        if let Some((version_made_by, external_attributes)) = claimed
-            && let kind = kind(raw_name.ends_with(b"/"), version_made_by, external_attributes)
-            && !matches!(kind, MemberKind::File | MemberKind::Directory)
-        {
+        let kind =
+            claimed.map(|(made_by, external)| kind(raw_name.ends_with(b"/"), made_by, external));
+        if matches!(kind, Some(MemberKind::Link | MemberKind::Special)) {
             findings.push(
-                Finding::new(
+                about(
                     Code::HeadersDisagree,
                     format!("the extra field {id:#06x} makes something else of the member"),
                 )
-                .in_member(name)
                 .expected("a file or a directory, as the name says", "a mode of another kind"),
             );
         }
         if !KNOWN.contains(&id) {
-            findings.push(
-                Finding::new(
-                    Code::UnknownExtraField,
-                    format!("nobody knows what the extra field {id:#06x} is"),
-                )
-                .in_member(name),
-            );
+            findings.push(about(
+                Code::UnknownExtraField,
+                format!("nobody knows what the extra field {id:#06x} is"),
+            ));
         }
     }
 }

@@ -6,11 +6,11 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 
-use super::super::data::{SMALL, Stretch, Window};
+use super::super::data::Window;
 use super::super::names::{file_and_directory, twice};
 use super::super::{Location, Member, MemberKind};
 use super::ZipArchive;
@@ -21,7 +21,6 @@ use super::{Entry, no_record, text_name};
 use crate::bisect::{Probe, narrow};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
-use crate::fs::File;
 
 /// How often a record is searched by bisection before the index costs less.
 const SEARCHES: usize = 32;
@@ -35,13 +34,14 @@ const STRETCH: usize = 8 * 1024;
 /// How near the record has to be for that.
 const NEAR: u64 = 2 * 1024;
 
+/// Bytes that are read of a member at once: as many as the headers of nearly all members need.
+const HEADERS: u64 = 512;
+
 /// Finds the members of a zip by their names.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct NameLookup {
     searches: AtomicUsize,
     index: OnceLock<DirectoryIndex>,
-    /// The part of the file that was read last.
-    window: Mutex<Window>,
 }
 
 /// What the directory says of a name that is there.
@@ -57,36 +57,11 @@ struct FoundRecord<'d> {
 }
 
 impl NameLookup {
-    pub(super) fn new(file: &Arc<File>) -> Self {
-        Self {
-            searches: AtomicUsize::new(0),
-            index: OnceLock::new(),
-            window: Mutex::new(Window::new(Arc::clone(file))),
-        }
-    }
-
     fn index(&self, zip: &ZipArchive) -> Result<&DirectoryIndex> {
         match self.index.get() {
             Some(index) => Ok(index),
             None => DirectoryIndex::new(zip).map(|index| self.index.get_or_init(|| index)),
         }
-    }
-
-    /// Shows what was read last, and reads on from there, to `use_it`; a thread that would have to wait
-    /// reads by itself.
-    fn with_window<R>(&self, zip: &ZipArchive, use_it: impl FnOnce(&mut Window) -> R) -> R {
-        match self.window.try_lock() {
-            Ok(mut window) => use_it(&mut window),
-            Err(_) => use_it(&mut Window::new(Arc::clone(&zip.file))),
-        }
-    }
-
-    /// The packed bytes of a member; those of a small one are often there already.
-    pub(super) fn packed(&self, zip: &ZipArchive, member: &Member) -> Result<Stretch> {
-        self.with_window(zip, |window| {
-            window.aim_back(member);
-            window.packed(member, SMALL)
-        })
     }
 }
 
@@ -134,10 +109,9 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     }
     let directory = zip.end.directory_offset;
     let end = found.next.min(directory);
-    let data = zip.lookup.with_window(zip, |window| {
-        window.aim(entry.local, end, directory);
-        MemberSpan { entry: &entry, end, directory }.check(window, &mut findings)
-    })?;
+    let mut window = Window::new(Arc::clone(&zip.file));
+    window.limit = entry.local.saturating_add(HEADERS).min(directory);
+    let data = MemberSpan { entry: &entry, end, directory }.check(&mut window, &mut findings)?;
     // Bytes that belong to nothing and follow the member are a fault of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
         return Err(zip.damaged(finding));
@@ -417,6 +391,7 @@ mod tests {
     use super::super::super::{Container, names};
     use super::super::record::{MemberFacts, NewHeader, write_central, write_end, write_local};
     use super::*;
+    use crate::fs::File;
     use crate::path::MemberPath;
 
     /// A stored member, and what is wrong with it.

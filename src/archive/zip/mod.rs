@@ -18,7 +18,7 @@ use self::record::{
     CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8, Fields,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
 };
-use super::data::{MemberReader, open};
+use super::data::{MemberReader, Stretch, open};
 use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -41,8 +41,7 @@ impl ZipArchive {
         let len = file.len()?;
         let end = EndOfArchive::find(&file, len)?;
         let file = Arc::new(file);
-        let lookup = NameLookup::new(&file);
-        Ok(Self { file, len, end, directory: OnceLock::new(), lookup })
+        Ok(Self { file, len, end, directory: OnceLock::new(), lookup: NameLookup::default() })
     }
 
     /// The directory as it stands.
@@ -109,13 +108,13 @@ impl ZipArchive {
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        open(member, self.lookup.packed(self, member)?)
+        open(member, Stretch::of(&self.file, member))
     }
 
     /// Forgets the directory.
     pub(super) fn forget_members(&mut self) {
         self.directory = OnceLock::new();
-        self.lookup = NameLookup::new(&self.file);
+        self.lookup = NameLookup::default();
     }
 }
 
