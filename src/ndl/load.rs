@@ -113,40 +113,35 @@ fn is_printable(character: char) -> bool {
     }
 }
 
-/// Turns the parser's character counts, which mostly grow, into bytes.
+/// Characters between two known byte offsets.
+const CHARACTER_STEP: usize = 64;
+
+/// Turns the parser's character counts into bytes.
 struct Cursor<'t> {
     text: &'t str,
-    ascii: bool,
-    characters: usize,
-    bytes: usize,
+    /// The byte offset of each [`CHARACTER_STEP`]th character; none when all are ASCII.
+    offsets: Vec<usize>,
 }
 
 impl<'t> Cursor<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, ascii: text.is_ascii(), characters: 0, bytes: 0 }
+        let every = if text.is_ascii() { "" } else { text }.char_indices();
+        let offsets = every.step_by(CHARACTER_STEP).map(|(at, _)| at).collect();
+        Self { text, offsets }
     }
 
-    fn byte(&mut self, character: usize) -> usize {
-        if self.ascii {
+    fn byte(&self, character: usize) -> usize {
+        let Some(last) = self.offsets.len().checked_sub(1) else {
             return character.min(self.text.len());
-        }
-        let (before, after) = self.text.split_at_checked(self.bytes).unwrap_or((self.text, ""));
-        if let Some(steps) = character.checked_sub(self.characters) {
-            let steps = after.chars().take(steps).map(char::len_utf8);
-            let (count, length) =
-                steps.fold((0_usize, 0_usize), |(count, sum), length| (count + 1, sum + length));
-            self.characters += count;
-            self.bytes += length;
-        } else {
-            let steps = self.characters - character;
-            let length: usize = before.chars().rev().take(steps).map(char::len_utf8).sum();
-            self.characters = character;
-            self.bytes -= length;
-        }
-        self.bytes
+        };
+        let step = (character / CHARACTER_STEP).min(last);
+        let rest = self.offsets.get(step).and_then(|at| self.text.get(*at..));
+        let rest = rest.expect("each offset is of a character of the text");
+        let more = rest.chars().take(character - step * CHARACTER_STEP);
+        self.text.len() - rest.len() + more.map(char::len_utf8).sum::<usize>()
     }
 
-    fn range(&mut self, start: Marker, end: Marker) -> Range {
+    fn range(&self, start: Marker, end: Marker) -> Range {
         let start = self.byte(start.index());
         let end = self.byte(end.index());
         // A block scalar's range takes in the line end after it, and more than that at times.

@@ -56,6 +56,7 @@ pub use self::model::{
 pub use self::plain::PlainDescription;
 pub(crate) use self::source::complete;
 pub use self::source::{Position, SourceMap, Span, Step};
+pub(crate) use self::validate::enum_number;
 pub use self::validate::{CoordReference, TargetReference};
 
 use self::diagnostic::{DiagnosticSubject, Reporter};

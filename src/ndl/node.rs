@@ -1,6 +1,8 @@
 //! The tree of a YAML document, every key and value with its place. A plain scalar means what the core schema of
 //! YAML 1.2 says and nothing else, so that `no`, dates and `12:30:00` are strings and `010` is ten.
 
+use std::collections::BTreeMap;
+
 use super::diagnostic::quote;
 use super::model::Value;
 use super::source::Step;
@@ -76,21 +78,24 @@ pub(super) struct Map {
 impl Map {
     /// Takes the entries; the answer has those whose key was there before, with the place of the first.
     pub(super) fn new(mut entries: Vec<(Key, Node)>) -> (Self, Vec<(Key, Range)>) {
-        let twice = duplicates(&entries);
-        let mut removed = Vec::with_capacity(twice.len());
+        let mut sorted = order(&entries);
+        let mut twice = BTreeMap::new();
+        let key = |at: u32| entries.get(at as usize).map(|(key, _)| key);
+        sorted.dedup_by(|later, first| {
+            let is_same = key(*later).map(|key| &key.text) == key(*first).map(|key| &key.text);
+            twice.extend(key(*first).filter(|_| is_same).map(|key| (*later, key.at)));
+            is_same
+        });
+        let mut numbers = 0..;
+        let twice_at =
+            |_: &mut (Key, Node)| numbers.next().is_some_and(|at| twice.contains_key(&at));
+        let mut removed = Vec::new();
         if !twice.is_empty() {
-            let mut twice = twice.into_iter().peekable();
-            let mut kept = Vec::with_capacity(entries.len());
-            for (at, entry) in entries.into_iter().enumerate() {
-                match twice.next_if(|(number, _)| *number == at) {
-                    Some((_, first)) => removed.push((entry.0, first)),
-                    None => kept.push(entry),
-                }
-            }
-            entries = kept;
+            let repeated = entries.extract_if(.., twice_at).map(|(key, _)| key);
+            removed.extend(repeated.zip(twice.values().copied()));
+            sorted = order(&entries);
         }
-        let sorted = order(&entries);
-        (Self { entries: entries.into(), sorted }, removed)
+        (Self { entries: entries.into(), sorted: sorted.into() }, removed)
     }
 
     pub(super) fn entry(&self, text: &str) -> Option<(&Key, &Node)> {
@@ -113,27 +118,11 @@ impl Map {
 }
 
 /// The numbers of the entries sorted by key; equal keys stay in the order of the text.
-fn order(entries: &[(Key, Node)]) -> Box<[u32]> {
+fn order(entries: &[(Key, Node)]) -> Vec<u32> {
     let mut sorted: Vec<(&str, u32)> =
-        entries.iter().zip(0_u32..).map(|((key, _), at)| (&*key.text, at)).collect();
+        entries.iter().zip(0..).map(|((key, _), at)| (&*key.text, at)).collect();
     sorted.sort_unstable();
     sorted.into_iter().map(|(_, at)| at).collect()
-}
-
-/// The entries whose key was there before, by number, each with the place of the first.
-fn duplicates(entries: &[(Key, Node)]) -> Vec<(usize, Range)> {
-    let mut twice = Vec::new();
-    let mut first: Option<&Key> = None;
-    for at in order(entries) {
-        let at = at as usize;
-        let Some((key, _)) = entries.get(at) else { continue };
-        match first {
-            Some(first) if first.text == key.text => twice.push((at, first.at)),
-            _ => first = Some(key),
-        }
-    }
-    twice.sort_unstable_by_key(|(at, _)| *at);
-    twice
 }
 
 impl Node {

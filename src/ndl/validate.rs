@@ -505,20 +505,23 @@ fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
     }
 }
 
-/// A member by its name or by its number. Names that YAML reads as booleans or null are names here.
-fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Misfit> {
-    let named = |name: &str| members.iter().any(|(member, _)| member.eq_ignore_ascii_case(name));
-    let found = match value {
-        Value::Int(_) | Value::UInt(_) => {
-            let number = value.as_integer();
-            members.iter().any(|(_, member)| Some(*member) == number)
-        }
-        Value::String(name) => members.iter().any(|(member, _)| member == name),
-        Value::Bool(truth) => named(if *truth { "true" } else { "false" }),
-        Value::Null => named("null"),
-        Value::Float(_) | Value::List(_) | Value::Map(_) => false,
+/// The number that a value means for an enum: by a name, which YAML may take for something else, or itself.
+pub(crate) fn enum_number(value: &Value, members: &[(String, i128)]) -> Option<i128> {
+    let named = |is_it: &dyn Fn(&str) -> bool| {
+        members.iter().find(|(member, _)| is_it(member)).map(|(_, number)| *number)
     };
-    if found {
+    match value {
+        Value::String(name) => named(&|member| member == name),
+        Value::Bool(truth) => named(&|member| member.eq_ignore_ascii_case(&truth.to_string())),
+        Value::Null => named(&|member| member.eq_ignore_ascii_case("null")),
+        _ => value.as_integer(),
+    }
+}
+
+/// Checks that a value is a member, by its name or by its number.
+fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Misfit> {
+    let number = enum_number(value, members);
+    if number.is_some_and(|number| members.iter().any(|(_, member)| *member == number)) {
         return Ok(());
     }
     let mut shown: Vec<String> = members.iter().take(5).map(|(name, _)| quote(name)).collect();

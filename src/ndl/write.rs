@@ -144,21 +144,29 @@ fn integer(number: i128) -> Value {
 }
 
 fn storage(stored: Option<&Storage>) -> Option<(String, Value)> {
+    const ORDER: [&str; 8] =
+        ["shape", "size", "order", "chunk", "filter", "endian", "charset", "fillvalue"];
     let stored = stored?;
-    let mut entries = Vec::new();
-    let mut put = |key: &str, value: Option<Value>| {
-        entries.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    put("shape", stored.shape.as_deref().map(numbers));
-    put("size", stored.size.map(Value::from));
-    put("order", (stored.order != Order::Column).then(|| Value::from(stored.order.word())));
-    put("chunk", stored.chunk.as_deref().map(numbers));
-    put("filter", (!stored.filter.is_empty()).then(|| Value::List(stored.filter.clone())));
-    put("endian", stored.endian.map(|endian| Value::from(endian.word())));
-    put("charset", stored.charset.as_deref().map(Value::from));
-    put("fillvalue", stored.fillvalue.clone());
-    entries.extend(stored.other.iter().cloned());
+    let known = ORDER.iter().filter_map(|key| Some(((*key).to_owned(), stored.get(key)?)));
+    let entries = known.chain(stored.other.iter().cloned()).collect();
     Some(("storage".to_owned(), Value::Map(entries)))
+}
+
+impl Storage {
+    /// The value of a key of the language, when it is stated.
+    pub(crate) fn get(&self, key: &str) -> Option<Value> {
+        match key {
+            "shape" => self.shape.as_deref().map(numbers),
+            "size" => self.size.map(Value::from),
+            "order" => (self.order != Order::Column).then(|| Value::from(self.order.word())),
+            "chunk" => self.chunk.as_deref().map(numbers),
+            "filter" => (!self.filter.is_empty()).then(|| Value::List(self.filter.clone())),
+            "endian" => self.endian.map(|endian| Value::from(endian.word())),
+            "charset" => self.charset.as_deref().map(Value::from),
+            "fillvalue" => self.fillvalue.clone(),
+            _ => None,
+        }
+    }
 }
 
 /// Writes a value as a document.
@@ -297,25 +305,17 @@ fn is_flow(list: &[Value]) -> bool {
     list.iter().all(scalar) || flow_width(list, SHORT).is_some()
 }
 
-/// The width of a list in brackets, when it is not more than `limit`; mappings have none.
+/// The width of a list in brackets with a blank more for each bracket, when it is not more than `limit`; mappings
+/// have none.
 fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
-    let mut width = 2_usize;
-    for value in list {
+    list.iter().try_fold(2, |width, value| {
         let inner = match value {
             Value::List(list) => flow_width(list, limit)?,
             Value::Map(map) if !map.is_empty() => return None,
-            other => {
-                let mut text = String::new();
-                atom(&mut text, other, true);
-                text.chars().count()
-            }
+            other => to_flow(other).chars().count(),
         };
-        width += inner + 2;
-        if width > limit {
-            return None;
-        }
-    }
-    Some(width)
+        Some(width + inner + 2).filter(|width| *width <= limit)
+    })
 }
 
 /// Writes what stands on the rest of a line: a scalar, an empty collection or a flow list.

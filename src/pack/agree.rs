@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::check::CheckContext;
 use super::contents::{Contents, Described};
-use super::coordinates::Resolved;
 use super::describe::{Fit, fit};
 use crate::finding::{Code, Finding};
 use crate::interchange::element_of_word;
@@ -131,32 +130,20 @@ fn compare_storage<'a>(
     other: Option<&'a Storage>,
 ) {
     let none = Storage::default();
-    let (one, other) = (one.unwrap_or(&none), other.unwrap_or(&none));
-    let numbers = |list: &Vec<u64>| Value::from(list.clone());
-    let word = |endian: crate::ndl::Endian| Value::from(endian.word());
-    let filter = |storage: &Storage| {
-        (!storage.filter.is_empty()).then(|| Value::List(storage.filter.clone()))
+    let (one, other) = [one, other].map(|storage| storage.unwrap_or(&none)).into();
+    let unknown =
+        |storage: &Storage| (!storage.other.is_empty()).then(|| Value::Map(storage.other.clone()));
+    let stated = |storage: &Storage, key: &str| match key {
+        "storage" => unknown(storage),
+        _ => storage.get(key),
     };
-    let text = |text: &String| Value::from(text.as_str());
     // Extents and order are compared with the header.
-    let stated = [
-        ("chunk", one.chunk.as_ref().map(numbers), other.chunk.as_ref().map(numbers)),
-        ("filter", filter(one), filter(other)),
-        ("endian", one.endian.map(word), other.endian.map(word)),
-        ("charset", one.charset.as_ref().map(text), other.charset.as_ref().map(text)),
-        ("fillvalue", one.fillvalue.clone(), other.fillvalue.clone()),
-        ("storage", known_to_nobody(one), known_to_nobody(other)),
-    ];
-    for (key, one, other) in stated {
+    for key in ["chunk", "filter", "endian", "charset", "fillvalue", "storage"] {
         let place = vec![Step::Key("storage"), Step::Key(key)];
+        let values = (stated(one, key), stated(other, key));
         let what = format!("`storage.{key}`");
-        compare_stated(found, (one.as_ref(), other.as_ref()), &what, place);
+        compare_stated(found, (values.0.as_ref(), values.1.as_ref()), &what, place);
     }
-}
-
-/// The directives that the language does not have.
-fn known_to_nobody(storage: &Storage) -> Option<Value> {
-    (!storage.other.is_empty()).then(|| Value::Map(storage.other.clone()))
 }
 
 /// How two types of one element differ; nothing where both are words for the same.
@@ -249,7 +236,7 @@ pub(super) fn agree(
 ) {
     let mut all = differences(Statements::of(beside), Statements::of(of_pack));
     compare_order(&mut all, beside, of_pack);
-    compare_extents(&mut all, path, beside, of_pack, context.contents());
+    compare_extents(&mut all, path, beside, of_pack, context.coordinates.contents);
     let mut silent = Vec::new();
     for difference in all {
         let Difference { contrast, what, place, one, other } = difference;
@@ -310,10 +297,7 @@ fn compare_extents(
         return;
     }
     let found = |described: &Described<'_>, extent: &Extent| match extent {
-        Extent::Coord(name) => match contents.resolve(path, described, name) {
-            Resolved::Found { path, .. } => Some(path),
-            Resolved::Nowhere => None,
-        },
+        Extent::Coord(name) => contents.resolve(path, described, name).map(|found| found.path),
         Extent::Fixed(_) | Extent::Unlimited => None,
     };
     for (axis, (one, other)) in one.shape.iter().zip(&other.shape).enumerate() {

@@ -14,7 +14,6 @@ use crate::ra::{ElementKind, Encoding, Flags, Header};
 
 /// What checks share.
 pub(super) struct CheckContext<'a> {
-    contents: &'a Contents,
     pub(super) coordinates: Coordinates<'a>,
     pub(super) sources: Sources,
     /// Whether the document of the pack is one that ra-pack made, once somebody asked.
@@ -24,19 +23,14 @@ pub(super) struct CheckContext<'a> {
 impl<'a> CheckContext<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
         Self {
-            contents,
             coordinates: Coordinates::new(contents),
             sources: Sources::default(),
             is_own: OnceCell::new(),
         }
     }
 
-    pub(super) fn contents(&self) -> &'a Contents {
-        self.contents
-    }
-
     pub(super) fn is_own_document(&self) -> bool {
-        *self.is_own.get_or_init(|| self.contents.has_own_document())
+        *self.is_own.get_or_init(|| self.coordinates.contents.has_own_document())
     }
 
     /// What is wrong with coordinates, when every array has been checked.
@@ -100,18 +94,14 @@ impl<'a> Check<'_, 'a> {
         match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
             Fit::Loose(hint) => {
-                let finding = Finding::new(
-                    Code::LooseDescription,
-                    format!("the type describes the header of `{}` only loosely", self.path),
-                );
+                let message =
+                    format!("the type describes the header of `{}` only loosely", self.path);
+                let finding = Finding::new(Code::LooseDescription, message);
                 self.push(finding.hint(hint), &[Step::Key("type")]);
             }
             Fit::Not(reason) => {
-                let finding = Finding::new(
-                    Code::TypeMismatch,
-                    format!("the type is not that of `{}`", self.path),
-                )
-                .expected(
+                let message = format!("the type is not that of `{}`", self.path);
+                let finding = Finding::new(Code::TypeMismatch, message).expected(
                     format!(
                         "a type of {element} elements (eltype {}, elbyte {})",
                         element.eltype(),
@@ -137,10 +127,9 @@ impl<'a> Check<'_, 'a> {
         if element.kind() != ElementKind::User || Datatype::from_word(tag).is_none() {
             return;
         }
-        let finding = Finding::new(
-            Code::LooseDescription,
-            format!("the tag `{tag}` names a type, but `{}` holds opaque elements", self.path),
-        )
+        let message =
+            format!("the tag `{tag}` names a type, but `{}` holds opaque elements", self.path);
+        let finding = Finding::new(Code::LooseDescription, message)
         .expected(format!("another tag, because the header says {element}"), format!("`{tag}`"))
         .hint(format!(
             "if the elements are `{tag}`, store them as that and write `type: {tag}`; else choose \
@@ -152,19 +141,16 @@ impl<'a> Check<'_, 'a> {
     /// A string is the bytes of one text, so its length is the header's only dim.
     fn text(&mut self, is_scalar: bool) {
         if !is_scalar {
-            let finding = Finding::new(
-                Code::TypeMismatch,
-                format!("an array of strings has no RawArray form, but `{}` is there", self.path),
-            )
-            .hint("give the strings inline as `value`, or store text of a fixed width as `opaque`");
+            let message =
+                format!("an array of strings has no RawArray form, but `{}` is there", self.path);
+            let finding = Finding::new(Code::TypeMismatch, message).hint(
+                "give the strings inline as `value`, or store text of a fixed width as `opaque`",
+            );
             return self.push(finding, &[Step::Key("shape")]);
         }
         if self.header.dims().len() != 1 {
-            let finding = Finding::new(
-                Code::ShapeMismatch,
-                format!("the string in `{}` is not one run of bytes", self.path),
-            )
-            .expected(
+            let message = format!("the string in `{}` is not one run of bytes", self.path);
+            let finding = Finding::new(Code::ShapeMismatch, message).expected(
                 format!("dims {} of the header", list(self.header.dims())),
                 "a string, which has 1 dim, its length in bytes",
             );
@@ -181,11 +167,10 @@ impl<'a> Check<'_, 'a> {
     ) {
         let dims = self.header.dims();
         if shape.is_empty() && dims == [1] {
-            let finding = Finding::new(
-                Code::LooseDescription,
-                format!("the shape says a scalar, `{}` holds a vector of one element", self.path),
-            )
-            .hint("write `shape: [1]`, or store the scalar without dims");
+            let message =
+                format!("the shape says a scalar, `{}` holds a vector of one element", self.path);
+            let finding = Finding::new(Code::LooseDescription, message)
+                .hint("write `shape: [1]`, or store the scalar without dims");
             return self.push(finding, &[Step::Key("shape")]);
         }
         let actual = shape_of(dims, order);
@@ -193,18 +178,16 @@ impl<'a> Check<'_, 'a> {
         if agrees(&wanted, &actual) {
             for (axis, (extent, length)) in shape.iter().zip(&actual).enumerate() {
                 if let Extent::Coord(name) = extent
-                    && let Resolved::Found { path, .. } =
+                    && let Some(Resolved { path, .. }) =
                         coordinates.contents.resolve(self.path, self.described, name)
                 {
                     coordinates.used(path, *length, self.path, self.described, axis);
                 }
             }
             if let Some(declared) = declared.filter(|declared| *declared != actual) {
-                let finding = Finding::new(
-                    Code::StorageMismatch,
-                    format!("`storage.shape` is not the shape of `{}`", self.path),
-                )
-                .expected(list(&actual), list(declared));
+                let message = format!("`storage.shape` is not the shape of `{}`", self.path);
+                let finding = Finding::new(Code::StorageMismatch, message)
+                    .expected(list(&actual), list(declared));
                 self.push(finding, &[Step::Key("storage"), Step::Key("shape")]);
             }
             return;
@@ -243,17 +226,16 @@ impl<'a> Check<'_, 'a> {
             Vec::new()
         };
         let [axis] = wrong[..] else { return self.push(finding, &[Step::Key("shape")]) };
-        let finding = match shape.get(axis) {
+        let coordinate = match shape.get(axis) {
             Some(Extent::Coord(name)) => {
-                match coordinates.contents.resolve(self.path, self.described, name) {
-                    Resolved::Found { path, .. } => match coordinates.origin(&path, self.sources) {
-                        Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
-                        None => finding,
-                    },
-                    Resolved::Nowhere => finding,
-                }
+                coordinates.contents.resolve(self.path, self.described, name)
             }
-            _ => finding,
+            _ => None,
+        };
+        let origin = coordinate.and_then(|found| coordinates.origin(&found.path, self.sources));
+        let finding = match origin {
+            Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
+            None => finding,
         };
         self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
     }
@@ -272,12 +254,10 @@ impl<'a> Check<'_, 'a> {
                 Extent::Unlimited => declared.and_then(|declared| declared.get(axis).copied()),
                 Extent::Coord(name) => {
                     match coordinates.contents.resolve(self.path, self.described, name) {
-                        Resolved::Found { length, .. } => length,
-                        Resolved::Nowhere => {
-                            let finding = Finding::new(
-                            Code::UnknownCoordinate,
-                            format!("there is no dimension coordinate `{name}`"),
-                        )
+                        Some(Resolved { length, .. }) => length,
+                        None => {
+                            let message = format!("there is no dimension coordinate `{name}`");
+                            let finding = Finding::new(Code::UnknownCoordinate, message)
                         .expected(
                             format!(
                                 "a dimcoord of this document, or a 1-D array `{}.ra`",
@@ -310,11 +290,9 @@ impl<'a> Check<'_, 'a> {
                 Some(wanted) if dims.len() == 1 => format!("size {wanted}"),
                 _ => "a coordinate, which has 1 dim".to_owned(),
             };
-            let finding = Finding::new(
-                Code::ShapeMismatch,
-                format!("the size of the coordinate is not that of `{}`", self.path),
-            )
-            .expected(format!("dims {} of the header", list(dims)), found);
+            let message = format!("the size of the coordinate is not that of `{}`", self.path);
+            let finding = Finding::new(Code::ShapeMismatch, message)
+                .expected(format!("dims {} of the header", list(dims)), found);
             self.push(finding, &[Step::Key("size")]);
         }
     }
@@ -326,11 +304,8 @@ impl<'a> Check<'_, 'a> {
         let ordered = self.header.element().elbyte() > 1;
         let stated = storage.endian.filter(|_| ordered);
         if stated.is_some_and(|endian| (endian == Endian::Big) != is_big) {
-            let finding = Finding::new(
-                Code::StorageMismatch,
-                format!("`storage.endian` is not the byte order of `{}`", self.path),
-            )
-            .expected(
+            let message = format!("`storage.endian` is not the byte order of `{}`", self.path);
+            let finding = Finding::new(Code::StorageMismatch, message).expected(
                 format!("{}, from the flags of the header", if is_big { "big" } else { "little" }),
                 if is_big { "little" } else { "big" },
             );
@@ -338,10 +313,9 @@ impl<'a> Check<'_, 'a> {
         }
         self.filter(storage);
         if storage.chunk.is_some() {
-            let finding = Finding::new(
-                Code::LooseDescription,
-                format!("`storage.chunk` means nothing for `{}`, which is one piece", self.path),
-            );
+            let message =
+                format!("`storage.chunk` means nothing for `{}`, which is one piece", self.path);
+            let finding = Finding::new(Code::LooseDescription, message);
             self.push(finding, &[Step::Key("storage"), Step::Key("chunk")]);
         }
     }
@@ -365,11 +339,9 @@ impl<'a> Check<'_, 'a> {
             format!("[{}]", words.join(", "))
         };
         let expected: Vec<_> = found.into_iter().map(Some).collect();
-        let finding = Finding::new(
-            Code::StorageMismatch,
-            format!("`storage.filter` does not say how `{}` is encoded", self.path),
-        )
-        .expected(shown(&expected), shown(&stated));
+        let message = format!("`storage.filter` does not say how `{}` is encoded", self.path);
+        let finding =
+            Finding::new(Code::StorageMismatch, message).expected(shown(&expected), shown(&stated));
         // Silence about an encoding loses nothing: the header tells.
         let finding = if stated.is_empty() { finding.warning() } else { finding };
         self.push(finding, &[Step::Key("storage"), Step::Key("filter")]);

@@ -1,6 +1,6 @@
 //! Dimension coordinates over a whole pack: where each is, and that everybody agrees on its length.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ enum Who<'a> {
     /// The coordinate's own array.
     Header(&'a MemberPath),
     /// A dimcoord in a document.
-    Stated { member: &'a str, facts: &'a DescriptionFacts, group: &'a str, name: &'a str },
+    Stated(Described<'a>),
     /// An array along one of its axes.
     Axis { array: MemberPath, described: Described<'a>, axis: usize },
 }
@@ -36,18 +36,16 @@ pub(super) struct Coordinates<'a> {
     claims: BTreeMap<String, Vec<Claim<'a>>>,
     /// What each coordinate is by the first document that defines it; the one beside its array, if there is one.
     defined: BTreeMap<String, Described<'a>>,
-    /// Later definitions that say something else than the first.
-    contradictions: Vec<(String, Described<'a>, Described<'a>)>,
+    /// Later definitions, with the first.
+    repeated: Vec<(String, Described<'a>, Described<'a>)>,
 }
 
 /// What a name in a shape stands for.
-pub(super) enum Resolved {
-    /// A coordinate of this length, or of a length that only its users tell.
-    Found {
-        path: String,
-        length: Option<u64>,
-    },
-    Nowhere,
+pub(super) struct Resolved {
+    /// The coordinate.
+    pub(super) path: String,
+    /// Its length, unless only its users tell.
+    pub(super) length: Option<u64>,
 }
 
 impl<'a> Coordinates<'a> {
@@ -56,7 +54,7 @@ impl<'a> Coordinates<'a> {
             contents,
             claims: BTreeMap::new(),
             defined: BTreeMap::new(),
-            contradictions: Vec::new(),
+            repeated: Vec::new(),
         };
         if let Some((member, facts)) = &contents.pack_document {
             this.declare("/", member, facts, true);
@@ -78,26 +76,22 @@ impl<'a> Coordinates<'a> {
         for (group, dimcoord) in document.dimcoords() {
             let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
             let entity = Entity::DimCoord(dimcoord);
-            self.define(&path, Described { member, facts, group, entity, of_pack });
+            let described = Described { member, facts, group, entity, of_pack };
+            self.define(&path, described);
             if let Some(length) = dimcoord.known_size() {
-                let who = Who::Stated { member, facts, group: &group.path, name: &dimcoord.name };
-                self.claims_of(path).push(Claim { length, who });
+                self.claims_of(path).push(Claim { length, who: Who::Stated(described) });
             }
         }
     }
 
-    /// Notes what a coordinate is, or that another document says otherwise.
+    /// Notes what a coordinate is, or that another document defines it too.
     fn define(&mut self, path: &str, described: Described<'a>) {
         let first = self.defined.get(path).copied().or_else(|| self.contents.own_description(path));
         let first = *self.defined.entry(path.to_owned()).or_insert(first.unwrap_or(described));
         // What both documents say of an array itself is compared with all else that they say of it.
         let is_of_array = described.of_pack && !first.of_pack;
-        if std::ptr::eq(first.facts, described.facts) || is_of_array {
-            return;
-        }
-        let side = |described: &Described<'a>| Statements { entity: described.entity, shared: &[] };
-        if differences(side(&first), side(&described)).iter().any(contradicts) {
-            self.contradictions.push((path.to_owned(), first, described));
+        if !std::ptr::eq(first.facts, described.facts) && !is_of_array {
+            self.repeated.push((path.to_owned(), first, described));
         }
     }
 
@@ -132,13 +126,14 @@ impl<'a> Coordinates<'a> {
 
     /// Everybody who disagrees with the first.
     pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
-        for (path, first, other) in &self.contradictions {
+        for (path, first, other) in &self.repeated {
             let side =
                 |described: &Described<'a>| Statements { entity: described.entity, shared: &[] };
             let found = differences(side(first), side(other));
-            for Difference { what, place, one, other: said, .. } in
-                found.into_iter().filter(contradicts)
-            {
+            for Difference { contrast, what, place, one, other: said } in found {
+                if contrast != Contrast::Contradiction {
+                    continue;
+                }
                 let message = format!(
                     "`{}` and `{}` disagree about {what} of the coordinate `{path}`",
                     first.member, other.member
@@ -154,17 +149,14 @@ impl<'a> Coordinates<'a> {
             let Some(first) = claims.next() else { continue };
             for other in claims.filter(|claim| claim.length != first.length) {
                 // The array's own check says more about its own description.
-                if let (Who::Header(file), Who::Stated { member, facts, .. }) =
-                    (&first.who, &other.who)
-                    && self.contents.speaks_for(member, facts, file)
+                if let (Who::Header(file), Who::Stated(described)) = (&first.who, &other.who)
+                    && self.contents.speaks_for(described, file)
                 {
                     continue;
                 }
-                let finding = Finding::new(
-                    Code::CoordinateLength,
-                    format!("the length of the coordinate `{path}` is not the same everywhere"),
-                )
-                .expected(
+                let message =
+                    format!("the length of the coordinate `{path}` is not the same everywhere");
+                let finding = Finding::new(Code::CoordinateLength, message).expected(
                     format!("{}, because {}", first.length, first.in_words(sources)),
                     format!("{}, because {}", other.length, other.in_words(sources)),
                 );
@@ -177,34 +169,26 @@ impl<'a> Coordinates<'a> {
     }
 }
 
-fn contradicts(difference: &Difference<'_>) -> bool {
-    difference.contrast == Contrast::Contradiction
-}
-
 impl<'a> Claim<'a> {
     fn member(&self) -> &str {
         match &self.who {
             Who::Header(file) => file.as_str(),
-            Who::Stated { member, .. } => member,
+            Who::Stated(described) => described.member,
             Who::Axis { array, .. } => array.as_str(),
         }
     }
 
     /// The place in a document where it is said.
     fn span(&self, sources: &mut Sources) -> Option<(&'a str, &'a str, Span)> {
-        let (member, facts, group, name, place) = match &self.who {
+        let (described, place) = match &self.who {
             Who::Header(_) => return None,
-            Who::Stated { member, facts, group, name } => {
-                (*member, *facts, *group, *name, vec![Step::Key("size")])
-            }
+            Who::Stated(described) => (described, vec![Step::Key("size")]),
             Who::Axis { described, axis, .. } => {
-                let Described { member, facts, group, entity, .. } = *described;
-                let place = vec![Step::Key("shape"), Step::Index(*axis)];
-                (member, facts, &*group.path, entity.name(), place)
+                (described, vec![Step::Key("shape"), Step::Index(*axis)])
             }
         };
-        let span = sources.span(member, facts, group, name, &place)?;
-        Some((member, facts.text(), span))
+        let span = sources.span(described, &place)?;
+        Some((described.member, described.facts.text(), span))
     }
 
     fn in_words(&self, sources: &mut Sources) -> String {
@@ -217,7 +201,7 @@ impl<'a> Claim<'a> {
         };
         match &self.who {
             Who::Header(_) => format!("{place} is {length} long"),
-            Who::Stated { .. } => format!("{place} says so"),
+            Who::Stated(_) => format!("{place} says so"),
             Who::Axis { array, .. } => format!("{place} uses it for an axis of `{array}`"),
         }
     }
@@ -245,13 +229,13 @@ impl Contents {
         array: &MemberPath,
         described: &Described<'_>,
         name: &str,
-    ) -> Resolved {
+    ) -> Option<Resolved> {
         let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
         if let Some((group, dimcoord)) = described.resolve_coord(name) {
             let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
             let own = self.array_length(&path).map(|(_, length)| length);
             let length = own.or_else(|| dimcoord.known_size());
-            return Resolved::Found { path, length };
+            return Some(Resolved { path, length });
         }
         // In the pack a directory is a group, and a 1-D array is a coordinate.
         let home = if described.of_pack {
@@ -259,7 +243,7 @@ impl Contents {
         } else {
             join_groups(&base, &described.group.path)
         };
-        self.find_coordinate(&home, name).unwrap_or(Resolved::Nowhere)
+        self.find_coordinate(&home, name)
     }
 
     /// The coordinate that a name in a shape of the pack's group `home` stands for: a directory is a
@@ -267,23 +251,23 @@ impl Contents {
     pub(super) fn find_coordinate(&self, home: &str, name: &str) -> Option<Resolved> {
         candidates(home, name).into_iter().find_map(|path| {
             if let Some((_, length)) = self.array_length(&path) {
-                return Some(Resolved::Found { path, length: Some(length) });
+                return Some(Resolved { path, length: Some(length) });
             }
             // That its header cannot be read is said of the array, and nobody is to blame who uses it.
             if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
-                return Some(Resolved::Found { path, length: None });
+                return Some(Resolved { path, length: None });
             }
             let (_, facts) = self.pack_document.as_ref()?;
             let (_, coordinate) = facts.index()?.dimcoord(&path)?;
-            Some(Resolved::Found { path, length: coordinate.known_size() })
+            Some(Resolved { path, length: coordinate.known_size() })
         })
     }
 
     /// Whether a document describes the array `file` as a dimcoord, so that its size is checked there.
-    fn speaks_for(&self, member: &str, facts: &DescriptionFacts, file: &MemberPath) -> bool {
+    fn speaks_for(&self, stated: &Described<'_>, file: &MemberPath) -> bool {
         let same = |described: Described<'_>| {
-            described.member == member
-                && std::ptr::eq(described.facts, facts)
+            described.member == stated.member
+                && std::ptr::eq(described.facts, stated.facts)
                 && matches!(described.entity, Entity::DimCoord(_))
         };
         self.description(file, &mut Vec::new()).is_some_and(same)
@@ -398,7 +382,7 @@ impl Contents {
         all: &mut BTreeMap<String, CoordinateInfo>,
         used: &mut Vec<String>,
     ) {
-        let Resolved::Found { path, length } = self.resolve(array, described, name) else { return };
+        let Some(Resolved { path, length }) = self.resolve(array, described, name) else { return };
         let new = || CoordinateInfo::new(path.clone());
         let coordinate = all.entry(path.clone()).or_insert_with(new);
         if !used.contains(&path) {
@@ -466,15 +450,15 @@ impl<'a> Convention<'a> {
     /// above. Two axes are never named by one coordinate. Gives the paths of the coordinates.
     pub(crate) fn name_extents(&self, path: &MemberPath, ndarray: &mut Ndarray) -> Vec<String> {
         let home = group_of(path);
-        let mut by_length: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+        let mut by_length: BTreeMap<u64, BTreeMap<&str, String>> = BTreeMap::new();
         for group in ancestors(&home) {
             for (name, length) in self.coordinates.get(group).into_iter().flatten() {
                 // A nearer array of the name, whatever its length, is what the name would mean.
                 let meant = self.contents.find_coordinate(&home, name);
-                if matches!(meant, Some(Resolved::Found { path, .. })
-                    if path == entity_path(group, name))
+                if let Some(Resolved { path, .. }) = meant
+                    && path == entity_path(group, name)
                 {
-                    by_length.entry(*length).or_default().insert(name);
+                    by_length.entry(*length).or_default().insert(name, path);
                 }
             }
         }
@@ -491,15 +475,11 @@ impl<'a> Convention<'a> {
             let Extent::Fixed(length) = *extent else { continue };
             let names = by_length.get(&length);
             let mut names = names.into_iter().flatten();
-            let (Some(name), None) = (names.next(), names.next()) else { continue };
+            let (Some((name, path)), None) = (names.next(), names.next()) else { continue };
             let alone = lengths.iter().filter(|other| **other == length).count() == 1;
             if alone && length >= MIN_NAMED {
                 *extent = Extent::Coord((*name).to_owned());
-                if let Some(Resolved::Found { path, .. }) =
-                    self.contents.find_coordinate(&home, name)
-                {
-                    paths.push(path);
-                }
+                paths.push(path.clone());
             }
         }
         paths

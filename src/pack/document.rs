@@ -132,9 +132,12 @@ impl<'a> PackDocument<'a> {
 
     /// The length of the text in bytes.
     pub(crate) fn len(&self, jobs: usize) -> u64 {
-        let len_of = |(): &mut (), pieces| Ok::<_, Infallible>(text_of(pieces).len() as u64);
-        let Ok(lens) = pipeline::share(jobs, self.pieces.chunks(STEP), || (), len_of);
-        lens.into_iter().sum()
+        let mut len = 0;
+        let Ok(()) = self.each_block(jobs, |block| {
+            len += block.len() as u64;
+            Ok::<_, Infallible>(())
+        });
+        len
     }
 }
 
@@ -417,7 +420,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 continue;
             }
             match self.contents.resolve(path, described, name) {
-                Resolved::Found { path: found, .. } => {
+                Some(Resolved { path: found, .. }) => {
                     let stated = described.resolve_coord(name);
                     if let Some((_, dimcoord)) = stated {
                         self.add_coordinate(&found, dimcoord);
@@ -425,7 +428,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                     name.clone_from(&found);
                     self.referred.insert(found);
                 }
-                Resolved::Nowhere => *extent = Extent::Fixed(length),
+                None => *extent = Extent::Fixed(length),
             }
         }
         shape

@@ -333,14 +333,8 @@ pub(super) struct Sources {
 impl Sources {
     /// The place of something in an entity, or of what is nearest to it; see
     /// [`SourceMap::entity_span`].
-    pub(super) fn span(
-        &mut self,
-        member: &str,
-        facts: &DescriptionFacts,
-        group: &str,
-        name: &str,
-        place: &[Step<'_>],
-    ) -> Option<Span> {
+    pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
+        let Described { member, facts, group, entity, .. } = *described;
         let parse = || ndl::parse(facts.text().as_bytes()).source;
         let source = if member == PACK_DOCUMENT {
             self.of_pack.get_or_insert_with(parse)
@@ -350,7 +344,7 @@ impl Sources {
             }
             &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
         };
-        source.entity_span(group, name, place)
+        source.entity_span(&group.path, entity.name(), place)
     }
 
     /// The finding in the document of a description, at something in that description.
@@ -360,10 +354,9 @@ impl Sources {
         finding: Finding,
         place: &[Step<'_>],
     ) -> Finding {
-        let Described { member, facts, group, entity, .. } = *described;
-        let finding = finding.in_member(member);
-        match self.span(member, facts, &group.path, entity.name(), place) {
-            Some(span) => finding.at_span(facts.text(), span),
+        let finding = finding.in_member(described.member);
+        match self.span(described, place) {
+            Some(span) => finding.at_span(described.facts.text(), span),
             None => finding,
         }
     }

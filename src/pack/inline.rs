@@ -7,7 +7,7 @@ use super::coordinates::join_groups;
 use super::facts::Sources;
 use super::{ArrayFacts, group_of, shape_of};
 use crate::finding::{Code, Finding};
-use crate::ndl::{Datatype, Order, Step, Value, entity_path};
+use crate::ndl::{Datatype, Order, Step, Value, entity_path, enum_number};
 use crate::path::MemberPath;
 use crate::ra::{self, ElementKind, ElementType, Header};
 
@@ -364,7 +364,7 @@ fn is_said(value: &Value, datatype: &Datatype, stored: &[StoredNumber]) -> bool 
         }
         (_, [stored]) => match datatype {
             Datatype::Enum { members, .. } => {
-                let number = member(value, members);
+                let number = enum_number(value, members);
                 number.is_some_and(|number| stored.is_integer(number))
             }
             _ => stored.is(value),
@@ -380,22 +380,6 @@ impl StoredNumber {
             Self::UInt(stored) => Ok(stored) == number.try_into(),
             _ => false,
         }
-    }
-}
-
-/// The number of an enum that a value means: by its name, which YAML may take for something else, or itself.
-fn member(value: &Value, members: &[(String, i128)]) -> Option<i128> {
-    let named = |name: &str| {
-        let is_it = |(member, _): &&(String, i128)| member.eq_ignore_ascii_case(name);
-        members.iter().find(is_it).map(|(_, number)| *number)
-    };
-    match value {
-        Value::String(name) => {
-            members.iter().find(|(member, _)| member == name).map(|(_, number)| *number)
-        }
-        Value::Bool(truth) => named(if *truth { "true" } else { "false" }),
-        Value::Null => named("null"),
-        _ => value.as_integer(),
     }
 }
 
@@ -417,7 +401,7 @@ mod tests {
         assert!(StoredNumber::UInt(u64::MAX.into()).is(&Value::UInt(u64::MAX)));
         assert!(!StoredNumber::UInt(1).is(&Value::Float(1.0)));
         let members = [("no".to_owned(), 0), ("true".to_owned(), 1)];
-        assert_eq!(member(&Value::Bool(true), &members), Some(1));
-        assert_eq!(member(&Value::from("no"), &members), Some(0));
+        assert_eq!(enum_number(&Value::Bool(true), &members), Some(1));
+        assert_eq!(enum_number(&Value::from("no"), &members), Some(0));
     }
 }

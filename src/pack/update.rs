@@ -243,7 +243,7 @@ impl Editor<'_, '_> {
                 Extent::Unlimited => {}
                 Extent::Coord(name) => {
                     let resolved = self.update.contents.resolve(self.path, self.described, name);
-                    if let Resolved::Found { length: Some(known), .. } = resolved
+                    if let Some(Resolved { length: Some(known), .. }) = resolved
                         && known != *length
                     {
                         let message = format!(
