@@ -1089,3 +1089,14 @@ fn portable_names_pass_and_the_place_in_a_bag_counts() {
     let options = ["--portable", "--force", "--layout", "bagit"];
     create(experiment.path(), &archive, &options).exits(1).says(&["NAME009", "characters long"]);
 }
+
+#[test]
+fn a_long_name_with_a_line_break_goes_into_every_container() {
+    let name = format!("{}/a\nb", "long".repeat(30));
+    let experiment = Experiment::new().file(&name, "x");
+    let scratch = TempDir::new().unwrap();
+    for archive in ["x.zip", "x.tar", "x.tar.gz", "x.tar.zst"] {
+        let archive = pack(&experiment, scratch.path(), archive, &[]);
+        ra("verify", &[&archive], &[]).exits(0);
+    }
+}

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read};
+use std::iter;
 use std::sync::Arc;
 
 use crate::archive::data::Stretch;
@@ -70,20 +71,21 @@ pub(in crate::archive) fn unread(file: &File, error: io::Error) -> Error {
 /// Compares each member of a sample, which is in the order of the archive, with what was hashed.
 pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -> Result<()> {
     let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
+    // The crate tar takes the record of a long name to end where its line does.
+    let mut readable = sample.iter().filter(|member| !member.name.contains('\n')).peekable();
     let compression = match container {
-        _ if sample.is_empty() => return Ok(()),
         Container::Directory | Container::Zip => return check_zip(&shared, sample),
+        _ if readable.peek().is_none() => return Ok(()),
         Container::Tar => StreamCompression::None,
         Container::TarGz => StreamCompression::Gzip,
         Container::TarZst => StreamCompression::Zstd,
     };
     let from = |at: u64| Stretch::new(Arc::clone(&shared), at, len.saturating_sub(at));
     if container == Container::Tar {
-        return sample.iter().try_for_each(|member| {
-            check_tar(file, from(member.record.at), std::slice::from_ref(member))
-        });
+        return readable
+            .try_for_each(|member| check_tar(file, from(member.record.at), iter::once(member)));
     }
-    check_tar(file, StreamDecoder::new(from(0), compression), sample)
+    check_tar(file, StreamDecoder::new(from(0), compression), readable)
 }
 
 /// The directory has been compared already.
@@ -97,16 +99,19 @@ fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
 }
 
 /// Reads a tar up to the last member of the sample.
-fn check_tar(file: &File, tar: impl Read, sample: &[Sampled<'_>]) -> Result<()> {
-    let mut left = sample.iter();
-    let mut wanted = left.next();
+fn check_tar<'s>(
+    file: &File,
+    tar: impl Read,
+    mut sample: impl Iterator<Item = &'s Sampled<'s>>,
+) -> Result<()> {
+    let mut wanted = sample.next();
     let mut checked = Ok(());
     let read = tar::each_entry(tar, |name, size, content| {
         if let Some(sampled) = wanted
             && sampled.name.as_bytes() == name
         {
             checked = sampled.check(file, size, content);
-            wanted = left.next();
+            wanted = sample.next();
         }
         wanted.is_some() && checked.is_ok()
     });
