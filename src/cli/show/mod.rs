@@ -413,7 +413,8 @@ fn rounded(number: f64, edges: &[f64]) -> String {
         [low, .., high] => (high / 2.0 - low / 2.0) / float(edges.len()) * 2.0,
         _ => f64::NAN,
     };
-    let has_whole_steps = edges.array_windows().all(|[low, high]| (high - low - 1.0).abs() < 1e-9);
+    let has_whole_steps =
+        edges.iter().zip(edges.iter().skip(1)).all(|(low, high)| (high - low - 1.0).abs() < 1e-9);
     stepped(number, if has_whole_steps { 1.0 } else { step / 10.0 })
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::fs;
 use crate::ndl::{Extent, Order};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape, first_bytes};
 use crate::ra::Header;
 
 /// Names that a message lists at most.
@@ -309,7 +309,7 @@ fn sound(name: &str) -> String {
 
 /// As much of a part of a name as a file system takes.
 fn shortened(part: &str) -> String {
-    part.split_at(part.floor_char_boundary(MAX_PART)).0.to_owned()
+    first_bytes(part, MAX_PART).to_owned()
 }
 
 #[cfg(test)]
