@@ -211,6 +211,12 @@ pub enum PathFault {
     NotUtf8,
 }
 
+/// The first characters of `text`, at most `most` bytes of them.
+pub(crate) fn first_bytes(text: &str, most: usize) -> &str {
+    let mut ends = (0..=text.len().min(most)).rev();
+    ends.find_map(|end| text.get(..end)).expect("every text can be cut before its first character")
+}
+
 /// Shows `text` with control, bidirectional and other invisible characters escaped, so that a name
 /// or a value taken from a file cannot act on a terminal.
 pub fn escape(text: &str) -> impl fmt::Display + '_ {

@@ -11,7 +11,7 @@ use super::{
     sync_directory,
 };
 use crate::error::{Error, Result};
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
 
 /// What removes a file otherwise than by its path: its directory, and its name in it.
@@ -130,8 +130,7 @@ const MAX_TEMPORARY_STEM: usize = 200;
 /// What the names of the temporary files of `target` begin with.
 pub(super) fn temporary_prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.get(..name.floor_char_boundary(MAX_TEMPORARY_STEM)).unwrap_or_default();
-    format!(".{stem}.")
+    format!(".{}.", first_bytes(&name, MAX_TEMPORARY_STEM))
 }
 
 /// The name of a file until it is complete; the file is removed when this is dropped.

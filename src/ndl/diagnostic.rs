@@ -374,7 +374,8 @@ impl<'s> Reporter<'s> {
         if self.list.len() >= MAX_DIAGNOSTICS {
             return self.scratch.insert(diagnostic);
         }
-        self.list.push_mut(diagnostic)
+        self.list.push(diagnostic);
+        self.list.last_mut().expect("one was added above")
     }
 
     /// Reports a warning; the answer takes expected, found and hint.

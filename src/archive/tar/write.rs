@@ -4,6 +4,7 @@
 use super::super::MemberKind;
 use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END};
+use crate::path::first_bytes;
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy)]
@@ -130,8 +131,7 @@ fn split(path: &str) -> Option<(&str, &str)> {
 
 /// What a reader without PAX support shows in place of a name that it could not have.
 fn shortened(path: &str) -> &str {
-    let end = path.floor_char_boundary(NAME_LEN);
-    path.get(..end).unwrap_or_default().trim_end_matches('/')
+    first_bytes(path, NAME_LEN).trim_end_matches('/')
 }
 
 fn ustar(typeflag: u8, prefix: &str, name: &str, entry: &NewEntry<'_>) -> [u8; BLOCK] {

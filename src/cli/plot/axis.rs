@@ -76,7 +76,7 @@ pub(crate) struct Along<'s> {
 impl<'s> Along<'s> {
     pub(crate) fn new(axis: &'s SampledAxis) -> Self {
         let rises = |numbers: &[f64]| {
-            numbers.array_windows().all(|[a, b]| a < b) && numbers.iter().all(|it| it.is_finite())
+            numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|it| it.is_finite())
         };
         let ordered = |mut places: Vec<f64>| {
             let is_falling = places.first() > places.last();
@@ -169,7 +169,8 @@ impl<'s> Along<'s> {
 
 /// The edges between places that rise: in the middle, and as far away at both ends.
 fn edges(places: &[f64]) -> Vec<f64> {
-    let between: Vec<f64> = places.array_windows().map(|[a, b]| f64::midpoint(*a, *b)).collect();
+    let between: Vec<f64> =
+        places.iter().zip(places.iter().skip(1)).map(|(a, b)| f64::midpoint(*a, *b)).collect();
     let ([first, .., last], [inner, ..], [.., outer]) = (places, &between[..], &between[..]) else {
         return places.iter().flat_map(|only| [only - 0.5, only + 0.5]).collect();
     };

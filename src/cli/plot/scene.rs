@@ -295,8 +295,8 @@ pub(super) fn coverage(size: (u32, u32), points: &[(f64, f64)], width: f64) -> V
     let (columns, rows) = (size.0.cast_signed(), size.1.cast_signed());
     let mut mask = vec![0.0_f32; size.0 as usize * size.1 as usize];
     let half = width / 2.0;
-    let single = points.first().filter(|_| points.len() == 1).map(|point| [*point, *point]);
-    for [(ax, ay), (bx, by)] in points.array_windows().chain(&single) {
+    let single = points.first().filter(|_| points.len() == 1).map(|point| (point, point));
+    for ((ax, ay), (bx, by)) in points.iter().zip(points.iter().skip(1)).chain(single) {
         let range = |a: f64, b: f64, most: i32| {
             let reach = half + 1.0;
             floor(a.min(b) - reach).max(0)..floor(a.max(b) + reach).saturating_add(1).min(most)

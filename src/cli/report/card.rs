@@ -431,5 +431,6 @@ fn attributes(attributes: &[Attribute], html: &mut Html) {
 
 /// As much of a text as is shown, and the rest.
 fn cut(text: &str) -> (&str, &str) {
-    text.split_at(text.floor_char_boundary(MOST_TEXT))
+    let ends = (0..=text.len().min(MOST_TEXT)).rev();
+    text.split_at(ends.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0))
 }

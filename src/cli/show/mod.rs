@@ -327,7 +327,9 @@ fn of_numbers(
     let lines = lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).collect();
     let mut text = format!("Statistics{of}:\n{}", indented(lines));
     if let Some(histogram) = &numbers.histogram {
-        let middles = histogram.edges.array_windows().map(|[low, high]| low / 2.0 + high / 2.0);
+        let edges = &histogram.edges;
+        let bins = edges.iter().zip(edges.iter().skip(1));
+        let middles = bins.map(|(low, high)| low / 2.0 + high / 2.0);
         let row = |(middle, count): (f64, &u64)| (rounded(middle, &histogram.edges), *count);
         let rows: Vec<_> = middles.zip(&histogram.counts).map(row).collect();
         text.push('\n');
@@ -372,7 +374,8 @@ fn rounded(number: f64, edges: &[f64]) -> String {
         [low, .., high] => (high / 2.0 - low / 2.0) / float(edges.len()) * 2.0,
         _ => f64::NAN,
     };
-    let has_whole_steps = edges.array_windows().all(|[low, high]| (high - low - 1.0).abs() < 1e-9);
+    let has_whole_steps =
+        edges.iter().zip(edges.iter().skip(1)).all(|(low, high)| (high - low - 1.0).abs() < 1e-9);
     stepped(number, if has_whole_steps { 1.0 } else { step / 10.0 })
 }
 

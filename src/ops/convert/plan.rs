@@ -9,7 +9,7 @@ use crate::fs;
 use crate::interchange::{self, Variable};
 use crate::ndl::{Attribute, Endian, Extent, Ndarray, Order, Storage};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape, first_bytes};
 use crate::ra::{ElementType, Encoding, Flags, Header};
 
 /// One array of a source, before its elements are read.
@@ -452,7 +452,7 @@ fn sound(name: &str) -> String {
 
 /// As much of a part of a name as a file system takes.
 fn shortened(part: &str) -> String {
-    part.split_at(part.floor_char_boundary(MAX_PART)).0.to_owned()
+    first_bytes(part, MAX_PART).to_owned()
 }
 
 #[cfg(test)]

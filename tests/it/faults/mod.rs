@@ -15,7 +15,6 @@ mod side_by_side; // large members that are read several at once: each is judged
 mod strace; // support: one call of a run fails, or is its last
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -23,6 +22,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::foreign::complaint;
+use crate::skips::skip;
 
 /// Numbers that hardly compress, the same ones every time.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
@@ -36,13 +36,6 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
     }
     bytes.truncate(len);
     bytes
-}
-
-/// Says that a test was not made, or fails when it has to be.
-fn skip(why: &str) {
-    let is_required = std::env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-    assert!(!is_required, "{why}, and RA_PACK_REQUIRE_TOOLS is 1");
-    writeln!(io::stderr(), "SKIPPED: {why}").unwrap();
 }
 
 fn is_root(scratch: &Path) -> bool {

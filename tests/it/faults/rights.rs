@@ -1,7 +1,6 @@
 //! What may not be read or written is named.
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
@@ -11,13 +10,13 @@ use super::{Disk, is_root};
 use crate::experiment::Experiment;
 use crate::foreign::complaint;
 use crate::run::{create, extract, names_in, pack, ra};
+use crate::skips::skip_always;
 
 #[test]
 fn a_file_that_may_not_be_read_is_named_and_nothing_is_written() {
     let experiment = Experiment::new().file("a.txt", "").file("run1/secret.txt", "x");
     if is_root(experiment.path()) {
-        // Not a matter of what is installed, so never a failure.
-        writeln!(io::stderr(), "SKIPPED: root may read every file").unwrap();
+        skip_always("root may read every file");
         return;
     }
     let secret = experiment.path().join("run1/secret.txt");
