@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 
 use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, Severity, quote};
 use super::model::{Document, Value};
@@ -459,93 +459,36 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
     None
 }
 
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(truth) => serializer.serialize_bool(*truth),
-            Self::Int(number) => serializer.serialize_i64(*number),
-            Self::UInt(number) => serializer.serialize_u64(*number),
-            Self::Float(number) => serializer.serialize_f64(*number),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::List(list) => serializer.collect_seq(list),
-            Self::Map(entries) => {
-                let mut map = serializer.serialize_map(Some(entries.len()))?;
-                for (key, value) in entries {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
+pub(super) fn serialize_entries<S: Serializer>(
+    entries: &[(String, Value)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
-    }
+pub(super) fn deserialize_entries<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<(String, Value)>, D::Error> {
+    deserializer.deserialize_map(MapVisitor)
 }
 
-struct AnyValue;
+/// Takes all entries of a mapping in their order, also those with one key.
+struct MapVisitor;
 
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
+impl<'de> Visitor<'de> for MapVisitor {
+    type Value = Vec<(String, Value)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, a boolean, a number, a text, a list or a mapping")
+        f.write_str("a mapping")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<Value, E> {
-        Ok(Value::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Int(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::from(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Float(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from(text))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         // The size that a format claims is not believed: the list grows with what is there.
-        let mut list = Vec::new();
-        while let Some(value) = access.next_element()? {
-            list.push(value);
-        }
-        Ok(Value::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = access.next_entry()? {
             entries.push(entry);
         }
-        Ok(Value::Map(entries))
+        Ok(entries)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::agree::{Contrast, Difference, Statements, differences};
+use super::check::{Contrast, Difference, Statements, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, group_of};
