@@ -11,7 +11,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, Severity, quote};
 use super::model::{Document, Value};
-use super::node::{Key, Kind, Map, Node, Range, Scalar, ScalarKind, resolve};
+use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::write;
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
@@ -48,7 +48,7 @@ pub(super) fn load(text: &str, sink: &mut Reporter<'_>) -> Option<Node> {
     loader.run(Parser::new_from_str(text))?;
     loader.root.or(Some(Node {
         at: Range::new(0, 0),
-        kind: Kind::Scalar(Scalar { text: Box::default(), style: ScalarKind::Plain }),
+        kind: NodeKind::Scalar(NodeScalar { text: Box::default(), style: ScalarKind::Plain }),
     }))
 }
 
@@ -159,7 +159,7 @@ struct OpenNode {
 
 enum OpenContent {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, key: Option<Key> },
+    Map { entries: Vec<(NodeKey, Node)>, key: Option<NodeKey> },
 }
 
 struct Loader<'t, 's, 'd> {
@@ -260,11 +260,11 @@ impl<'t> Loader<'t, '_, '_> {
             OpenContent::List(mut list) => {
                 list.shrink_to_fit();
                 let tail = list.last().map(|node| node.at);
-                (Kind::List(list), tail)
+                (NodeKind::List(list), tail)
             }
             OpenContent::Map { entries, .. } => {
                 let tail = entries.last().map(|(_, node)| node.at);
-                let (map, twice) = Map::new(entries);
+                let (map, twice) = NodeMap::new(entries);
                 for (key, first) in twice {
                     let line = self.sink.line(first);
                     let name = quote(&key.text);
@@ -275,7 +275,7 @@ impl<'t> Loader<'t, '_, '_> {
                     )
                     .hint(format!("it is first given on line {line}"));
                 }
-                (Kind::Map(map), tail)
+                (NodeKind::Map(map), tail)
             }
         };
         // The end of a flow collection is its bracket, and what the parser has read behind that does
@@ -307,16 +307,17 @@ impl<'t> Loader<'t, '_, '_> {
                     .hint("write the entries out; a key that is really named so needs quotes");
             }
             if anchor != 0 {
-                let node = Node { at, kind: Kind::Scalar(Scalar { text: text.clone(), style }) };
+                let node =
+                    Node { at, kind: NodeKind::Scalar(NodeScalar { text: text.clone(), style }) };
                 self.anchors.insert(anchor, Some((node, 1, 0)));
             }
-            self.key(Key { at, text });
+            self.key(NodeKey { at, text });
             return Some(());
         }
-        self.put(Node { at, kind: Kind::Scalar(Scalar { text, style }) }, anchor)
+        self.put(Node { at, kind: NodeKind::Scalar(NodeScalar { text, style }) }, anchor)
     }
 
-    fn key(&mut self, new: Key) {
+    fn key(&mut self, new: NodeKey) {
         if let Some(OpenNode { content: OpenContent::Map { key, .. }, .. }) = self.frames.last_mut()
         {
             *key = Some(new);
@@ -385,11 +386,11 @@ impl<'t> Loader<'t, '_, '_> {
             // The place of use is the alias; what lies below it keeps its place in the definition.
             return self.put(Node { at, kind }, 0);
         }
-        let Kind::Scalar(scalar) = kind else {
+        let NodeKind::Scalar(scalar) = kind else {
             self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
             return None;
         };
-        self.key(Key { at, text: scalar.text });
+        self.key(NodeKey { at, text: scalar.text });
         Some(())
     }
 
@@ -520,9 +521,9 @@ impl<'de> Deserialize<'de> for Document {
 pub(super) fn reckoned(text: &str) -> (usize, usize) {
     fn count(node: &Node) -> usize {
         let below: usize = match &node.kind {
-            Kind::Scalar(_) => 0,
-            Kind::List(list) => list.iter().map(count).sum(),
-            Kind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
+            NodeKind::Scalar(_) => 0,
+            NodeKind::List(list) => list.iter().map(count).sum(),
+            NodeKind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
         };
         1 + below
     }

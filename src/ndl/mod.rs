@@ -44,7 +44,7 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
-pub use self::datatype::{Datatype, Integer, Selection};
+pub use self::datatype::{Datatype, Integer, RegionSelection};
 pub(crate) use self::diagnostic::nearest;
 pub use self::diagnostic::{Code, Diagnostic, Example, Explanation, MAX_DIAGNOSTICS, Severity};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};

@@ -7,7 +7,7 @@ use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Severity, count, hi
 use super::model::{
     Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
 };
-use super::node::{Kind, Node, child};
+use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
 use super::source::Span;
 
@@ -236,7 +236,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn region(&mut self, extents: &[Option<u64>], region: &'n Node) {
         for corner in ["start", "opposite"] {
             let Some((_, node)) = region.entry(corner) else { continue };
-            let Kind::List(list) = &node.kind else {
+            let NodeKind::List(list) = &node.kind else {
                 let expected = "a list with an index for each dimension";
                 self.refuse(Code::ValueType, node, format!("`{corner}` is no list"), expected);
                 continue;
@@ -331,7 +331,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             self.check_element(value, node, rank, expected.datatype);
             return;
         };
-        let (Value::List(values), Kind::List(nodes)) = (value, &node.kind) else {
+        let (Value::List(values), NodeKind::List(nodes)) = (value, &node.kind) else {
             let wanted = extent.map_or("a list".to_owned(), |extent| format!("a list of {extent}"));
             let message = match axis {
                 0 => "the value is no list, but the shape has dimensions".to_owned(),

@@ -107,7 +107,7 @@ fn fit_enum(
     datatype: &Datatype,
     element: ElementType,
 ) -> Fit {
-    let stored = integer_of(element);
+    let stored = word_of(element).and_then(|word| word.integer());
     let resolved = datatype.resolved_base();
     if resolved.is_some() && stored == resolved {
         return Fit::Exact;
@@ -157,10 +157,6 @@ fn part_of(element: ElementType) -> Option<Datatype> {
         ElementType::COMPLEX128 => Some(Datatype::Float64),
         _ => None,
     }
-}
-
-fn integer_of(element: ElementType) -> Option<Integer> {
-    word_of(element)?.integer()
 }
 
 /// The word of the language for an element type, which both call alike; it has none for complex numbers.
