@@ -48,7 +48,7 @@ pub enum Datatype {
     /// A part of an ndarray.
     RegRef {
         /// How the part is given.
-        selection: Selection,
+        selection: RegionSelection,
     },
     /// Named members, packed without gaps, in this order.
     Compound(Vec<(String, Self)>),
@@ -100,14 +100,14 @@ pub enum Integer {
 
 /// How a region reference gives a part of an ndarray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Selection {
+pub enum RegionSelection {
     /// By two opposite corners.
     Block,
     /// By single elements.
     Element,
 }
 
-impl Selection {
+impl RegionSelection {
     /// The word of the language.
     pub fn word(self) -> &'static str {
         match self {

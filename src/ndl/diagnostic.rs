@@ -352,13 +352,7 @@ pub(super) struct Reporter<'s> {
 
 impl<'s> Reporter<'s> {
     pub(super) fn new(source: &'s SourceText) -> Self {
-        Self::resume(source, Vec::new())
-    }
-
-    /// Goes on after earlier findings in the same text.
-    pub(super) fn resume(source: &'s SourceText, mut list: Vec<Diagnostic>) -> Self {
-        let scratch = list.pop_if(|last| last.code == Code::TooManyFindings);
-        Self { source, list, scratch }
+        Self { source, list: Vec::new(), scratch: None }
     }
 
     /// Reports an error; the answer takes expected, found and hint.

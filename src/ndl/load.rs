@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::fmt;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 
 use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, Severity, quote};
 use super::model::{Document, Value};
-use super::node::{Key, Kind, Map, Node, Range, Scalar, ScalarKind, resolve};
+use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::write;
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
@@ -48,7 +48,7 @@ pub(super) fn load(text: &str, sink: &mut Reporter<'_>) -> Option<Node> {
     loader.run(Parser::new_from_str(text))?;
     loader.root.or(Some(Node {
         at: Range::new(0, 0),
-        kind: Kind::Scalar(Scalar { text: Box::default(), style: ScalarKind::Plain }),
+        kind: NodeKind::Scalar(NodeScalar { text: Box::default(), style: ScalarKind::Plain }),
     }))
 }
 
@@ -159,7 +159,7 @@ struct OpenNode {
 
 enum OpenContent {
     List(Vec<Node>),
-    Map { entries: Vec<(Key, Node)>, key: Option<Key> },
+    Map { entries: Vec<(NodeKey, Node)>, key: Option<NodeKey> },
 }
 
 struct Loader<'t, 's, 'd> {
@@ -260,11 +260,11 @@ impl<'t> Loader<'t, '_, '_> {
             OpenContent::List(mut list) => {
                 list.shrink_to_fit();
                 let tail = list.last().map(|node| node.at);
-                (Kind::List(list), tail)
+                (NodeKind::List(list), tail)
             }
             OpenContent::Map { entries, .. } => {
                 let tail = entries.last().map(|(_, node)| node.at);
-                let (map, twice) = Map::new(entries);
+                let (map, twice) = NodeMap::new(entries);
                 for (key, first) in twice {
                     let line = self.sink.line(first);
                     let name = quote(&key.text);
@@ -275,7 +275,7 @@ impl<'t> Loader<'t, '_, '_> {
                     )
                     .hint(format!("it is first given on line {line}"));
                 }
-                (Kind::Map(map), tail)
+                (NodeKind::Map(map), tail)
             }
         };
         // The end of a flow collection is its bracket, and what the parser has read behind that does
@@ -307,16 +307,17 @@ impl<'t> Loader<'t, '_, '_> {
                     .hint("write the entries out; a key that is really named so needs quotes");
             }
             if anchor != 0 {
-                let node = Node { at, kind: Kind::Scalar(Scalar { text: text.clone(), style }) };
+                let node =
+                    Node { at, kind: NodeKind::Scalar(NodeScalar { text: text.clone(), style }) };
                 self.anchors.insert(anchor, Some((node, 1, 0)));
             }
-            self.key(Key { at, text });
+            self.key(NodeKey { at, text });
             return Some(());
         }
-        self.put(Node { at, kind: Kind::Scalar(Scalar { text, style }) }, anchor)
+        self.put(Node { at, kind: NodeKind::Scalar(NodeScalar { text, style }) }, anchor)
     }
 
-    fn key(&mut self, new: Key) {
+    fn key(&mut self, new: NodeKey) {
         if let Some(OpenNode { content: OpenContent::Map { key, .. }, .. }) = self.frames.last_mut()
         {
             *key = Some(new);
@@ -385,11 +386,11 @@ impl<'t> Loader<'t, '_, '_> {
             // The place of use is the alias; what lies below it keeps its place in the definition.
             return self.put(Node { at, kind }, 0);
         }
-        let Kind::Scalar(scalar) = kind else {
+        let NodeKind::Scalar(scalar) = kind else {
             self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
             return None;
         };
-        self.key(Key { at, text: scalar.text });
+        self.key(NodeKey { at, text: scalar.text });
         Some(())
     }
 
@@ -459,93 +460,36 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
     None
 }
 
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(truth) => serializer.serialize_bool(*truth),
-            Self::Int(number) => serializer.serialize_i64(*number),
-            Self::UInt(number) => serializer.serialize_u64(*number),
-            Self::Float(number) => serializer.serialize_f64(*number),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::List(list) => serializer.collect_seq(list),
-            Self::Map(entries) => {
-                let mut map = serializer.serialize_map(Some(entries.len()))?;
-                for (key, value) in entries {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
+pub(super) fn serialize_entries<S: Serializer>(
+    entries: &[(String, Value)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
-    }
+pub(super) fn deserialize_entries<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<(String, Value)>, D::Error> {
+    deserializer.deserialize_map(MapVisitor)
 }
 
-struct AnyValue;
+/// Takes all entries of a mapping in their order, also those with one key.
+struct MapVisitor;
 
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
+impl<'de> Visitor<'de> for MapVisitor {
+    type Value = Vec<(String, Value)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, a boolean, a number, a text, a list or a mapping")
+        f.write_str("a mapping")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<Value, E> {
-        Ok(Value::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Int(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::from(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Float(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from(text))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         // The size that a format claims is not believed: the list grows with what is there.
-        let mut list = Vec::new();
-        while let Some(value) = access.next_element()? {
-            list.push(value);
-        }
-        Ok(Value::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = access.next_entry()? {
             entries.push(entry);
         }
-        Ok(Value::Map(entries))
+        Ok(entries)
     }
 }
 
@@ -577,9 +521,9 @@ impl<'de> Deserialize<'de> for Document {
 pub(super) fn reckoned(text: &str) -> (usize, usize) {
     fn count(node: &Node) -> usize {
         let below: usize = match &node.kind {
-            Kind::Scalar(_) => 0,
-            Kind::List(list) => list.iter().map(count).sum(),
-            Kind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
+            NodeKind::Scalar(_) => 0,
+            NodeKind::List(list) => list.iter().map(count).sum(),
+            NodeKind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
         };
         1 + below
     }

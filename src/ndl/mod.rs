@@ -44,7 +44,7 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
-pub use self::datatype::{Datatype, Integer, Selection};
+pub use self::datatype::{Datatype, Integer, RegionSelection};
 pub(crate) use self::diagnostic::nearest;
 pub use self::diagnostic::{Code, Diagnostic, Example, Explanation, MAX_DIAGNOSTICS, Severity};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
@@ -57,14 +57,13 @@ pub use self::plain::PlainDescription;
 pub(crate) use self::source::complete;
 pub use self::source::{Position, SourceMap, Span, Step};
 pub(crate) use self::validate::enum_number;
-pub use self::validate::{CoordReference, TargetReference};
+pub use self::validate::{Referrer, UnresolvedReference};
 
 use self::diagnostic::{DiagnosticSubject, Reporter};
 pub(crate) use self::model::{Positions, ancestors, candidates, entity_path, split_path};
-use self::node::{Node, Range};
+use self::node::Range;
 use self::parse::DocumentReader;
 use self::source::SourceText;
-use self::validate::Unresolved;
 
 /// How strictly to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,11 +82,9 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// The text and its places.
     pub source: SourceMap,
-    /// Extents that name dimcoords which are not in the document. They are wrong unless they can be found
-    /// elsewhere, as in the other documents of a pack.
-    pub unresolved: Vec<CoordReference>,
-    /// Objects that values refer to and which are not in the document, likewise.
-    pub unresolved_targets: Vec<TargetReference>,
+    /// References to what is not in the document. They are wrong unless it can be found elsewhere, as in the
+    /// other documents of a pack.
+    pub unresolved: Vec<UnresolvedReference>,
 }
 
 impl Parsed {
@@ -100,29 +97,26 @@ impl Parsed {
     pub fn unresolved_diagnostics(&self) -> Vec<Diagnostic> {
         let Some(document) = &self.document else { return Vec::new() };
         let index = document.index();
-        let coords = self.unresolved.iter().take(MAX_DIAGNOSTICS).map(|reference| {
-            let coords = document.dimcoords().take(diagnostic::MAX_CANDIDATES);
+        let diagnostic = |reference: &UnresolvedReference| {
+            let Referrer::Extent { group, .. } = &reference.by else {
+                let arrays = document.ndarrays().take(diagnostic::MAX_CANDIDATES);
+                let paths = arrays.map(|(group, array)| entity_path(&group.path, &array.name));
+                return reference.diagnostic(&paths.collect::<Vec<_>>());
+            };
             let is_path = reference.name.starts_with('/');
-            let known: Vec<_> = coords
-                .map(|(group, coord)| {
-                    if is_path { entity_path(&group.path, &coord.name) } else { coord.name.clone() }
-                })
-                .collect();
-            let mut finding = reference.diagnostic(known.iter().map(String::as_str));
-            let path = candidates(&reference.group, &reference.name).swap_remove(0);
+            let coords = document.dimcoords().take(diagnostic::MAX_CANDIDATES);
+            let names = coords.map(|(group, coord)| {
+                if is_path { entity_path(&group.path, &coord.name) } else { coord.name.clone() }
+            });
+            let mut finding = reference.diagnostic(&names.collect::<Vec<_>>());
+            let path = candidates(group, &reference.name).swap_remove(0);
             if let Some((_, Entity::Ndarray(_))) = index.entity(&path) {
                 finding.hint("that is an ndarray; coordinates stand under `dimcoords`");
             }
             finding
-        });
-        let paths: Vec<String> = document
-            .ndarrays()
-            .map(|(group, ndarray)| entity_path(&group.path, &ndarray.name))
-            .take(diagnostic::MAX_CANDIDATES)
-            .collect();
-        let targets = self.unresolved_targets.iter().take(MAX_DIAGNOSTICS);
-        let targets = targets.map(|target| target.diagnostic(paths.iter().map(String::as_str)));
-        let mut findings: Vec<_> = coords.chain(targets).collect();
+        };
+        let unresolved = self.unresolved.iter().take(MAX_DIAGNOSTICS);
+        let mut findings: Vec<_> = unresolved.map(diagnostic).collect();
         findings.sort_by_key(|finding| finding.span.start.offset);
         findings
     }
@@ -135,72 +129,49 @@ pub fn parse(text: &[u8]) -> Parsed {
 
 /// As [`parse`], with options.
 pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
-    let (source, root, mut diagnostics) = read(text);
-    let Some(root) = root else {
-        return Parsed {
-            diagnostics,
-            source: SourceMap { source, root: None },
-            ..Parsed::default()
-        };
-    };
-    let mut sink = Reporter::resume(&source, diagnostics);
-    let (document, unresolved) = check(&root, &mut sink, *options);
-    diagnostics = sink.finish();
-    Parsed {
-        document,
-        diagnostics,
-        source: SourceMap { source, root: Some(root) },
-        unresolved: unresolved.coords,
-        unresolved_targets: unresolved.targets,
-    }
-}
-
-/// From bytes to a tree.
-fn read(text: &[u8]) -> (SourceText, Option<Node>, Vec<Diagnostic>) {
-    let refuse = |source: SourceText, code, at, message: &str, expected: String| {
-        let mut sink = Reporter::new(&source);
-        sink.error(code, at, DiagnosticSubject::default(), message).expected(expected);
-        let diagnostics = sink.finish();
-        (source, None, diagnostics)
-    };
-    if text.len() > MAX_TEXT {
-        let expected = format!("at most {MAX_TEXT} bytes");
-        let message = "the document is too large";
-        return refuse(SourceText::default(), Code::TooLarge, Range::new(0, 0), message, expected);
-    }
-    let source = match str::from_utf8(text) {
-        Ok(text) => SourceText::new(text.to_owned()),
-        Err(error) => {
-            let source = SourceText::new(String::from_utf8_lossy(text).into_owned());
-            let at = error.valid_up_to();
-            let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
-            let range = source.behind_bom(at, end);
-            let expected = match text {
-                [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
-                _ => "UTF-8",
-            };
-            return refuse(
-                source,
-                Code::NotUtf8,
-                range,
-                "the text is not UTF-8",
-                expected.to_owned(),
-            );
-        }
-    };
+    let (source, refused) = decode(text);
     let mut sink = Reporter::new(&source);
-    let root = load::load(source.text(), &mut sink);
+    let (mut root, mut read) = (None, None);
+    match refused {
+        Some((code, at, message, expected)) => {
+            sink.error(code, at, DiagnosticSubject::default(), message).expected(expected);
+        }
+        None => root = load::load(source.text(), &mut sink),
+    }
+    if let Some(root) = &root {
+        let mut reader = DocumentReader::new(&mut sink, options.strict);
+        read = reader.document(root).map(|document| {
+            let unresolved = validate::whole(&document, reader);
+            (document, unresolved)
+        });
+    }
     let diagnostics = sink.finish();
-    (source, root, diagnostics)
+    let (document, unresolved) = read.unzip();
+    let source = SourceMap { source, root };
+    Parsed { document, diagnostics, source, unresolved: unresolved.unwrap_or_default() }
 }
 
-fn check(
-    root: &Node,
-    sink: &mut Reporter<'_>,
-    options: ParseOptions,
-) -> (Option<Document>, Unresolved) {
-    let mut reader = DocumentReader::new(sink, options.strict);
-    let Some(document) = reader.document(root) else { return (None, Unresolved::default()) };
-    let unresolved = validate::whole(&document, reader);
-    (Some(document), unresolved)
+/// Why a text is not read: the rule, the place, and what was expected.
+type Refusal = (Code, Range, &'static str, String);
+
+/// The text of a document, and why it is not read.
+fn decode(text: &[u8]) -> (SourceText, Option<Refusal>) {
+    if text.len() > MAX_TEXT {
+        let (message, expected) =
+            ("the document is too large", format!("at most {MAX_TEXT} bytes"));
+        let refusal = (Code::TooLarge, Range::new(0, 0), message, expected);
+        return (SourceText::default(), Some(refusal));
+    }
+    let error = match str::from_utf8(text) {
+        Ok(text) => return (SourceText::new(text.to_owned()), None),
+        Err(error) => error,
+    };
+    let source = SourceText::new(String::from_utf8_lossy(text).into_owned());
+    let at = error.valid_up_to();
+    let range = source.behind_bom(at, at + char::REPLACEMENT_CHARACTER.len_utf8());
+    let expected = match text {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
+        _ => "UTF-8",
+    };
+    (source, Some((Code::NotUtf8, range, "the text is not UTF-8", expected.to_owned())))
 }

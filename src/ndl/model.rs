@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::datatype::Datatype;
-use super::write;
+use super::{load, write};
 
 /// A whole description.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,7 +178,8 @@ impl Order {
 }
 
 /// A value given in a document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// `null`.
     Null,
@@ -193,7 +196,13 @@ pub enum Value {
     /// A list.
     List(Vec<Self>),
     /// A mapping in the order of the text.
-    Map(Vec<(String, Self)>),
+    Map(
+        #[serde(
+            serialize_with = "load::serialize_entries",
+            deserialize_with = "load::deserialize_entries"
+        )]
+        Vec<(String, Self)>,
+    ),
 }
 
 /// NaN equals NaN: two values are the same when they are written the same.

@@ -34,18 +34,18 @@ impl Range {
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) at: Range,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
-    Scalar(Scalar),
+pub(super) enum NodeKind {
+    Scalar(NodeScalar),
     List(Vec<Node>),
-    Map(Map),
+    Map(NodeMap),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Scalar {
+pub(super) struct NodeScalar {
     pub(super) text: Box<str>,
     pub(super) style: ScalarKind,
 }
@@ -62,22 +62,22 @@ pub(super) enum ScalarKind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct NodeKey {
     pub(super) at: Range,
     pub(super) text: Box<str>,
 }
 
 /// A mapping in the order of the text, without duplicates.
 #[derive(Debug, Clone)]
-pub(super) struct Map {
-    entries: Box<[(Key, Node)]>,
+pub(super) struct NodeMap {
+    entries: Box<[(NodeKey, Node)]>,
     /// The entries' numbers in the order of their keys.
     sorted: Box<[u32]>,
 }
 
-impl Map {
+impl NodeMap {
     /// Takes the entries; the answer has those whose key was there before, with the place of the first.
-    pub(super) fn new(mut entries: Vec<(Key, Node)>) -> (Self, Vec<(Key, Range)>) {
+    pub(super) fn new(mut entries: Vec<(NodeKey, Node)>) -> (Self, Vec<(NodeKey, Range)>) {
         let mut sorted = order(&entries);
         let mut twice = BTreeMap::new();
         let key = |at: u32| entries.get(at as usize).map(|(key, _)| key);
@@ -88,7 +88,7 @@ impl Map {
         });
         let mut numbers = 0..;
         let twice_at =
-            |_: &mut (Key, Node)| numbers.next().is_some_and(|at| twice.contains_key(&at));
+            |_: &mut (NodeKey, Node)| numbers.next().is_some_and(|at| twice.contains_key(&at));
         let mut removed = Vec::new();
         if !twice.is_empty() {
             let repeated = entries.extract_if(.., twice_at).map(|(key, _)| key);
@@ -98,7 +98,7 @@ impl Map {
         (Self { entries: entries.into(), sorted: sorted.into() }, removed)
     }
 
-    pub(super) fn entry(&self, text: &str) -> Option<(&Key, &Node)> {
+    pub(super) fn entry(&self, text: &str) -> Option<(&NodeKey, &Node)> {
         let found = self.sorted.binary_search_by(|at| self.key(*at).cmp(text)).ok()?;
         let at = *self.sorted.get(found)?;
         self.entries.get(at as usize).map(|(key, node)| (key, node))
@@ -108,7 +108,7 @@ impl Map {
         self.entries.get(at as usize).map_or("", |(key, _)| &key.text)
     }
 
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, (Key, Node)> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, (NodeKey, Node)> {
         self.entries.iter()
     }
 
@@ -118,7 +118,7 @@ impl Map {
 }
 
 /// The numbers of the entries sorted by key; equal keys stay in the order of the text.
-fn order(entries: &[(Key, Node)]) -> Vec<u32> {
+fn order(entries: &[(NodeKey, Node)]) -> Vec<u32> {
     let mut sorted: Vec<(&str, u32)> =
         entries.iter().zip(0..).map(|((key, _), at)| (&*key.text, at)).collect();
     sorted.sort_unstable();
@@ -128,15 +128,15 @@ fn order(entries: &[(Key, Node)]) -> Vec<u32> {
 impl Node {
     pub(super) fn get(&self, step: Step<'_>) -> Option<&Self> {
         match (&self.kind, step) {
-            (Kind::Map(map), Step::Key(key)) => map.entry(key).map(|(_, node)| node),
-            (Kind::List(list), Step::Index(at)) => list.get(at),
+            (NodeKind::Map(map), Step::Key(key)) => map.entry(key).map(|(_, node)| node),
+            (NodeKind::List(list), Step::Index(at)) => list.get(at),
             _ => None,
         }
     }
 
-    pub(super) fn entry(&self, key: &str) -> Option<(&Key, &Self)> {
+    pub(super) fn entry(&self, key: &str) -> Option<(&NodeKey, &Self)> {
         match &self.kind {
-            Kind::Map(map) => map.entry(key),
+            NodeKind::Map(map) => map.entry(key),
             _ => None,
         }
     }
@@ -144,25 +144,25 @@ impl Node {
     /// The text of a scalar; of anything else none.
     pub(super) fn word(&self) -> &str {
         match &self.kind {
-            Kind::Scalar(scalar) => &scalar.text,
+            NodeKind::Scalar(scalar) => &scalar.text,
             _ => "",
         }
     }
 
     /// Whether this is `null`, written or left out.
     pub(super) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar(scalar) if scalar.style == ScalarKind::Plain
+        matches!(&self.kind, NodeKind::Scalar(scalar) if scalar.style == ScalarKind::Plain
             && resolve(&scalar.text) == Ok(Some(Value::Null)))
     }
 
     /// What the node says; the place of a number that cannot be held otherwise.
     pub(super) fn value(&self) -> Result<Value, Range> {
         match &self.kind {
-            Kind::Scalar(scalar) => scalar.value().map_err(|OutOfRange| self.at),
-            Kind::List(list) => {
+            NodeKind::Scalar(scalar) => scalar.value().map_err(|OutOfRange| self.at),
+            NodeKind::List(list) => {
                 Ok(Value::List(list.iter().map(Self::value).collect::<Result<_, _>>()?))
             }
-            Kind::Map(map) => Ok(Value::Map(
+            NodeKind::Map(map) => Ok(Value::Map(
                 map.iter()
                     .map(|(key, node)| Ok((key.text.clone().into_string(), node.value()?)))
                     .collect::<Result<_, Range>>()?,
@@ -173,14 +173,14 @@ impl Node {
     /// What stands there, in words.
     pub(super) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Scalar(scalar) => match scalar.value() {
+            NodeKind::Scalar(scalar) => match scalar.value() {
                 Ok(value) => value.describe(),
                 Err(OutOfRange) => format!("the number {}", quote(&scalar.text)),
             },
-            Kind::List(list) if list.is_empty() => "an empty list".to_owned(),
-            Kind::List(_) => "a list".to_owned(),
-            Kind::Map(map) if map.len() == 0 => "an empty mapping".to_owned(),
-            Kind::Map(_) => "a mapping".to_owned(),
+            NodeKind::List(list) if list.is_empty() => "an empty list".to_owned(),
+            NodeKind::List(_) => "a list".to_owned(),
+            NodeKind::Map(map) if map.len() == 0 => "an empty mapping".to_owned(),
+            NodeKind::Map(_) => "a mapping".to_owned(),
         }
     }
 
@@ -194,14 +194,14 @@ impl Node {
             })
         };
         match &self.kind {
-            Kind::Scalar(scalar) => (scalar.text.len() / 64 + 1, 0),
-            Kind::List(list) => inner(&mut list.iter()),
-            Kind::Map(map) => inner(&mut map.iter().map(|(_, node)| node)),
+            NodeKind::Scalar(scalar) => (scalar.text.len() / 64 + 1, 0),
+            NodeKind::List(list) => inner(&mut list.iter()),
+            NodeKind::Map(map) => inner(&mut map.iter().map(|(_, node)| node)),
         }
     }
 }
 
-impl Scalar {
+impl NodeScalar {
     pub(super) fn value(&self) -> Result<Value, OutOfRange> {
         if self.style == ScalarKind::Text {
             return Ok(Value::String(self.text.clone().into_string()));

@@ -314,7 +314,7 @@ mod tests {
         let Some(plain) = PlainDescription::read(text) else { return Ok(false) };
         let parsed = parse(text.as_bytes());
         prop_assert_eq!(&parsed.diagnostics, &[], "{}", text);
-        prop_assert!(parsed.unresolved.is_empty() && parsed.unresolved_targets.is_empty());
+        prop_assert!(parsed.unresolved.is_empty());
         let document = plain.to_document();
         prop_assert_eq!(parsed.document.as_ref(), Some(&document), "{}", text);
         let root = &document.groups[0];

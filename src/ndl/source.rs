@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::sync::OnceLock;
 
 use super::model::{Form, Group, Value};
-use super::node::{Kind, Map, Node, Range};
+use super::node::{Node, NodeKind, Range};
 use super::{parse, write};
 
 /// A place in a text.
@@ -272,13 +272,8 @@ fn grouped(text: &str) -> String {
         line.trim().is_empty() || line.starts_with(['#', '%']) || line.trim_end() == "---"
     };
     let mut new = String::with_capacity(text.len() * 2);
-    let text = match text.strip_prefix('\u{feff}') {
-        Some(text) => {
-            new.push('\u{feff}');
-            text
-        }
-        None => text,
-    };
+    let (mark, text) = text.split_at(if text.starts_with(BOM) { BOM.len() } else { 0 });
+    new.push_str(mark);
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next_if(is_head) {
         new.push_str(line);
@@ -298,7 +293,7 @@ fn addition(
     node: &Node,
     entries: Vec<(String, Value)>,
 ) -> Option<Addition> {
-    let Kind::Map(map) = &node.kind else { return None };
+    let NodeKind::Map(map) = &node.kind else { return None };
     let bom = text.len() - source.source.text().len();
     let place = |at: usize| at + bom;
     if text.get(place(node.at.start())..)?.starts_with('{') {
@@ -335,15 +330,11 @@ fn addition(
 fn end_of(node: &Node, text: &str) -> usize {
     let is_flow = text.get(node.at.start()..).is_some_and(|text| text.starts_with(['{', '[']));
     let last = match &node.kind {
-        Kind::List(list) if !is_flow => list.last(),
-        Kind::Map(map) if !is_flow => last_of(map),
+        NodeKind::List(list) if !is_flow => list.last(),
+        NodeKind::Map(map) if !is_flow => map.iter().next_back().map(|(_, node)| node),
         _ => None,
     };
     last.map_or(node.at.end(), |last| end_of(last, text))
-}
-
-fn last_of(map: &Map) -> Option<&Node> {
-    map.iter().next_back().map(|(_, node)| node)
 }
 
 #[cfg(test)]

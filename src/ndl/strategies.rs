@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{
     Attribute, Datatype, DimCoord, Document, Endian, Extent, Form, Group, Integer, Ndarray, Order,
-    Selection, Storage, Value,
+    RegionSelection, Storage, Value,
 };
 
 /// Texts that some reader of YAML has taken for something else.
@@ -109,7 +109,7 @@ pub(crate) fn datatype() -> BoxedStrategy<Datatype> {
         1 => (1..100_u64, proptest::option::of(text()))
             .prop_map(|(size, tag)| Datatype::Opaque { size, tag }),
         1 => proptest::bool::ANY.prop_map(|block| Datatype::RegRef {
-            selection: if block { Selection::Block } else { Selection::Element },
+            selection: if block { RegionSelection::Block } else { RegionSelection::Element },
         }),
         1 => enumeration(),
     ];

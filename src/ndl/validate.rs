@@ -7,70 +7,62 @@ use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Severity, count, hi
 use super::model::{
     Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
 };
-use super::node::{Kind, Node, child};
+use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
 use super::source::Span;
 
-/// The references that the document itself cannot satisfy.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Unresolved {
-    pub(super) coords: Vec<CoordReference>,
-    pub(super) targets: Vec<TargetReference>,
-}
-
-/// An extent that names a dimcoord which the document does not hold.
+/// A reference that the document itself cannot satisfy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CoordReference {
-    /// The path of the group of the ndarray.
-    pub group: String,
-    /// The ndarray.
-    pub ndarray: String,
-    /// Which extent, from 0.
-    pub axis: usize,
+pub struct UnresolvedReference {
     /// The name or path as written.
     pub name: String,
-    /// The place of the extent.
+    /// The place of the name.
     pub span: Span,
+    /// The place in the model, which says what the name is to be of.
+    pub by: Referrer,
 }
 
-impl CoordReference {
-    /// The finding, for whoever could not satisfy the reference either; `known` are the names and
-    /// paths that could have been meant.
-    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-        let message = format!("there is no dimcoord {}", quote(&self.name));
-        let mut finding = Diagnostic::new(Code::UnresolvedCoord, self.span, message);
-        finding.entity = DiagnosticSubject::group(&self.group).entity(&self.ndarray).text();
-        let expected = match self.name.strip_prefix('/') {
-            Some(_) => "a dimcoord of this path".to_owned(),
-            None if self.group == "/" => "a dimcoord in the group `/`".to_owned(),
-            None => format!("a dimcoord in the group {} or one above it", quote(&self.group)),
-        };
-        finding.expected(expected).maybe_hint(hint(&self.name, known));
-        finding
-    }
-}
-
-/// The path of an object (a group, dimcoord or ndarray) that the document does not hold, in a value.
+/// A place that refers to something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetReference {
-    /// What holds the value, as in [`Diagnostic::entity`].
-    pub entity: String,
-    /// The path as written.
-    pub target: String,
-    /// The place of the path.
-    pub span: Span,
+pub enum Referrer {
+    /// An extent, which refers to a dimcoord.
+    Extent {
+        /// The path of the group of the ndarray.
+        group: String,
+        /// The ndarray.
+        ndarray: String,
+        /// The number of the extent, from 0.
+        axis: usize,
+    },
+    /// A value, which refers to a group, dimcoord or ndarray.
+    Value {
+        /// The entity or attribute with the value, as in [`Diagnostic::entity`].
+        entity: String,
+    },
 }
 
-impl TargetReference {
-    /// The finding, for whoever could not satisfy the reference either; `known` are the paths that
-    /// could have been meant.
-    pub fn diagnostic<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-        let message = format!("there is no object {}", quote(&self.target));
-        let mut finding = Diagnostic::new(Code::UnresolvedTarget, self.span, message);
-        finding.entity = Some(self.entity.clone());
-        finding
-            .expected("the path of a group, dimcoord or ndarray")
-            .maybe_hint(hint(&self.target, known));
+impl UnresolvedReference {
+    /// The finding about a reference that cannot be satisfied elsewhere either; `known` are the names and
+    /// paths that could have been meant.
+    pub fn diagnostic(&self, known: &[impl AsRef<str>]) -> Diagnostic {
+        let (code, noun, entity, expected) = match &self.by {
+            Referrer::Extent { group, ndarray, .. } => {
+                let entity = DiagnosticSubject::group(group).entity(ndarray).text();
+                let expected = match &**group {
+                    _ if self.name.starts_with('/') => "a dimcoord of this path".to_owned(),
+                    "/" => "a dimcoord in the group `/`".to_owned(),
+                    group => format!("a dimcoord in the group {} or one above it", quote(group)),
+                };
+                (Code::UnresolvedCoord, "dimcoord", entity, expected)
+            }
+            Referrer::Value { entity } => {
+                let expected = "the path of a group, dimcoord or ndarray".to_owned();
+                (Code::UnresolvedTarget, "object", Some(entity.clone()), expected)
+            }
+        };
+        let message = format!("there is no {noun} {}", quote(&self.name));
+        let mut finding = Diagnostic { entity, ..Diagnostic::new(code, self.span, message) };
+        finding.expected(expected).maybe_hint(hint(&self.name, known.iter().map(AsRef::as_ref)));
         finding
     }
 }
@@ -85,8 +77,11 @@ pub(super) struct PendingReference<'n> {
 }
 
 /// Checks what the reader kept for later.
-pub(super) fn whole(document: &Document, mut reader: DocumentReader<'_, '_, '_>) -> Unresolved {
-    let mut unresolved = Unresolved::default();
+pub(super) fn whole(
+    document: &Document,
+    mut reader: DocumentReader<'_, '_, '_>,
+) -> Vec<UnresolvedReference> {
+    let mut unresolved = Vec::new();
     let index = document.index();
     let broken: HashSet<String> =
         reader.broken.iter().map(|(group, name)| entity_path(group, name)).collect();
@@ -152,17 +147,16 @@ impl<'n> DocumentReader<'n, '_, '_> {
         name: &str,
         index: &Index<'_>,
         broken: &HashSet<String>,
-        unresolved: &mut Unresolved,
+        unresolved: &mut Vec<UnresolvedReference>,
     ) {
         if index.resolve_coord(site.group, name).is_some() || is_broken(broken, site.group, name) {
             return;
         }
-        unresolved.coords.push(CoordReference {
-            group: site.group.to_owned(),
-            ndarray: site.key.text.clone().into_string(),
-            axis,
+        let (group, ndarray) = (site.group.to_owned(), site.key.text.clone().into_string());
+        unresolved.push(UnresolvedReference {
             name: name.to_owned(),
             span: self.sink.span(child(site.shape, axis)),
+            by: Referrer::Extent { group, ndarray, axis },
         });
     }
 
@@ -192,7 +186,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         document: &Document,
         index: &Index<'_>,
         broken: &HashSet<String>,
-        unresolved: &mut Unresolved,
+        unresolved: &mut Vec<UnresolvedReference>,
     ) {
         let targets = std::mem::take(&mut self.targets);
         if targets.is_empty() {
@@ -227,10 +221,10 @@ impl<'n> DocumentReader<'n, '_, '_> {
                     self.refuse(Code::ValueType, node, "a group has no regions", expected);
                 }
                 (None, _) if !is_group(path) && !is_broken(broken, "/", path) => {
-                    unresolved.targets.push(TargetReference {
-                        entity: place.text().unwrap_or_default(),
-                        target: path.to_owned(),
+                    unresolved.push(UnresolvedReference {
+                        name: path.to_owned(),
                         span: self.sink.span(node.at),
+                        by: Referrer::Value { entity: place.text().unwrap_or_default() },
                     });
                 }
                 _ => {}
@@ -242,7 +236,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn region(&mut self, extents: &[Option<u64>], region: &'n Node) {
         for corner in ["start", "opposite"] {
             let Some((_, node)) = region.entry(corner) else { continue };
-            let Kind::List(list) = &node.kind else {
+            let NodeKind::List(list) = &node.kind else {
                 let expected = "a list with an index for each dimension";
                 self.refuse(Code::ValueType, node, format!("`{corner}` is no list"), expected);
                 continue;
@@ -337,7 +331,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             self.check_element(value, node, rank, expected.datatype);
             return;
         };
-        let (Value::List(values), Kind::List(nodes)) = (value, &node.kind) else {
+        let (Value::List(values), NodeKind::List(nodes)) = (value, &node.kind) else {
             let wanted = extent.map_or("a list".to_owned(), |extent| format!("a list of {extent}"));
             let message = match axis {
                 0 => "the value is no list, but the shape has dimensions".to_owned(),

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::coordinates::join_groups;
 use super::{
     ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
-    agree, check, group_of,
+    check, group_of,
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, CoordReference, DimCoord, Document, Entity, Group, MAX_DIAGNOSTICS, Ndarray, Order,
-    PlainDescription, entity_path,
+    self, DimCoord, Document, Entity, Group, MAX_DIAGNOSTICS, Ndarray, Order, PlainDescription,
+    Referrer, entity_path,
 };
 use crate::path::MemberPath;
 
@@ -155,7 +155,7 @@ impl Contents {
                     && let Some(other) = self.in_pack_document(path)
                 {
                     check::array(path, facts, header, &other, &mut context, &mut findings);
-                    agree::agree(path, &described, &other, &mut context, &mut findings);
+                    check::agree(path, &described, &other, &mut context, &mut findings);
                 }
             } else if !is_right && described.is_none() && findings.len() == before {
                 let astray = astray.get_or_init(|| self.astray());
@@ -398,30 +398,29 @@ impl Contents {
         findings: &mut Vec<Finding>,
     ) {
         findings.extend(facts.findings().iter().cloned());
-        self.unresolved(base, member, facts, |_| true, findings);
+        self.unresolved(base, member, facts, |_, _| true, findings);
     }
 
     /// What the documents of arrays refer to in vain, but for the shapes of the arrays themselves,
     /// which are checked with their headers.
     pub(super) fn reference_findings(&self, findings: &mut Vec<Finding>) {
         if let Some((member, facts)) = &self.pack_document {
-            let without_file = |reference: &CoordReference| {
-                let path = entity_path(&reference.group, &reference.ndarray);
+            let without_file = |group: &str, ndarray: &str| {
+                let path = entity_path(group, ndarray);
                 !self.is_array_at(&path) || !self.is_in_pack_document(&path)
             };
             self.unresolved("/", member, facts, without_file, findings);
         }
         for (path, facts) in &self.descriptions {
-            if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
+            if facts.unresolved().is_empty() {
                 continue;
             }
             let Some(array) = self.array_beside(path) else { continue };
             let described = self.description(array, &mut Vec::new());
-            let other = |reference: &CoordReference| {
+            let other = |group: &str, ndarray: &str| {
                 described.is_none_or(|described| {
-                    !matches!(described.entity, Entity::Ndarray(ndarray)
-                        if described.group.path == reference.group
-                            && ndarray.name == reference.ndarray)
+                    !matches!(described.entity, Entity::Ndarray(own)
+                        if described.group.path == group && own.name == ndarray)
                 })
             };
             self.unresolved(&group_of(path), path.as_str(), facts, other, findings);
@@ -433,32 +432,30 @@ impl Contents {
         base: &str,
         member: &str,
         facts: &DescriptionFacts,
-        counts: impl Fn(&CoordReference) -> bool,
+        counts: impl Fn(&str, &str) -> bool,
         findings: &mut Vec<Finding>,
     ) {
-        if facts.unresolved().is_empty() && facts.unresolved_targets().is_empty() {
+        if facts.unresolved().is_empty() {
             return;
         }
         let Some(document) = facts.document() else { return };
-        let coords = facts
-            .unresolved()
-            .iter()
-            .filter(|reference| {
-                let home = join_groups(base, &reference.group);
-                counts(reference) && self.find_coordinate(&home, &reference.name).is_none()
-            })
-            .take(MAX_DIAGNOSTICS)
-            .map(|reference| {
-                reference.diagnostic(document.dimcoords().map(|(_, coord)| &*coord.name))
-            });
-        let targets = facts
-            .unresolved_targets()
-            .iter()
-            .filter(|reference| !self.holds(&reference.target))
-            .take(MAX_DIAGNOSTICS)
-            .map(|reference| reference.diagnostic([]));
-        let all = coords.chain(targets);
-        findings.extend(all.map(|found| Finding::from_diagnostic(found, member, facts.text())));
+        let coords: Vec<_> = document.dimcoords().map(|(_, coord)| &coord.name).collect();
+        let mut found = Vec::new();
+        for reference in facts.unresolved() {
+            let (is_there, known) = match &reference.by {
+                Referrer::Extent { group, ndarray, .. } => {
+                    let home = join_groups(base, group);
+                    let is_there = self.find_coordinate(&home, &reference.name).is_some();
+                    (is_there || !counts(group, ndarray), &coords[..])
+                }
+                Referrer::Value { .. } => (self.holds(&reference.name), &[][..]),
+            };
+            if !is_there && found.len() < MAX_DIAGNOSTICS {
+                found.push(reference.diagnostic(known));
+            }
+        }
+        let found = found.into_iter();
+        findings.extend(found.map(|found| Finding::from_diagnostic(found, member, facts.text())));
     }
 
     /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a

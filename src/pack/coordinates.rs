@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::agree::{Contrast, Difference, Statements, differences};
+use super::check::{Contrast, Difference, Statements, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, group_of};
@@ -50,12 +50,8 @@ pub(super) struct Resolved {
 
 impl<'a> Coordinates<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
-        let mut this = Self {
-            contents,
-            claims: BTreeMap::new(),
-            defined: BTreeMap::new(),
-            repeated: Vec::new(),
-        };
+        let (claims, defined, repeated) = <_>::default();
+        let mut this = Self { contents, claims, defined, repeated };
         if let Some((member, facts)) = &contents.pack_document {
             this.declare("/", member, facts, true);
         }
@@ -285,7 +281,7 @@ pub(crate) fn join_groups(base: &str, group: &str) -> String {
 }
 
 /// A coordinate that dimensions of arrays are named by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CoordinateInfo {
     /// Its path in the pack, such as `/run1/time`.
@@ -307,10 +303,6 @@ pub struct CoordinateInfo {
 }
 
 impl CoordinateInfo {
-    fn new(name: String) -> Self {
-        Self { name, length: None, units: None, first: None, last: None, arrays: 0 }
-    }
-
     /// Takes what is said of it, unless somebody said it before.
     fn take(&mut self, entity: Entity<'_>) {
         let units = entity.attributes().iter().find(|attribute| attribute.name == "units");
@@ -361,7 +353,7 @@ impl Contents {
                 Entity::DimCoord(_) => {
                     let name = entity_path(&group_of(path), path.stem());
                     let dims = facts.header.as_ref().ok().map(crate::ra::Header::dims);
-                    let new = || CoordinateInfo::new(name.clone());
+                    let new = || CoordinateInfo { name: name.clone(), ..CoordinateInfo::default() };
                     let coordinate = all.entry(name.clone()).or_insert_with(new);
                     if let Some(&[length]) = dims {
                         coordinate.length = Some(length);
@@ -383,7 +375,7 @@ impl Contents {
         used: &mut Vec<String>,
     ) {
         let Some(Resolved { path, length }) = self.resolve(array, described, name) else { return };
-        let new = || CoordinateInfo::new(path.clone());
+        let new = || CoordinateInfo { name: path.clone(), ..CoordinateInfo::default() };
         let coordinate = all.entry(path.clone()).or_insert_with(new);
         if !used.contains(&path) {
             coordinate.arrays += 1;

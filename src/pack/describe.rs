@@ -1,5 +1,8 @@
 //! The description that a header implies.
 
+use std::collections::BTreeMap;
+
+use super::check::Contrast;
 use crate::interchange::element_of_word;
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementKind, ElementType, Encoding, Flags, Header};
@@ -104,7 +107,7 @@ fn fit_enum(
     datatype: &Datatype,
     element: ElementType,
 ) -> Fit {
-    let stored = integer_of(element);
+    let stored = word_of(element).and_then(|word| word.integer());
     let resolved = datatype.resolved_base();
     if resolved.is_some() && stored == resolved {
         return Fit::Exact;
@@ -156,10 +159,6 @@ fn part_of(element: ElementType) -> Option<Datatype> {
     }
 }
 
-fn integer_of(element: ElementType) -> Option<Integer> {
-    word_of(element)?.integer()
-}
-
 /// The word of the language for an element type, which both call alike; it has none for complex numbers.
 fn word_of(element: ElementType) -> Option<Datatype> {
     Datatype::from_word(&element.to_string()).filter(|_| element.kind() != ElementKind::Complex)
@@ -182,6 +181,35 @@ pub(super) fn datatype_of(element: ElementType) -> Datatype {
             size: element.elbyte(),
             tag: (element.kind() != ElementKind::User).then(|| element.to_string()),
         },
+    }
+}
+
+/// How two types of one element differ; nothing where both are words for the same.
+pub(super) fn compare_types(one: &Datatype, other: &Datatype) -> Option<Contrast> {
+    let members = |members: &[(String, i128)]| members.iter().cloned().collect::<BTreeMap<_, _>>();
+    match (one, other) {
+        _ if one == other => None,
+        (Datatype::Enum { members: a, .. }, Datatype::Enum { members: b, .. })
+            if one.resolved_base() == other.resolved_base() && members(a) == members(b) =>
+        {
+            None
+        }
+        (Datatype::Enum { .. }, Datatype::Enum { .. }) => Some(Contrast::Contradiction),
+        // A name for each number, a text or the parts of an element is more than its size.
+        (Datatype::Enum { .. } | Datatype::String, _)
+        | (_, Datatype::Enum { .. } | Datatype::String) => Some(Contrast::Silence),
+        _ => {
+            let element = element_of_word(one).or_else(|| element_of_word(other));
+            let is_both =
+                |element| [one, other].iter().all(|datatype| fit(datatype, element) == Fit::Exact);
+            match (element, one, other) {
+                (Some(element), ..) if is_both(element) => None,
+                (_, Datatype::Opaque { .. }, _) | (_, _, Datatype::Opaque { .. }) => {
+                    Some(Contrast::Silence)
+                }
+                _ => Some(Contrast::Contradiction),
+            }
+        }
     }
 }
 
@@ -269,5 +297,23 @@ mod element_tests {
         for (eltype, elbyte) in [(2, 1), (1, 1), (0, 1), (5, 1)] {
             assert_eq!(fit(&truth, element(eltype, elbyte)), Fit::Exact);
         }
+    }
+
+    #[test]
+    fn two_words_for_one_type_are_the_same() {
+        let pair = |part: Datatype| {
+            Datatype::Compound(vec![("r".to_owned(), part.clone()), ("i".to_owned(), part)])
+        };
+        let tagged = Datatype::Opaque { size: 2, tag: Some("float16".to_owned()) };
+        assert_eq!(compare_types(&Datatype::Complex64, &pair(Datatype::Float32)), None);
+        assert_eq!(compare_types(&tagged, &Datatype::Float16), None);
+        let other = compare_types(&Datatype::Complex64, &pair(Datatype::Float64));
+        assert_eq!(other, Some(Contrast::Contradiction));
+        let names = |first: &str| Datatype::Enum {
+            base: None,
+            members: vec![(first.to_owned(), 0), ("on".to_owned(), 1)],
+        };
+        assert_eq!(compare_types(&names("off"), &names("no")), Some(Contrast::Contradiction));
+        assert_eq!(compare_types(&names("off"), &Datatype::UInt8), Some(Contrast::Silence));
     }
 }

@@ -14,8 +14,8 @@ use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, CoordReference, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Span,
-    Step, TargetReference,
+    self, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Span, Step,
+    UnresolvedReference,
 };
 use crate::path::MemberPath;
 
@@ -93,8 +93,7 @@ struct Model {
     document: Option<Document>,
     findings: Vec<Finding>,
     describes: bool,
-    unresolved: Vec<CoordReference>,
-    unresolved_targets: Vec<TargetReference>,
+    unresolved: Vec<UnresolvedReference>,
     /// Made when something is looked up.
     positions: OnceLock<Positions>,
     /// Whether it was not parsed, for want of memory.
@@ -205,14 +204,9 @@ impl DescriptionFacts {
         self.plain.is_some() || self.model().describes
     }
 
-    /// The coordinates that the document refers to and does not hold.
-    pub(super) fn unresolved(&self) -> &[CoordReference] {
+    /// The references to what the document does not hold.
+    pub(super) fn unresolved(&self) -> &[UnresolvedReference] {
         if self.plain.is_some() { &[] } else { &self.model().unresolved }
-    }
-
-    /// The entities that the document refers to and does not hold.
-    pub(super) fn unresolved_targets(&self) -> &[TargetReference] {
-        if self.plain.is_some() { &[] } else { &self.model().unresolved_targets }
     }
 
     /// The entities of the document by path.
@@ -274,8 +268,7 @@ impl Whole {
 impl Model {
     /// Parses `bytes`, which findings show as `text`.
     fn new(name: &str, bytes: &[u8], text: &str) -> Self {
-        let Parsed { document, diagnostics, source, unresolved, unresolved_targets } =
-            ndl::parse(bytes);
+        let Parsed { document, diagnostics, source, unresolved } = ndl::parse(bytes);
         let holds_arrays = |at: &[Step<'_>]| {
             ["ndarrays", "dimcoords"].into_iter().any(|section| {
                 let path: Vec<_> = at.iter().copied().chain([Step::Key(section)]).collect();
@@ -296,7 +289,6 @@ impl Model {
             findings,
             describes,
             unresolved,
-            unresolved_targets,
             positions: OnceLock::new(),
             is_too_large: false,
         }
@@ -314,7 +306,6 @@ impl Model {
             findings: vec![finding.hint("keep long lists of values in arrays")],
             describes: true,
             unresolved: Vec::new(),
-            unresolved_targets: Vec::new(),
             positions: OnceLock::new(),
             is_too_large: true,
         }

@@ -8,7 +8,6 @@
 //! | `manifest.yaml` | the description of the whole pack |
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
-mod agree;
 pub mod bag;
 mod check;
 mod contents;

@@ -1,9 +1,9 @@
 //! Datatypes: a word, or a mapping with one key.
 
 use super::{DocumentReader, one_of};
-use crate::ndl::datatype::{Datatype, Integer, Selection, WORDS};
+use crate::ndl::datatype::{Datatype, Integer, RegionSelection, WORDS};
 use crate::ndl::diagnostic::{Code, hint, quote};
-use crate::ndl::node::{Key, Kind, Node, child};
+use crate::ndl::node::{Node, NodeKey, NodeKind, child};
 
 /// The keys of datatypes that are more than a word, and how each is written.
 const FORMS: [(&str, &str); 6] = [
@@ -63,11 +63,11 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn any_datatype(&mut self, node: &'n Node) -> Option<Datatype> {
         let forms = FORMS.map(|(form, _)| form);
         let map = match &node.kind {
-            Kind::Scalar(scalar) if !node.is_null() => return self.word(&scalar.text, node),
-            Kind::Map(map) => map,
-            Kind::Scalar(_) | Kind::List(_) => {
+            NodeKind::Scalar(scalar) if !node.is_null() => return self.word(&scalar.text, node),
+            NodeKind::Map(map) => map,
+            NodeKind::Scalar(_) | NodeKind::List(_) => {
                 let finding = self.wrong_kind(node, "the datatype", "a datatype");
-                if matches!(node.kind, Kind::List(_)) {
+                if matches!(node.kind, NodeKind::List(_)) {
                     finding.hint("the members of a compound stand under the key `compound`");
                 }
                 return None;
@@ -86,7 +86,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 let [selection] = self.parts(body, "`regref`", "`selection`", ["selection"])?;
                 let hint = "add `selection: block` or `selection: element`";
                 let node = self.required(selection, "selection", body.at, "`regref`", hint)?;
-                let choices = [Selection::Block, Selection::Element];
+                let choices = [RegionSelection::Block, RegionSelection::Element];
                 let choices = choices.map(|selection| (selection.word(), selection));
                 let selection =
                     self.choice(node, choices, &[], Code::Selection, "unknown selection")?;
@@ -245,7 +245,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(datatype)
     }
 
-    fn member_name(&mut self, key: &Key, what: &str) -> bool {
+    fn member_name(&mut self, key: &NodeKey, what: &str) -> bool {
         if key.text.is_empty() {
             let message = format!("the name of a member of {what} is empty");
             self.error(Code::Name, key.at, message);
@@ -268,7 +268,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     fn compound(&mut self, body: &'n Node) -> Option<Datatype> {
-        let Kind::List(list) = &body.kind else {
+        let NodeKind::List(list) = &body.kind else {
             let message = "the members of a compound are a list";
             let expected = "a list, because their order counts";
             self.refuse(Code::CompoundMember, body, message, expected)
@@ -284,7 +284,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let mut complete = true;
         for node in list {
             let entry = match &node.kind {
-                Kind::Map(map) if map.len() == 1 => map.iter().next(),
+                NodeKind::Map(map) if map.len() == 1 => map.iter().next(),
                 _ => None,
             };
             let Some((key, node)) = entry else {
@@ -301,9 +301,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 complete = false;
             }
             // A member may be called `array`, and then its type is one of the forms as well.
-            let is_form = |key: &Key| FORMS.iter().any(|(form, _)| *form == &*key.text);
+            let is_form = |key: &NodeKey| FORMS.iter().any(|(form, _)| *form == &*key.text);
             if is_form(key)
-                && matches!(&node.kind, Kind::Map(map) if !map.iter().all(|(key, _)| is_form(key)))
+                && matches!(&node.kind, NodeKind::Map(map) if !map.iter().all(|(key, _)| is_form(key)))
             {
                 self.error(Code::CompoundMember, key.at, "the member has no name")
                     .expected("`name: type`")

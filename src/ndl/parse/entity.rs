@@ -4,7 +4,7 @@ use super::{DocumentReader, Site, one_of};
 use crate::ndl::datatype::Datatype;
 use crate::ndl::diagnostic::{Code, count, hint, quote};
 use crate::ndl::model::{Attribute, DimCoord, Endian, Ndarray, Order, Storage, Value};
-use crate::ndl::node::{Key, Kind, Node};
+use crate::ndl::node::{Node, NodeKey, NodeKind};
 use crate::ndl::validate::{Expected, scalar};
 
 /// A kind of entity, by which findings call it.
@@ -46,15 +46,15 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 continue;
             }
             attributes.extend(match node.kind {
-                Kind::Map(_) => self.long_attribute(key, node),
-                Kind::Scalar(_) | Kind::List(_) => self.short_attribute(key, node),
+                NodeKind::Map(_) => self.long_attribute(key, node),
+                NodeKind::Scalar(_) | NodeKind::List(_) => self.short_attribute(key, node),
             });
         }
         self.place = place;
         attributes
     }
 
-    fn short_attribute(&mut self, key: &Key, node: &'n Node) -> Option<Attribute> {
+    fn short_attribute(&mut self, key: &NodeKey, node: &'n Node) -> Option<Attribute> {
         let value = self.value(node)?;
         let (code, message, hint) = match &value {
             Value::List(list) => {
@@ -83,7 +83,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         None
     }
 
-    fn long_attribute(&mut self, key: &Key, node: &'n Node) -> Option<Attribute> {
+    fn long_attribute(&mut self, key: &NodeKey, node: &'n Node) -> Option<Attribute> {
         let map = self.map(node, "the attribute", "`shape`, `type` and `value`")?;
         let what = "the long form of an attribute";
         let [shape, datatype, value, storage] =
@@ -107,7 +107,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(Attribute { name, shape, datatype, value, storage, short: false })
     }
 
-    pub(super) fn dimcoord(&mut self, key: &'n Key, node: &'n Node) -> Option<DimCoord> {
+    pub(super) fn dimcoord(&mut self, key: &'n NodeKey, node: &'n Node) -> Option<DimCoord> {
         let hint = "add the number of its elements: `size: 100`, or `size: null` when it can grow";
         let (named, [size, datatype, value, attributes, stored_as]) =
             self.entity(key, node, Owner::DimCoord, "size", hint)?;
@@ -151,7 +151,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     pub(super) fn ndarray(
         &mut self,
-        key: &'n Key,
+        key: &'n NodeKey,
         node: &'n Node,
         group: &'n str,
     ) -> Option<(Ndarray, Site<'n>)> {
@@ -181,7 +181,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     /// Whether the name can be one, and the fields: extents, type, value, attributes and storage.
     fn entity(
         &mut self,
-        key: &Key,
+        key: &NodeKey,
         node: &'n Node,
         owner: Owner,
         extents: &'static str,
@@ -199,7 +199,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     fn element_type(
         &mut self,
-        key: &Key,
+        key: &NodeKey,
         node: Option<&'n Node>,
         owner: Owner,
     ) -> Option<Datatype> {
@@ -210,7 +210,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     /// Names are parts of paths.
-    fn name(&mut self, key: &Key, what: &str) -> bool {
+    fn name(&mut self, key: &NodeKey, what: &str) -> bool {
         let fault = match &*key.text {
             "" => "is empty",
             "." | ".." => "is `.` or `..`",
@@ -278,7 +278,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     /// Warns of a key that only another kind of entity has.
-    fn storage_place(&mut self, key: &Key, owner: Owner, right: Owner) {
+    fn storage_place(&mut self, key: &NodeKey, owner: Owner, right: Owner) {
         if owner == right {
             return;
         }
@@ -312,7 +312,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let before = self.sink.len();
         let chunk = self.ranked(node, stored, "`storage.chunk`");
         // The zeros of a list of the wrong length are reported, too.
-        let Kind::List(list) = &node.kind else { return None };
+        let NodeKind::List(list) = &node.kind else { return None };
         for node in list {
             if node.value().is_ok_and(|value| value.as_integer() == Some(0)) {
                 self.error(Code::Extent, node.at, "the extent of a chunk is not positive")
@@ -324,8 +324,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     fn filter(&mut self, node: &'n Node) -> Option<Vec<Value>> {
-        let Kind::List(list) = &node.kind else {
-            let is_one = matches!(node.kind, Kind::Scalar(_)) && !node.is_null();
+        let NodeKind::List(list) = &node.kind else {
+            let is_one = matches!(node.kind, NodeKind::Scalar(_)) && !node.is_null();
             let list = quote(&format!("[{}]", node.word()));
             self.refuse(Code::Filter, node, "`filter` is a list", "a list of filters")
                 .maybe_hint(is_one.then(|| format!("a single filter is a list, too: {list}")));
@@ -344,7 +344,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(filters)
     }
 
-    fn order(&mut self, key: &Key, node: &'n Node, owner: Owner) -> Option<Order> {
+    fn order(&mut self, key: &NodeKey, node: &'n Node, owner: Owner) -> Option<Order> {
         /// Words of others for the two orders that they have.
         const ALIASES: [(&str, &str); 8] = [
             ("c", "row"),

@@ -6,7 +6,7 @@ mod entity;
 
 use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, hint, quote};
 use super::model::{Document, Extent, Form, Group, Value};
-use super::node::{Key, Kind, Map, Node, Range};
+use super::node::{Node, NodeKey, NodeKind, NodeMap, Range};
 use super::validate::PendingReference;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
@@ -33,7 +33,7 @@ pub(super) struct DocumentReader<'n, 'k, 's> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'n> {
     pub(super) group: &'n str,
-    pub(super) key: &'n Key,
+    pub(super) key: &'n NodeKey,
     pub(super) shape: &'n Node,
     pub(super) value: Option<&'n Node>,
     pub(super) storage: Option<&'n Node>,
@@ -78,15 +78,19 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     }
 
     /// The entries of a mapping from names to entities; left empty it has none.
-    fn entries(&mut self, node: Option<&'n Node>, what: &str) -> std::slice::Iter<'n, (Key, Node)> {
+    fn entries(
+        &mut self,
+        node: Option<&'n Node>,
+        what: &str,
+    ) -> std::slice::Iter<'n, (NodeKey, Node)> {
         let map = node
             .filter(|node| !node.is_null())
             .and_then(|node| self.map(node, what, "a name for each entity"));
-        map.map(Map::iter).unwrap_or_default()
+        map.map(NodeMap::iter).unwrap_or_default()
     }
 
-    fn map(&mut self, node: &'n Node, what: &str, keys: &str) -> Option<&'n Map> {
-        if let Kind::Map(map) = &node.kind {
+    fn map(&mut self, node: &'n Node, what: &str, keys: &str) -> Option<&'n NodeMap> {
+        if let NodeKind::Map(map) = &node.kind {
             return Some(map);
         }
         self.wrong_kind(node, what, &format!("a mapping with {keys}"));
@@ -96,7 +100,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     /// The values of the keys a mapping may have; reports the others.
     fn fields<const N: usize>(
         &mut self,
-        map: &'n Map,
+        map: &'n NodeMap,
         known: [&'static str; N],
         what: &str,
     ) -> [Option<&'n Node>; N] {
@@ -187,7 +191,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
 impl<'n> DocumentReader<'n, '_, '_> {
     /// Reads the document; `None` when it is no mapping.
     pub(super) fn document(&mut self, root: &'n Node) -> Option<Document> {
-        let Kind::Map(map) = &root.kind else {
+        let NodeKind::Map(map) = &root.kind else {
             let expected =
                 "`attributes`, `dimcoords`, `ndarrays`, or groups such as `/` and `/a/b`";
             let finding = self.refuse(Code::WrongKind, root, "a document is a mapping", expected);
@@ -196,7 +200,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             }
             return None;
         };
-        let is_group = |(key, _): &&(Key, Node)| key.text.starts_with('/');
+        let is_group = |(key, _): &&(NodeKey, Node)| key.text.starts_with('/');
         let Some((first, _)) = map.iter().find(is_group) else {
             return Some(self.flat(map));
         };
@@ -213,8 +217,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(Document { form: Form::Grouped, groups })
     }
 
-    fn flat(&mut self, map: &'n Map) -> Document {
-        let is_section = |(key, _): &&(Key, Node)| SECTIONS.contains(&&*key.text);
+    fn flat(&mut self, map: &'n NodeMap) -> Document {
+        let is_section = |(key, _): &&(NodeKey, Node)| SECTIONS.contains(&&*key.text);
         for (key, body) in map.iter().filter(|entry| !is_section(entry)) {
             let hint = if SECTIONS.iter().any(|section| body.entry(section).is_some()) {
                 let path = quote(&format!("/{}", key.text));
@@ -232,7 +236,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Document { form: Form::Flat, groups: vec![group] }
     }
 
-    fn not_a_group(&mut self, key: &Key, body: &Node, first: &Key) {
+    fn not_a_group(&mut self, key: &NodeKey, body: &Node, first: &NodeKey) {
         let named = quote(&key.text);
         if SECTIONS.contains(&&*key.text) {
             let line = self.sink.line(first.at);
@@ -241,14 +245,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 .hint(format!("move it under `/`; the first group is on line {line}"));
             return;
         }
-        let is_map = matches!(body.kind, Kind::Map(_));
+        let is_map = matches!(body.kind, NodeKind::Map(_));
         let hint = is_map.then(|| format!("write {}", quote(&format!("/{}", key.text))));
         self.error(Code::GroupPath, key.at, format!("{named} is no group path"))
             .expected("a path that begins with `/`")
             .maybe_hint(hint);
     }
 
-    fn group_path(&mut self, key: &Key) -> bool {
+    fn group_path(&mut self, key: &NodeKey) -> bool {
         let path = &*key.text;
         let fault = if path == "/" {
             return true;
@@ -278,7 +282,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(self.sections(map, path))
     }
 
-    fn sections(&mut self, map: &'n Map, path: &'n str) -> Group {
+    fn sections(&mut self, map: &'n NodeMap, path: &'n str) -> Group {
         let place = DiagnosticSubject::group(path);
         self.place = place;
         let [attributes, dimcoords, ndarrays] =
@@ -352,7 +356,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     fn extents(&mut self, node: &'n Node, what: &str) -> Option<&'n [Node]> {
-        if let Kind::List(list) = &node.kind {
+        if let NodeKind::List(list) = &node.kind {
             return Some(list);
         }
         let hint = match node.value() {

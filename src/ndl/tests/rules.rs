@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{document, places, shown};
-use crate::ndl::{Code, Integer, ParseOptions, Severity, Value, parse, parse_with};
+use crate::ndl::{Code, Integer, ParseOptions, Referrer, Severity, Value, parse, parse_with};
 
 /// Texts with their findings, for every rule but those about a text's encoding, size and depth,
 /// which `syntax` and `hostile` have.
@@ -315,7 +315,7 @@ fn what_the_language_leaves_open_is_accepted() {
 #[test]
 fn the_root_is_there_without_being_listed() {
     let text = "/a: {attributes: {ref: {shape: [], type: objref, value: /}}}";
-    assert!(parse(text.as_bytes()).unresolved_targets.is_empty());
+    assert!(parse(text.as_bytes()).unresolved.is_empty());
 }
 
 #[test]
@@ -348,8 +348,11 @@ fn coordinates_are_looked_for_in_the_group_and_above() {
 ";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), Vec::<String>::new());
-    let lost: Vec<_> =
-        parsed.unresolved.iter().map(|found| (&*found.ndarray, found.axis, &*found.name)).collect();
+    let lost = parsed.unresolved.iter().map(|found| match &found.by {
+        Referrer::Extent { ndarray, axis, .. } => (&**ndarray, *axis, &*found.name),
+        Referrer::Value { entity } => (&**entity, 0, &*found.name),
+    });
+    let lost: Vec<_> = lost.collect();
     assert_eq!(
         lost,
         [("lost", 0, "z"), ("lost", 1, "/a/b/y"), ("lost", 2, "yy"), ("lost", 3, "near")]
@@ -405,7 +408,7 @@ fn references_to_objects_are_followed() {
 ";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), Vec::<String>::new());
-    assert_eq!(parsed.unresolved_targets.len(), 1);
+    assert_eq!(parsed.unresolved.len(), 1);
     assert_eq!(
         shown(&parsed.unresolved_diagnostics()),
         [

@@ -11,7 +11,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::rules::BROKEN;
 use super::shown;
-use crate::ndl::{Code, Diagnostic, Severity, Value, parse, read, strategies};
+use crate::ndl::diagnostic::Reporter;
+use crate::ndl::load::load;
+use crate::ndl::source::SourceText;
+use crate::ndl::{Code, Diagnostic, Severity, Value, parse, strategies};
 
 /// Rules about a text and its YAML: what breaks them is no JSON.
 const TEXTUAL: &[Code] = &[
@@ -109,8 +112,10 @@ fn to_json(value: &Value) -> Json {
 
 /// What a text says, whatever it means; `None` when it is not YAML or not one document.
 fn yaml(text: &str) -> Option<Json> {
-    let (_, root, findings) = read(text.as_bytes());
-    if !findings.is_empty() {
+    let source = SourceText::new(text.to_owned());
+    let mut sink = Reporter::new(&source);
+    let root = load(source.text(), &mut sink);
+    if !sink.finish().is_empty() {
         return None;
     }
     root?.value().ok().as_ref().map(to_json)
