@@ -93,13 +93,7 @@ impl Container {
 
 impl fmt::Display for Container {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Directory => "directory",
-            Self::Zip => "zip",
-            Self::Tar => "tar",
-            Self::TarGz => "tar.gz",
-            Self::TarZst => "tar.zst",
-        })
+        f.write_str(self.extension().strip_prefix('.').unwrap_or("directory"))
     }
 }
 

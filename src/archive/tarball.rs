@@ -73,11 +73,8 @@ pub(crate) struct Tarball {
     file: Arc<File>,
     len: u64,
     compression: StreamCompression,
-    /// Every member in the order of the names, or why the tar cannot be walked to its end; found with the first
-    /// member that is looked for.
-    index: OnceLock<Result<Vec<Member>, Box<Finding>>>,
-    /// Held by whoever makes the index.
-    indexing: Mutex<()>,
+    /// Every member in the order of the names, found with the first member that is looked for.
+    index: Mutex<Option<Arc<Vec<Member>>>>,
     contents: StreamContents,
 }
 
@@ -87,8 +84,7 @@ impl Tarball {
         let file = Arc::new(file);
         let again = Arc::clone(&file);
         let contents = StreamContents::new(move || entries(&again, len, compression).0);
-        let (index, indexing) = (OnceLock::new(), Mutex::new(()));
-        Ok(Self { file, len, compression, index, indexing, contents })
+        Ok(Self { file, len, compression, index: Mutex::default(), contents })
     }
 
     /// Whether the first bytes, once they are decompressed, are those of a tar.
@@ -330,22 +326,13 @@ impl Tarball {
     }
 
     /// The members by their names.
-    fn index(&self) -> Result<&[Member]> {
-        let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = match self.index.get() {
-            Some(index) => index,
-            None => {
-                let index = match self.make_index() {
-                    Err(Error::Damaged { finding, .. }) => Err(finding),
-                    walked => Ok(walked?),
-                };
-                self.index.get_or_init(|| index)
-            }
-        };
-        match index {
-            Ok(members) => Ok(members),
-            Err(finding) => Err(Error::damaged(self.path(), (**finding).clone())),
+    fn index(&self) -> Result<Arc<Vec<Member>>> {
+        // Held while it is made, so that it is made once.
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if index.is_none() {
+            *index = Some(Arc::new(self.make_index()?));
         }
+        Ok(Arc::clone(index.as_ref().expect("it was made")))
     }
 
     /// Looks at every member once. A tar that cannot be walked to its end is an error.
@@ -365,7 +352,7 @@ impl Tarball {
 
     /// Forgets the index.
     pub(super) fn forget_members(&mut self) {
-        self.index = OnceLock::new();
+        self.index = Mutex::default();
     }
 
     /// Bytes of a compressed tar that were decoded to reach the contents that were asked for.

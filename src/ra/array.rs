@@ -379,12 +379,9 @@ pub fn view<T: Element>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
     if !header.is_native() {
         return Err(fault(DecodeErrorKind::NotInPlace { flags: header.flags() }));
     }
-    let (start, len) = (usize::try_from(header.header_len()), usize::try_from(header.data_len()));
-    let bytes = match (start, len) {
-        (Ok(start), Ok(len)) => file.get(start..).and_then(|rest| rest.get(..len)),
-        _ => None,
+    let Cow::Borrowed(bytes) = decode(file)?.data else {
+        unreachable!("native elements are not copied")
     };
-    let bytes = bytes.ok_or_else(|| header.not_indexable())?;
     let elements = bytemuck::try_cast_slice(bytes)
         .map_err(|_| fault(DecodeErrorKind::Misaligned { expected: align_of::<T>() }))?;
     let shape = fortran_shape(header.dims()).map_err(|_| header.not_indexable())?;

@@ -19,7 +19,7 @@ use crate::pipeline;
 /// thread hold 8 MiB or more, and is less than a percent better at the usual level.
 const ZSTD_JOB: u32 = 2 << 20;
 /// The same where others compress beside them.
-const SMALL_ZSTD_JOB: u32 = 1 << 20;
+pub(crate) const SMALL_ZSTD_JOB: u32 = 1 << 20;
 
 /// A level that the format does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,17 +62,13 @@ impl Engine {
     }
 
     /// For zstd frames with a checksum, compressed by `jobs` threads besides the calling one, of which each takes
-    /// little at a time.
+    /// `job` bytes at a time.
     ///
     /// # Errors
     ///
     /// When there is no such level, or the compressor cannot be made; that a thread cannot be started shows when
     /// the first bytes are written.
-    pub(crate) fn zstd(level: Option<i32>, jobs: usize) -> io::Result<Self> {
-        Self::zstd_by_threads(level, jobs, SMALL_ZSTD_JOB)
-    }
-
-    fn zstd_by_threads(level: Option<i32>, jobs: usize, job: u32) -> io::Result<Self> {
+    pub(crate) fn zstd(level: Option<i32>, jobs: usize, job: u32) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         let mut encoder = raw::Encoder::new(level)?;
         encoder.set_parameter(CParameter::ChecksumFlag(true))?;
@@ -80,12 +76,6 @@ impl Engine {
         encoder.set_parameter(CParameter::NbWorkers(u32::try_from(jobs.max(1)).unwrap_or(1)))?;
         encoder.set_parameter(CParameter::JobSize(job))?;
         Ok(Self::Zstd(encoder))
-    }
-
-    /// For raw deflate, without the header and trailer of gzip, compressed by `jobs` threads; by the calling one
-    /// where one is enough.
-    pub(crate) fn deflate(level: u32, jobs: usize) -> Self {
-        Self::Deflate(Deflater::new(level, jobs))
     }
 
     /// Begins a stream.
@@ -130,9 +120,7 @@ impl<W: Write> Encoder<W> {
                 let deflater = Deflater::new(level, jobs);
                 Ok(Self::Deflate(DeflateEncoder::new(writer, deflater, true)))
             }
-            StreamCompression::Zstd => {
-                Engine::zstd_by_threads(level, jobs, ZSTD_JOB)?.begin(writer)
-            }
+            StreamCompression::Zstd => Engine::zstd(level, jobs, ZSTD_JOB)?.begin(writer),
         }
     }
 
@@ -241,7 +229,7 @@ struct DeflateBlock {
 
 impl Deflater {
     /// Compresses by so many threads, or by the calling one alone.
-    fn new(level: u32, jobs: usize) -> Self {
+    pub(crate) fn new(level: u32, jobs: usize) -> Self {
         // Level 1 of zlib-rs makes floating-point data larger.
         let level = Compression::new(level.clamp(2, 9));
         let jobs = jobs.max(1);

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::Error;
 use crate::file_kind::FileKind;
 
-pub(crate) use self::encoder::{Encoder, Engine};
+pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

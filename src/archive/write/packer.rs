@@ -10,7 +10,7 @@ use zstd::zstd_safe::compress_bound;
 use super::{Compression, NewContent};
 use crate::archive::Method;
 use crate::archive::copy::{Copied, copy_content};
-use crate::archive::stream::{Engine, StreamCompression};
+use crate::archive::stream::{Deflater, Engine, SMALL_ZSTD_JOB, StreamCompression};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 
@@ -55,11 +55,13 @@ pub(super) fn engine(compression: Compression, threads: Option<usize>) -> io::Re
     match (compression, threads) {
         (Compression::Stored, _) => Ok(Engine::None),
         (Compression::Deflate { level }, threads) => {
-            Ok(Engine::deflate(level.unwrap_or(DEFLATE_LEVEL), threads.unwrap_or(1)))
+            let level = level.unwrap_or(DEFLATE_LEVEL);
+            Ok(Engine::Deflate(Deflater::new(level, threads.unwrap_or(1))))
         }
         (Compression::Zstd { level }, None) => Engine::zstd_here(level),
         (Compression::Zstd { level }, Some(threads)) => {
-            Engine::zstd(level, threads.min(if is_strong(level) { 2 } else { 4 }))
+            let threads = threads.min(if is_strong(level) { 2 } else { 4 });
+            Engine::zstd(level, threads, SMALL_ZSTD_JOB)
         }
     }
 }

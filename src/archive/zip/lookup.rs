@@ -65,30 +65,31 @@ impl NameLookup {
     }
 }
 
-/// Finds the member called `name`. Whatever forbids trusting it is an error.
-pub(super) fn find(zip: &ZipArchive, name: &str) -> Result<Option<Member>> {
-    let index = zip.lookup.index(zip)?;
-    let found = index.find(zip, name)?;
-    found.map(|found| check(zip, name, &found)).transpose()
-}
-
-/// The same by bisection in a large directory that is in the order of its names. The outer `None` says that it is
-/// not such a directory, or that a record that was looked at is invalid or out of order.
-///
-/// Records that are not looked at may have the same name, or hold what looks like other records. Callers check the
-/// content with a digest.
-#[expect(clippy::option_option, reason = "not known is another answer than not there")]
-pub(super) fn find_by_order(zip: &ZipArchive, name: &str) -> Result<Option<Option<Member>>> {
-    let lookup = &zip.lookup;
-    if lookup.index.get().is_some()
-        || zip.end.directory_len < LARGE
-        || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
-    {
-        return Ok(None);
+impl ZipArchive {
+    /// Finds the member called `name`. Whatever forbids trusting it is an error.
+    pub(in crate::archive) fn find(&self, name: &str) -> Result<Option<Member>> {
+        let found = self.lookup.index(self)?.find(self, name)?;
+        found.map(|found| check(self, name, &found)).transpose()
     }
-    let mut buffers = [[0; STRETCH]; 2];
-    let Some(found) = bisect(zip, name, &mut buffers) else { return Ok(None) };
-    Ok(Some(found.map(|found| check(zip, name, &found)).transpose()?))
+
+    /// The same by bisection in a large directory that is in the order of its names. The outer `None` says that it is
+    /// not such a directory, or that a record that was looked at is invalid or out of order.
+    ///
+    /// Records that are not looked at may have the same name, or hold what looks like other records. Callers check
+    /// the content with a digest.
+    #[expect(clippy::option_option, reason = "not known is another answer than not there")]
+    pub(super) fn find_bisecting(&self, name: &str) -> Result<Option<Option<Member>>> {
+        let lookup = &self.lookup;
+        if lookup.index.get().is_some()
+            || self.end.directory_len < LARGE
+            || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
+        {
+            return Ok(None);
+        }
+        let mut buffers = [[0; STRETCH]; 2];
+        let Some(found) = bisect(self, name, &mut buffers) else { return Ok(None) };
+        Ok(Some(found.map(|found| check(self, name, &found)).transpose()?))
+    }
 }
 
 /// Checks a member that was found by the rules.
@@ -207,7 +208,7 @@ fn name_at(directory: &[u8], at: usize) -> Cow<'_, str> {
     text_name(name().unwrap_or_default())
 }
 
-/// What the directory says of one name, by bisection. The outer `None` as of [`find_by_order`].
+/// What the directory says of one name, by bisection. The outer `None` as of [`ZipArchive::find_bisecting`].
 #[expect(clippy::option_option, reason = "not known is another answer than not there")]
 fn bisect<'b>(
     zip: &ZipArchive,

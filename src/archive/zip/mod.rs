@@ -19,7 +19,7 @@ use self::record::{
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
 };
 use super::data::{MemberReader, Stretch, open};
-use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Location, Member, MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -70,15 +70,6 @@ impl ZipArchive {
         Error::damaged(self.path(), finding)
     }
 
-    pub(super) fn scan<T, K: Send>(
-        &self,
-        jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
-    ) -> Result<Scan<K>> {
-        scan::scan(self, jobs, visit, keep)
-    }
-
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         entries(self.directory()?, self.end.directory_offset)
             .filter(|entry| !entry.as_ref().is_ok_and(Entry::is_root))
@@ -94,14 +85,10 @@ impl ZipArchive {
         Ok(())
     }
 
-    pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
-        lookup::find(self, name)
-    }
-
-    /// The same with few looks into a large directory that is in the order of its names, which are believed about a
+    /// As [`Self::find`], with few looks into a large directory that is in the order of its names, which are believed about a
     /// member that is there. About one that is not, all records are asked too if `must_be_sure`.
     pub(super) fn find_by_order(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
-        match lookup::find_by_order(self, name)? {
+        match self.find_bisecting(name)? {
             Some(found) if found.is_some() || !must_be_sure => Ok(found),
             _ => self.find(name),
         }

@@ -413,115 +413,95 @@ impl<'a> Iterator for ExtraFields<'a> {
     }
 }
 
-/// The end record (§4.3.16).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EndRecord {
-    pub(super) disk: u16,
-    pub(super) directory_disk: u16,
-    pub(super) disk_entries: u16,
-    pub(super) entries: u16,
-    pub(super) directory_len: u32,
-    pub(super) directory_offset: u32,
-    pub(super) comment_len: u16,
-}
-
-impl EndRecord {
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        if fields.u32()? != END {
-            return None;
+/// Defines a record by its signature and its fields, in the order in which they are read and written.
+macro_rules! record {
+    ($(#[$doc:meta])* $name:ident = $signature:expr; $($field:ident: $number:ident,)+) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) struct $name {
+            $(pub(super) $field: $number,)+
         }
-        Some(Self {
-            disk: fields.u16()?,
-            directory_disk: fields.u16()?,
-            disk_entries: fields.u16()?,
-            entries: fields.u16()?,
-            directory_len: fields.u32()?,
-            directory_offset: fields.u32()?,
-            comment_len: fields.u16()?,
-        })
-    }
-}
 
-/// The zip64 end record (§4.3.14).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EndRecord64 {
-    /// Length of the record without its first 12 bytes.
-    pub(super) record_len: u64,
-    pub(super) disk: u32,
-    pub(super) directory_disk: u32,
-    pub(super) disk_entries: u64,
-    pub(super) entries: u64,
-    pub(super) directory_len: u64,
-    pub(super) directory_offset: u64,
-}
+        impl $name {
+            pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+                let mut fields = Fields(bytes);
+                if fields.u32()? != $signature {
+                    return None;
+                }
+                Some(Self { $($field: fields.$number()?,)+ })
+            }
 
-impl EndRecord64 {
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        if fields.u32()? != END64 {
-            return None;
+            fn write(&self, out: &mut Vec<u8>) {
+                put32(out, $signature);
+                $(out.extend_from_slice(&self.$field.to_le_bytes());)+
+            }
         }
-        let record_len = fields.u64()?;
-        let _versions = fields.u32()?;
-        Some(Self {
-            record_len,
-            disk: fields.u32()?,
-            directory_disk: fields.u32()?,
-            disk_entries: fields.u64()?,
-            entries: fields.u64()?,
-            directory_len: fields.u64()?,
-            directory_offset: fields.u64()?,
-        })
-    }
+    };
 }
 
-/// The zip64 end locator (§4.3.15).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Locator64 {
-    pub(super) disk: u32,
-    pub(super) end64_offset: u64,
-    pub(super) disks: u32,
+record! {
+    /// The end record (§4.3.16).
+    EndRecord = END;
+    disk: u16,
+    directory_disk: u16,
+    disk_entries: u16,
+    entries: u16,
+    directory_len: u32,
+    directory_offset: u32,
+    comment_len: u16,
 }
 
-impl Locator64 {
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        if fields.u32()? != LOCATOR64 {
-            return None;
-        }
-        Some(Self { disk: fields.u32()?, end64_offset: fields.u64()?, disks: fields.u32()? })
-    }
+record! {
+    /// The zip64 end record (§4.3.14). Its length does not count its first 12 bytes.
+    EndRecord64 = END64;
+    record_len: u64,
+    version_made_by: u16,
+    version_needed: u16,
+    disk: u32,
+    directory_disk: u32,
+    disk_entries: u64,
+    entries: u64,
+    directory_len: u64,
+    directory_offset: u64,
+}
+
+record! {
+    /// The zip64 end locator (§4.3.15).
+    Locator64 = LOCATOR64;
+    disk: u32,
+    end64_offset: u64,
+    disks: u32,
 }
 
 /// Appends what ends an archive of `entries` members whose directory of `len` bytes begins at
 /// `offset`: an end record, after its zip64 forms when a number needs them.
 pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
     if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
-        put32(out, END64);
-        put64(out, END64_LEN as u64 - 12);
-        put16(out, VERSION_MADE_BY);
-        put16(out, 45); // version needed
-        put32(out, 0); // disk
-        put32(out, 0); // disk of the directory
-        put64(out, entries);
-        put64(out, entries);
-        put64(out, len);
-        put64(out, offset);
-        put32(out, LOCATOR64);
-        put32(out, 0); // disk of the zip64 end record
-        put64(out, offset.saturating_add(len));
-        put32(out, 1); // disks
+        let end = EndRecord64 {
+            record_len: END64_LEN as u64 - 12,
+            version_made_by: VERSION_MADE_BY,
+            version_needed: 45,
+            disk: 0,
+            directory_disk: 0,
+            disk_entries: entries,
+            entries,
+            directory_len: len,
+            directory_offset: offset,
+        };
+        end.write(out);
+        Locator64 { disk: 0, end64_offset: offset.saturating_add(len), disks: 1 }.write(out);
     }
     let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
-    put32(out, END);
-    put16(out, 0); // disk
-    put16(out, 0); // disk of the directory
-    put16(out, entries);
-    put16(out, entries);
-    put32(out, narrow32(len));
-    put32(out, narrow32(offset));
-    put16(out, 0); // comment
+    let end = EndRecord {
+        disk: 0,
+        directory_disk: 0,
+        disk_entries: entries,
+        entries,
+        directory_len: narrow32(len),
+        directory_offset: narrow32(offset),
+        comment_len: 0,
+    };
+    end.write(out);
 }
 
 #[cfg(test)]

@@ -24,77 +24,80 @@ const TURNS: usize = 32;
 /// How many stray bytes are searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 
-pub(super) fn scan<T, K: Send>(
-    zip: &ZipArchive,
-    jobs: usize,
-    visit: &Visit<'_, T>,
-    keep: &Keep<'_, T, K>,
-) -> Result<Scan<K>> {
-    let mut findings = zip.end.findings.clone();
-    let directory = zip.directory()?;
-    let mut places = read_places(zip, directory, &mut findings);
-    zip.file.progress().expect_files(places.len());
-    let is_in_order = places.is_sorted_by_key(|place| place.local);
-    if !is_in_order {
-        places.sort_by_key(|place| place.local);
-    }
+impl ZipArchive {
+    pub(in crate::archive) fn scan<T, K: Send>(
+        &self,
+        jobs: usize,
+        visit: &Visit<'_, T>,
+        keep: &Keep<'_, T, K>,
+    ) -> Result<Scan<K>> {
+        let zip = self;
+        let mut findings = zip.end.findings.clone();
+        let directory = zip.directory()?;
+        let mut places = read_places(zip, directory, &mut findings);
+        zip.file.progress().expect_files(places.len());
+        let is_in_order = places.is_sorted_by_key(|place| place.local);
+        if !is_in_order {
+            places.sort_by_key(|place| place.local);
+        }
 
-    // The members' spans, from each local header to the next, tile the file up to the directory.
-    let first = places.first().map_or(zip.end.directory_offset, |place| place.local);
-    if first > 0 {
-        findings.push(before_the_first(zip, first)?);
-    }
-    let next = |position: usize| match places.get(position.saturating_add(1)) {
-        Some(place) => place.local.min(zip.end.directory_offset),
-        None => zip.end.directory_offset,
-    };
-    let mut scanned: Vec<Option<K>> = Vec::new();
-    scanned.resize_with(places.len(), || None);
-    let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
-    let found = pipeline::share(
-        jobs,
-        scanned.chunks_mut(step).zip(pipeline::ranges(places.len(), step)),
-        || Window::new(Arc::clone(&zip.file)),
-        |window, (scanned, range)| {
-            window.limit = next(range.end.saturating_sub(1)).min(zip.len);
-            let mut findings = Vec::new();
-            for (slot, position) in scanned.iter_mut().zip(range) {
-                let Some(place) = places.get(position) else { continue };
-                let mut record = Fields(directory.get(place.record..).unwrap_or_default());
-                let header = CentralHeader::read(&mut record)
-                    .ok_or_else(|| zip.damaged(no_record(place.record as u64)))?;
-                let mut entry = Entry::new(&header);
-                check_central(&header, &entry, &mut findings);
-                let (end, directory) = (next(position), zip.end.directory_offset);
-                let data =
-                    MemberSpan { entry: &entry, end, directory }.check(window, &mut findings)?;
-                if entry.is_root() {
-                    continue;
+        // The members' spans, from each local header to the next, tile the file up to the directory.
+        let first = places.first().map_or(zip.end.directory_offset, |place| place.local);
+        if first > 0 {
+            findings.push(before_the_first(zip, first)?);
+        }
+        let next = |position: usize| match places.get(position.saturating_add(1)) {
+            Some(place) => place.local.min(zip.end.directory_offset),
+            None => zip.end.directory_offset,
+        };
+        let mut scanned: Vec<Option<K>> = Vec::new();
+        scanned.resize_with(places.len(), || None);
+        let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
+        let found = pipeline::share(
+            jobs,
+            scanned.chunks_mut(step).zip(pipeline::ranges(places.len(), step)),
+            || Window::new(Arc::clone(&zip.file)),
+            |window, (scanned, range)| {
+                window.limit = next(range.end.saturating_sub(1)).min(zip.len);
+                let mut findings = Vec::new();
+                for (slot, position) in scanned.iter_mut().zip(range) {
+                    let Some(place) = places.get(position) else { continue };
+                    let mut record = Fields(directory.get(place.record..).unwrap_or_default());
+                    let header = CentralHeader::read(&mut record)
+                        .ok_or_else(|| zip.damaged(no_record(place.record as u64)))?;
+                    let mut entry = Entry::new(&header);
+                    check_central(&header, &entry, &mut findings);
+                    let (end, directory) = (next(position), zip.end.directory_offset);
+                    let data = MemberSpan { entry: &entry, end, directory }
+                        .check(window, &mut findings)?;
+                    if entry.is_root() {
+                        continue;
+                    }
+                    let mut result = None;
+                    if let Some(data) = data {
+                        let member = &mut entry.member;
+                        member.location = Location::Packed { data, crc: entry.facts.crc };
+                        result = Some(window.show(member, |content| visit(member, content))?);
+                    }
+                    *slot = Some(keep(entry.member, result));
                 }
-                let mut result = None;
-                if let Some(data) = data {
-                    let member = &mut entry.member;
-                    member.location = Location::Packed { data, crc: entry.facts.crc };
-                    result = Some(window.show(member, |content| visit(member, content))?);
-                }
-                *slot = Some(keep(entry.member, result));
-            }
-            Ok::<_, Error>(findings)
-        },
-    )?;
-    findings.extend(found.into_iter().flatten());
-    if !is_in_order {
-        let records = places.iter().map(|place| place.record);
-        let mut by_record: Vec<_> = records.zip(scanned).collect();
-        by_record.sort_by_key(|(record, _)| *record);
-        scanned = by_record.into_iter().map(|(_, scanned)| scanned).collect();
+                Ok::<_, Error>(findings)
+            },
+        )?;
+        findings.extend(found.into_iter().flatten());
+        if !is_in_order {
+            let records = places.iter().map(|place| place.record);
+            let mut by_record: Vec<_> = records.zip(scanned).collect();
+            by_record.sort_by_key(|(record, _)| *record);
+            scanned = by_record.into_iter().map(|(_, scanned)| scanned).collect();
+        }
+        drop(places);
+        // Unlike what is flattened, what is filtered stays where it is: a copy of all of it would be the most that
+        // there is in memory at any time.
+        #[expect(clippy::filter_map_identity, reason = "to flatten them takes a copy")]
+        let members = scanned.into_iter().filter_map(|scanned| scanned).collect();
+        Ok(Scan { members, findings })
     }
-    drop(places);
-    // Unlike what is flattened, what is filtered stays where it is: a copy of all of it would be the most that
-    // there is in memory at any time.
-    #[expect(clippy::filter_map_identity, reason = "to flatten them takes a copy")]
-    let members = scanned.into_iter().filter_map(|scanned| scanned).collect();
-    Ok(Scan { members, findings })
 }
 
 /// Where a member stands: its record in the directory, by the bytes before it there, and its local
