@@ -53,19 +53,15 @@ pub(crate) trait Revisit: Sync {
         &[]
     }
 
-    /// Large contents, of which so many are best read side by side. Gives what is seen of each with its number.
+    /// Large contents, of which so many are read side by side where [`Self::at_once`] says so. Gives what is seen of
+    /// each with its number.
     fn several(
         &self,
-        state: &mut Self::State,
+        _state: &mut Self::State,
         _width: usize,
-        contents: &mut OpenContents<'_>,
+        _contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, Self::Seen)>> {
-        let one = |opened: Result<(usize, MemberReader)>| {
-            let (position, mut content) = opened?;
-            let shown = Shown { position, content: &mut content, hashing: Hashing::Here };
-            Ok((position, self.one(state, shown)))
-        };
-        contents.map(one).collect()
+        unreachable!("one after the other is as good")
     }
 }
 

@@ -262,40 +262,28 @@ impl MemberSpan<'_> {
     ) -> Result<()> {
         let mut stray = length;
         if has_descriptor(self.entry.facts.flags) {
+            let most = usize::try_from(length.min(24)).expect("a few bytes");
+            let ready = window.get(start, most)?.unwrap_or_default();
             // With or without its signature, with 32-bit or 64-bit sizes.
-            let lengths = [24, 16, 20, 12];
-            let mut found = None;
-            for descriptor in lengths {
-                if length < descriptor as u64 {
-                    continue;
-                }
-                let bytes = window.get(start, descriptor)?;
-                if bytes.is_some_and(|bytes| self.is_descriptor(bytes)) {
-                    found = u64::try_from(descriptor).ok();
-                    break;
-                }
-            }
-            match found {
-                Some(descriptor) => {
-                    stray = length.saturating_sub(descriptor);
-                    // The field says how wide they are (§4.3.9.2).
-                    if matches!(descriptor, 20 | 24) != has_zip64 {
-                        findings.push(odd(
-                            self.entry,
-                            "the sizes behind the data are not as wide as the member's header says",
-                        ));
-                    }
-                }
-                None => {
-                    findings.push(
-                        self.finding(
-                            Code::BadDescriptor,
-                            "the record behind the data does not repeat its checksum and sizes",
-                        )
-                        .hint("make the archive anew; programs would read different things"),
-                    );
-                    return Ok(());
-                }
+            let is_there =
+                |len: &usize| ready.get(..*len).is_some_and(|start| self.is_descriptor(start));
+            let Some(descriptor) = [24, 16, 20, 12].into_iter().find(is_there) else {
+                findings.push(
+                    self.finding(
+                        Code::BadDescriptor,
+                        "the record behind the data does not repeat its checksum and sizes",
+                    )
+                    .hint("make the archive anew; programs would read different things"),
+                );
+                return Ok(());
+            };
+            stray -= descriptor as u64;
+            // The field says how wide they are (§4.3.9.2).
+            if matches!(descriptor, 20 | 24) != has_zip64 {
+                findings.push(odd(
+                    self.entry,
+                    "the sizes behind the data are not as wide as the member's header says",
+                ));
             }
         }
         if stray > 0 {
