@@ -81,9 +81,8 @@ impl EncodingProbe {
         self.passed = self.passed.saturating_add(count(bytes.len()));
         if let Some((block, left)) = &mut self.lz4 {
             let within = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-            *left = left.saturating_sub(count(within));
-            let input = bytes.get(..within).unwrap_or_default();
-            if !block.pass_over(input, self.header.data_len()) {
+            *left -= count(within);
+            if !block.pass_over(bytes.split_at(within).0, self.header.data_len()) {
                 self.lz4 = None;
             }
         }
@@ -199,13 +198,13 @@ impl<R: BufRead> Decoder<R> {
     fn decode(&mut self) -> io::Result<()> {
         let Self { section, header, encoding, block, values, packed, decoded, .. } = self;
         let history = decoded.len().min(HISTORY);
-        decoded.drain(..decoded.len().saturating_sub(history));
+        decoded.drain(..decoded.len() - history);
         self.given = history;
         // What follows the data is no part of it.
         let wanted = usize::try_from(self.left).unwrap_or(AT_ONCE).min(AT_ONCE);
-        let full = history.saturating_add(wanted);
+        let full = history + wanted;
         loop {
-            let (before, room) = (decoded.len(), full.saturating_sub(decoded.len()));
+            let (before, room) = (decoded.len(), full - decoded.len());
             let input = section.fill_buf()?;
             let mut rest = input;
             let is_sound = match (*encoding, &mut *values) {
@@ -229,7 +228,7 @@ impl<R: BufRead> Decoder<R> {
             if !is_sound {
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            let taken = input.len().saturating_sub(rest.len());
+            let taken = input.len() - rest.len();
             section.consume(taken);
             if decoded.len() >= full || (taken == 0 && decoded.len() == before) {
                 return Ok(());
@@ -244,13 +243,9 @@ impl<R: BufRead> Read for Decoder<R> {
         if wanted > 0 && self.given >= self.decoded.len() {
             self.decode()?;
         }
-        let ready = self.decoded.get(self.given..).unwrap_or_default();
-        let now = ready.len().min(wanted);
-        if let (Some(from), Some(to)) = (ready.get(..now), out.get_mut(..now)) {
-            to.copy_from_slice(from);
-        }
-        self.given = self.given.saturating_add(now);
-        self.left = self.left.saturating_sub(count(now));
+        let now = self.decoded.split_at(self.given).1.read(out.split_at_mut(wanted).0)?;
+        self.given += now;
+        self.left -= count(now);
         Ok(now)
     }
 }
@@ -262,8 +257,7 @@ fn unpack_bits(packed: &mut Vec<u8>, big_endian: bool, data: &mut Vec<u8>) {
         let bits = if big_endian { u64::from_be_bytes(*chunk) } else { u64::from_le_bytes(*chunk) };
         data.extend((0..u64::BITS).map(|at| u8::from(bits >> at & 1 == 1)));
     }
-    let whole = packed.len().saturating_sub(rest.len());
-    packed.drain(..whole);
+    packed.drain(..packed.len() - rest.len());
 }
 
 /// The sequences of an LZ4 block: literal bytes, and then how far back and how long what is repeated is.
@@ -314,13 +308,13 @@ impl Sequences {
                     let most = usize::try_from(self.literals).unwrap_or(usize::MAX);
                     let (now, later) = input.split_at(most.min(room).min(input.len()));
                     *input = later;
-                    self.literals = self.literals.saturating_sub(count(now.len()));
+                    self.literals -= count(now.len());
                     self.made = self.made.saturating_add(count(now.len()));
                     return Ok((!now.is_empty()).then_some(SequencePart::Literals(now)));
                 }
                 Next::Repeated => {
                     let len = usize::try_from(self.repeated).unwrap_or(usize::MAX).min(room);
-                    self.repeated = self.repeated.saturating_sub(count(len));
+                    self.repeated -= count(len);
                     self.made = self.made.saturating_add(count(len));
                     let offset = self.offset;
                     return Ok((len > 0).then_some(SequencePart::Repeated { offset, len }));
@@ -398,14 +392,14 @@ impl Sequences {
                     let mut left = len;
                     while left > 0 {
                         // It may reach into itself; what is there by then is repeated, too.
-                        let now = left.min(out.len().saturating_sub(start));
-                        out.extend_from_within(start..start.saturating_add(now));
-                        left = left.saturating_sub(now);
+                        let now = left.min(out.len() - start);
+                        out.extend_from_within(start..start + now);
+                        left -= now;
                     }
                 }
                 Err(()) => return false,
             }
-            room = room.saturating_sub(out.len().saturating_sub(before));
+            room -= out.len() - before;
         }
         true
     }

@@ -205,7 +205,7 @@ impl TileGrid<'_> {
             left = left.checked_div(extents).unwrap_or(0);
             let start = step.saturating_mul(*len);
             shape.starts.push(start);
-            shape.lens.push(size(extent.saturating_sub(start).min(*len))?);
+            shape.lens.push(size((extent - start).min(*len))?);
         }
         Ok(shape)
     }
@@ -225,7 +225,7 @@ impl Direction {
     fn axes(self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).map(move |axis| match self {
             Self::Forward => axis,
-            Self::Reversed => count.saturating_sub(axis).saturating_sub(1),
+            Self::Reversed => count - axis - 1,
         })
     }
 }
