@@ -1,4 +1,70 @@
-#![doc = include_str!("../README.md")]
+//! Packs a directory of arrays into one zip or tar that stays readable and checkable, and reads single arrays back.
+//!
+//! A *pack* holds arrays as [RawArray](ra) files, each with a [description](ndl) in YAML beside it, and a
+//! [manifest](manifest) of the SHA-256 digests of all files. It is an ordinary zip, tar, compressed tar or directory.
+//! This library does everything that the command `ra-pack` does.
+//!
+//! # Read
+//!
+//! [`Pack::open`] opens a pack in any container. [`PackedArray`] reads an array whole, compared with the manifest, or
+//! a slice of it without reading the rest:
+//!
+//! ```
+//! use ndarray::{ArrayD, s};
+//! use ra_pack::Pack;
+//!
+//! let pack = Pack::open("examples/experiment")?;
+//! let temperature = pack.array("thermistors/temperature.ra")?;
+//! let all: ArrayD<f32> = temperature.read()?;
+//! let first: ArrayD<f32> = temperature.slice(s![0, ..24])?;
+//! assert_eq!(all.slice(s![0, ..24]).into_dyn(), first);
+//! # Ok::<(), ra_pack::Error>(())
+//! ```
+//!
+//! # Write
+//!
+//! [`create`] packs a directory. It compares every description with the header of its array, and gives the archive
+//! its name when everything is on the disk:
+//!
+//! ```
+//! use ra_pack::{CreateOptions, create};
+//!
+//! # let scratch = tempfile::tempdir()?;
+//! # let archive = scratch.path().join("mooring.zip");
+//! let report = create("examples/experiment".as_ref(), &archive, &CreateOptions::default())?;
+//! assert_eq!(report.arrays, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Verify
+//!
+//! [`verify`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
+//! [`Error`]: an error says that something could not be done.
+//!
+//! ```
+//! use ra_pack::{VerifyOptions, verify};
+//!
+//! let report = verify("examples/experiment".as_ref(), &VerifyOptions::default())?;
+//! for finding in &report.findings {
+//!     println!("{finding}");
+//! }
+//! assert!(report.is_sound());
+//! # Ok::<(), ra_pack::Error>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! | for | look at |
+//! |---|---|
+//! | arrays of a pack: elements, slices, views without a copy, statistics | [`Pack`], [`PackedArray`] |
+//! | whole packs | [`create`], [`verify`], [`extract`], [`list`], [`pack_info`], [`diff_packs`] |
+//! | descriptions | [`describe`], [`validate`], [`update_descriptions`], the module [`ndl`] |
+//! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert`], [`get`], the module [`interchange`] |
+//! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
+//! | manifests and bags | [`write_manifest`], the modules [`manifest`] and [`bag`] |
+//! | the progress of a long operation | [`Progress`], in the options of each |
+//!
+//! The guide in `docs/library.md` has longer programs.
 
 mod allowance;
 mod archive;
@@ -45,6 +111,11 @@ pub use crate::path::{
 };
 pub use crate::progress::{Progress, Snapshot};
 pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};
+
+/// The program of the README, compiled and run by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 /// The programs of the guide, compiled and run by the tests.
 #[cfg(doctest)]
