@@ -1,7 +1,7 @@
 //! Packs a directory of arrays into one zip or tar that stays readable and checkable, and reads single arrays back.
 //!
 //! A *pack* holds arrays as [RawArray](ra) files, each with a [description](ndl) in YAML beside it, and a
-//! [manifest](manifest) of the SHA-256 digests of all files. It is an ordinary zip, tar, compressed tar or directory.
+//! [`manifest`] of the SHA-256 digests of all files. It is an ordinary zip, tar, compressed tar or directory.
 //! This library does everything that the command `ra-pack` does.
 //!
 //! # Read
