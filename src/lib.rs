@@ -44,12 +44,15 @@
 //! ```
 //! use ra_pack::{VerifyOptions, verify};
 //!
-//! let report = verify("examples/experiment".as_ref(), &VerifyOptions::default())?;
+//! # let scratch = tempfile::tempdir()?;
+//! # let archive = scratch.path().join("mooring.zip");
+//! # ra_pack::create("examples/experiment".as_ref(), &archive, &Default::default())?;
+//! let report = verify(&archive, &VerifyOptions::default())?;
 //! for finding in &report.findings {
 //!     println!("{finding}");
 //! }
 //! assert!(report.is_sound());
-//! # Ok::<(), ra_pack::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Where to look

@@ -45,7 +45,7 @@ const CACHE_LINE: usize = 64;
 /// let mut columns = [0; 6];
 /// Reversal::new(&rows).reverse(&[11, 12, 13, 21, 22, 23], &mut columns)?;
 /// assert_eq!(columns, [11, 21, 12, 22, 13, 23]);
-/// # Ok::<(), TileBox<dyn std::error::Error>>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reversal {
