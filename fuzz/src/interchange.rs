@@ -10,7 +10,8 @@ use ra_pack::ndl::{Attribute, Datatype, Extent};
 pub fn ds(file: &[u8]) {
     let Ok(first) = read(file) else { return };
     for masks in [false, true] {
-        let mut writer = DsWriter::new(WriteOptions { mask_fill: masks, ..WriteOptions::default() });
+        let mut writer =
+            DsWriter::new(WriteOptions { mask_fill: masks, ..WriteOptions::default() });
         writer.attributes(&first.attributes).unwrap();
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
         for (array, data) in &arrays {
@@ -98,13 +99,15 @@ struct Whole {
 
 /// Everything that can be read of a file.
 fn read(file: &[u8]) -> Result<Whole, Error> {
-    let _ = DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() }).map(|mut reader| {
-        for index in 0..reader.names().count() {
-            if let Ok(array) = reader.array(index) {
-                drain(&mut reader, &array);
-            }
-        }
-    });
+    let _ =
+        DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
+            .map(|mut reader| {
+                for index in 0..reader.names().count() {
+                    if let Ok(array) = reader.array(index) {
+                        drain(&mut reader, &array);
+                    }
+                }
+            });
     let mut reader = DsReader::open(Cursor::new(file), ReadOptions::default())?;
     let mut arrays = Vec::new();
     for index in 0..reader.names().count() {

@@ -9,7 +9,10 @@ use ra_pack::ndl::Document;
 /// Any bytes as an `.npy` file: what it implies is a description without faults, and written again it is
 /// read the same.
 pub fn npy(file: &[u8]) {
-    for options in [ReadOptions::default(), ReadOptions { keep_endian: true, bfloat16: true, ..ReadOptions::default() }] {
+    for options in [
+        ReadOptions::default(),
+        ReadOptions { keep_endian: true, bfloat16: true, ..ReadOptions::default() },
+    ] {
         let Ok((variable, data)) = read_npy(file, options) else { continue };
         let len = u64::try_from(data.len()).unwrap();
         assert_eq!(len, variable.header.data_len());
