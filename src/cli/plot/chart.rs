@@ -7,7 +7,7 @@ use super::super::text::fit;
 use super::super::text::{count, float};
 use super::axis::{Along, Scale, Tick};
 use super::scene::{
-    Anchor, BLACK, ColorMap, Mark, PALE, Pixels, RD_BU, Rgb, Scene, Size, VIRIDIS, WHITE, of_name,
+    BLACK, ColorMap, LARGE, MEDIUM, PALE, Pixels, RD_BU, Rgb, SMALL, Scene, Size, VIRIDIS, of_name,
 };
 
 /// How to draw.
@@ -79,13 +79,25 @@ struct PlotArea {
     height: f64,
 }
 
+impl PlotArea {
+    /// The area between the ticks to the left, and the room that is kept to the right and below.
+    fn new(style: &Chart, upwards: &[Tick], right: f64, below: f64) -> Self {
+        let (left, top) = (room(upwards) + 42.0, 36.0);
+        let width = (f64::from(style.width) - left - right).max(16.0);
+        Self { left, top, width, height: (f64::from(style.height) - top - below).max(16.0) }
+    }
+
+    /// The point at a place from 0 to 1 to the right and upwards.
+    fn at(self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.left + self.width * x, self.top + self.height * (1.0 - y))
+    }
+}
+
 pub(crate) fn draw(sample: &Sample, style: &Chart) -> Scene {
-    let (width, height) = (style.width, style.height);
-    let mut scene = Scene { width, height, items: Vec::new() };
-    let (wide, high) = (f64::from(width), f64::from(height));
-    scene.rect((0.0, 0.0), (wide, high), WHITE);
-    let title = fit(&style.title, letters(wide - 20.0, Size::Large));
-    scene.text((wide / 2.0, 22.0), &title, Anchor::Middle, Size::Large);
+    let mut scene = Scene::new(style.width, style.height);
+    let wide = f64::from(style.width);
+    let title = fit(&style.title, letters(wide - 20.0, LARGE));
+    scene.text((wide / 2.0, 22.0), &title, "middle", LARGE);
     match sample {
         Sample::Line(line) => draw_line(&mut scene, line, style),
         Sample::Grid(grid) => draw_grid(&mut scene, grid, style),
@@ -95,81 +107,61 @@ pub(crate) fn draw(sample: &Sample, style: &Chart) -> Scene {
 }
 
 impl Scene {
-    fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, size: Size) {
-        let text = text.to_owned();
-        self.items.push(Mark::Text { x, y, text, anchor, size, is_upright: false });
-    }
-
     /// A label that is read upwards, no longer than the plot and a little.
-    fn upright(&mut self, x: f64, frame: PlotArea, text: &str) {
-        let text = fit(text, letters(frame.height + 40.0, Size::Medium));
-        let y = frame.top + frame.height / 2.0;
-        let (anchor, size) = (Anchor::Middle, Size::Medium);
-        self.items.push(Mark::Text { x, y, text, anchor, size, is_upright: true });
-    }
-
-    fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
-        self.items.push(Mark::Rect { x, y, width, height, fill });
+    fn upright(&mut self, x: f64, area: PlotArea, text: &str) {
+        let text = fit(text, letters(area.height + 40.0, MEDIUM));
+        self.turned((x, area.at((0.0, 0.5)).1), &text, "middle", MEDIUM, true);
     }
 
     /// A box with the meaning of its colour after it.
     fn legend(&mut self, (x, y): (f64, f64), fill: Rgb, text: &str) {
         self.rect((x, y), (14.0, 14.0), fill);
-        self.text((x + 20.0, y + 11.0), text, Anchor::Start, Size::Small);
+        self.text((x + 20.0, y + 11.0), text, "start", SMALL);
     }
 
-    fn border(&mut self, frame: PlotArea) {
-        let PlotArea { left, top, width, height } = frame;
+    /// The border of a plot, and the ticks and the label below it and to the left.
+    fn axes(&mut self, area: PlotArea, across: (&[Tick], &str), upwards: (&[Tick], &str)) {
+        let PlotArea { left, top, width, height } = area;
+        let (bottom, right) = (top + height, left + width);
         self.rect((left - 1.0, top - 1.0), (width + 2.0, 1.0), BLACK);
-        self.rect((left - 1.0, top + height), (width + 2.0, 1.0), BLACK);
+        self.rect((left - 1.0, bottom), (width + 2.0, 1.0), BLACK);
         self.rect((left - 1.0, top - 1.0), (1.0, height + 2.0), BLACK);
-        self.rect((left + width, top - 1.0), (1.0, height + 2.0), BLACK);
-    }
-
-    /// Ticks and the label below a plot.
-    fn across(&mut self, frame: PlotArea, ticks: &[Tick], label: &str) {
-        let bottom = frame.top + frame.height;
+        self.rect((right, top - 1.0), (1.0, height + 2.0), BLACK);
         let mut free = f64::NEG_INFINITY;
-        for (place, text) in ticks {
-            let x = frame.left + frame.width * place;
+        for (place, text) in across.0 {
+            let x = area.at((*place, 0.0)).0;
             self.rect((x, bottom), (1.0, 5.0), BLACK);
-            let half = float(text.chars().count()) * Size::Small.letter() / 2.0;
+            let half = float(text.chars().count()) * SMALL.width / 2.0;
             // Texts that would touch the one before are left out.
             if x - half > free && x + half < f64::from(self.width) {
-                self.text((x, bottom + 17.0), text, Anchor::Middle, Size::Small);
+                self.text((x, bottom + 17.0), text, "middle", SMALL);
                 free = x + half + 6.0;
             }
         }
-        let label = fit(label, letters(frame.width + frame.left, Size::Medium));
-        let middle = frame.left + frame.width / 2.0;
-        self.text((middle, bottom + 36.0), &label, Anchor::Middle, Size::Medium);
-    }
-
-    /// Ticks and the label to the left of a plot.
-    fn upwards(&mut self, frame: PlotArea, ticks: &[Tick], label: &str) {
-        for (place, text) in ticks {
-            let y = frame.top + frame.height * (1.0 - place);
-            self.rect((frame.left - 5.0, y - 0.5), (5.0, 1.0), BLACK);
-            self.text((frame.left - 8.0, y + 4.0), text, Anchor::End, Size::Small);
+        let label = fit(across.1, letters(right, MEDIUM));
+        self.text((left + width / 2.0, bottom + 36.0), &label, "middle", MEDIUM);
+        for (place, text) in upwards.0 {
+            let y = area.at((0.0, *place)).1;
+            self.rect((left - 5.0, y - 0.5), (5.0, 1.0), BLACK);
+            self.text((left - 8.0, y + 4.0), text, "end", SMALL);
         }
-        self.upright(18.0, frame, label);
+        self.upright(18.0, area, upwards.1);
     }
 
-    fn nothing(&mut self, frame: PlotArea, text: &str) {
-        let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
-        self.text(middle, text, Anchor::Middle, Size::Medium);
+    fn nothing(&mut self, area: PlotArea, text: &str) {
+        self.text(area.at((0.5, 0.5)), text, "middle", MEDIUM);
     }
 }
 
 /// Letters that fit a width.
 fn letters(width: f64, size: Size) -> usize {
-    count(width / size.letter()).max(4)
+    count(width / size.width).max(4)
 }
 
 /// Room for the longest of some texts.
 fn room(ticks: &[Tick]) -> f64 {
     let longest = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
-    float(longest) * Size::Small.letter()
+    float(longest) * SMALL.width
 }
 
 /// How many ticks fit a length.
@@ -181,58 +173,48 @@ fn fitting(length: f64, each: f64) -> usize {
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
 fn draw_line(scene: &mut Scene, line: &Line, style: &Chart) {
-    let (wide, high) = (f64::from(style.width), f64::from(style.height));
+    let high = f64::from(style.height);
     let scale = line_scale(line, style, 0.04);
     let upwards = scale.ticks(fitting(high - 100.0, 45.0));
-    let left = room(&upwards) + 42.0;
     let has_gap = line.columns.iter().any(|column| column.low.is_nan() || column.has_gap);
-    let frame = PlotArea {
-        left: left.round(),
-        top: 36.0,
-        width: (wide - left - 20.0).max(16.0).round(),
-        height: (high - 36.0 - if has_gap { 66.0 } else { 48.0 }).max(16.0).round(),
-    };
+    let area = PlotArea::new(style, &upwards, 20.0, if has_gap { 66.0 } else { 48.0 });
     let along = line.axis.as_ref().map(Along::new);
-    let across = along.as_ref().map(|along| along.ticks(fitting(frame.width, 90.0)));
-    let across = across.unwrap_or_default();
-    let at =
-        |(x, y): (f64, f64)| (frame.left + frame.width * x, frame.top + frame.height * (1.0 - y));
+    let ticks = |along: &Along<'_>| (along.ticks(fitting(area.width, 90.0)), along.label());
+    let (across, label) = along.as_ref().map(ticks).unwrap_or_default();
     for (place, _) in &upwards {
-        scene.rect((frame.left, at((0.0, *place)).1 - 0.5), (frame.width, 1.0), PALE);
+        scene.rect((area.left, area.at((0.0, *place)).1 - 0.5), (area.width, 1.0), PALE);
     }
     for (place, _) in &across {
-        scene.rect((at((*place, 0.0)).0, frame.top), (1.0, frame.height), PALE);
+        scene.rect((area.at((*place, 0.0)).0, area.top), (1.0, area.height), PALE);
     }
-    let each = frame.width / float(line.columns.len().max(1));
+    let each = area.width / float(line.columns.len().max(1));
     for (nth, column) in line.columns.iter().enumerate() {
         let part = along.as_ref().map_or(0.5, |along| along.middle(nth));
-        let x = at((part, 0.0)).0 - each / 2.0;
+        let x = area.at((part, 0.0)).0 - each / 2.0;
         let ends = [column.first, column.low, column.high, column.last];
         if !ends.into_iter().any(|value| scale.place(value).is_some()) {
-            scene.rect((x, frame.top), (each, frame.height), NOTHING);
+            scene.rect((x, area.top), (each, area.height), NOTHING);
         } else if column.has_gap {
-            scene.rect((x, frame.top + frame.height - 6.0), (each, 6.0), NOTHING);
+            scene.rect((x, area.top + area.height - 6.0), (each, 6.0), NOTHING);
         }
     }
     let pieces = pieces(line, scale);
-    let is_empty = pieces.is_empty();
-    for piece in pieces {
-        let points: Vec<_> = piece.into_iter().map(at).collect();
+    for piece in &pieces {
+        let points: Vec<_> = piece.iter().map(|point| area.at(*point)).collect();
         // A value alone is a dot.
-        let width = if points.len() == 1 { 5.0 } else { 1.4 };
-        scene.items.push(Mark::Line { points, width });
+        match *points {
+            [dot] => scene.line(&[dot, dot], 5.0),
+            _ => scene.line(&points, 1.4),
+        }
     }
-    scene.border(frame);
-    let label = along.as_ref().map_or_else(String::new, Along::label);
-    scene.across(frame, &across, &label);
-    scene.upwards(frame, &upwards, &quantity_label(&line.quantity));
+    scene.axes(area, (&across, &label), (&upwards, &quantity_label(&line.quantity)));
     if line.columns.is_empty() {
-        scene.nothing(frame, "no elements");
-    } else if is_empty {
-        scene.nothing(frame, "no values");
+        scene.nothing(area, "no elements");
+    } else if pieces.is_empty() {
+        scene.nothing(area, "no values");
     }
     if has_gap && !line.columns.is_empty() {
-        scene.legend((frame.left, high - 18.0), NOTHING, "no value");
+        scene.legend((area.left, high - 18.0), NOTHING, "no value");
     }
 }
 
@@ -316,51 +298,45 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
     } else {
         palette.scale.ticks(fitting(high - 120.0, 40.0))
     };
-    let left = (room(&upwards) + 42.0).round();
-    let right = (room(&bar).max(56.0) + if has_names { 44.0 } else { 66.0 }).round();
-    let frame = PlotArea {
-        left,
-        top: 36.0,
-        width: (wide - left - right).max(16.0),
-        height: (high - 36.0 - 48.0).max(16.0),
-    };
+    let right = room(&bar).max(56.0) + if has_names { 44.0 } else { 66.0 };
+    let area = PlotArea::new(style, &upwards, right, 48.0);
     if grid.cells.is_empty() {
-        scene.nothing(frame, "no elements");
+        scene.nothing(area, "no elements");
     } else {
         let pixel = |number: f64| u32::try_from(count(number)).unwrap_or(1);
-        let pixels = image(grid, &palette, pixel(frame.width), pixel(frame.height));
-        scene.items.push(Mark::Image { x: frame.left, y: frame.top, pixels });
+        let pixels = image(grid, &palette, pixel(area.width), pixel(area.height));
+        scene.image((count(area.left), count(area.top)), pixels);
     }
-    scene.border(frame);
-    scene.across(frame, &across.ticks(fitting(frame.width, 90.0)), &across.label());
-    scene.upwards(frame, &upwards, &down.label());
+    let ticks = across.ticks(fitting(area.width, 90.0));
+    scene.axes(area, (&ticks, &across.label()), (&upwards, &down.label()));
     let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();
     let has_gap = with_value < grid.cells.len();
-    let (x, mut y) = (frame.left + frame.width + 20.0, frame.top);
+    let (x, mut y) = (area.left + area.width + 20.0, area.top);
     if has_names {
-        for (nth, (_, name)) in bar.iter().enumerate() {
+        for (nth, (_, name)) in bar.iter().enumerate().take(count(high / 20.0)) {
             scene.legend((x, y), of_name(nth), name);
             y += 20.0;
         }
     } else if with_value > 0 {
-        let height = (frame.height - if has_gap { 30.0 } else { 0.0 }).max(8.0);
+        let height = (area.height - if has_gap { 30.0 } else { 0.0 }).max(8.0);
+        let bar_area = PlotArea { height, ..area };
         for step in (0..count(height)).map(float) {
             let part = 1.0 - (step + 0.5) / height;
             scene.rect((x, y + step), (16.0, 1.0), palette.map.color(part));
         }
         for (place, text) in &bar {
-            let y = y + height * (1.0 - place);
+            let y = bar_area.at((0.0, *place)).1;
             scene.rect((x + 16.0, y - 0.5), (4.0, 1.0), BLACK);
-            scene.text((x + 23.0, y + 4.0), text, Anchor::Start, Size::Small);
+            scene.text((x + 23.0, y + 4.0), text, "start", SMALL);
         }
-        scene.upright(wide - 8.0, PlotArea { height, ..frame }, &quantity_label(&grid.quantity));
+        scene.upright(wide - 8.0, bar_area, &quantity_label(&grid.quantity));
     }
     if has_gap {
-        let y = if has_names { y } else { frame.top + frame.height - 16.0 };
+        let y = if has_names { y } else { area.top + area.height - 16.0 };
         scene.legend((x, y), palette.map.nothing(), "no value");
     }
     if grid.method == GridMethod::Nearest && !has_names {
         let text = "one of several elements in each cell";
-        scene.text((wide - 8.0, high - 6.0), text, Anchor::End, Size::Small);
+        scene.text((wide - 8.0, high - 6.0), text, "end", SMALL);
     }
 }

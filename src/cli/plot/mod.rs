@@ -13,10 +13,8 @@ use ra_pack::{Grid, Line, Sample, SampleOptions, escape_path};
 use self::axis::Along;
 pub(super) use self::chart::{Chart, Palette, line_scale, pieces};
 use self::chart::{cells, image, quantity_label};
-use self::scene::{COLOR_MAPS, ColorMap, coverage};
-pub(super) use self::scene::{
-    MAX_NAMED, Markup, RD_BU, Rgb, base64, color, data_uri, of_name, png,
-};
+use self::scene::{COLOR_MAPS, ColorMap};
+pub(super) use self::scene::{MAX_NAMED, Markup, RD_BU, Rgb, color, data_uri, of_name, png};
 use super::args::words;
 use super::output::Output;
 use super::text::{count, digits, fit, float, human_bytes};
@@ -144,7 +142,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let scene = chart::draw(&sample, &style);
     let bytes = match extension.as_deref() {
         Some("svg") => scene.to_svg()?.into_bytes(),
-        _ => scene.to_pixels().to_png()?,
+        _ => scene.to_png()?,
     };
     ra_pack::write_new(path, args.force, |out| out.write_all(&bytes))?;
     output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
@@ -263,8 +261,15 @@ fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) ->
             (x * (float(wide) - 1.0) + 0.5, (1.0 - y) * (float(tall) - 1.0) + 0.5)
         };
         let points: Vec<_> = piece.into_iter().map(at).collect();
-        let covered = coverage((narrow(wide), narrow(tall)), &points, 1.0);
-        dots.iter_mut().zip(covered).for_each(|(dot, covered)| *dot |= covered >= 0.499);
+        for ((ax, ay), (bx, by)) in points.iter().zip(points.iter().skip(1).chain(points.last())) {
+            let steps = count((bx - ax).abs().max((by - ay).abs())) + 1;
+            for part in (0..=steps).map(|nth| float(nth) / float(steps)) {
+                let (x, y) = (count(ax + (bx - ax) * part), count(ay + (by - ay) * part));
+                if let Some(dot) = dots.get_mut(y * wide + x) {
+                    *dot = true;
+                }
+            }
+        }
     }
     let dot = |x: usize, y: usize| dots.get(y * wide + x).copied().unwrap_or(false);
     // The bits of a Braille pattern by the places of their dots.

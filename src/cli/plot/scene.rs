@@ -1,17 +1,15 @@
-//! A drawing: rectangles, lines, texts and images at places of a page, and their colours; as SVG and as pixels.
+//! A drawing, which is an SVG and is also rendered as PNG; and its colours.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use embedded_graphics::Pixel;
-use embedded_graphics::geometry::{OriginDimensions, Point, Size as Area};
-use embedded_graphics::mono_font::iso_8859_1::{FONT_7X13, FONT_8X13, FONT_9X18_BOLD};
-use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};
-use embedded_graphics::pixelcolor::BinaryColor;
-use embedded_graphics::prelude::{DrawTarget, Drawable};
-use embedded_graphics::text::{Alignment, Text};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use png::{BitDepth, ColorType, Encoder};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::{Database, Source};
+use resvg::usvg::{Options, Tree};
 
 use super::super::args::Choices;
 use super::super::text::{count, float, floor, trimmed};
@@ -22,82 +20,55 @@ pub(crate) type Rgb = [u8; 3];
 pub(crate) const BLACK: Rgb = [0x22, 0x22, 0x22];
 pub(crate) const WHITE: Rgb = [0xFF; 3];
 pub(crate) const PALE: Rgb = [0xE3, 0xE3, 0xE3];
-pub(crate) const INK: Rgb = [0x1F, 0x5A, 0xA6];
+const INK: Rgb = [0x1F, 0x5A, 0xA6];
 
-/// A page with what is drawn on it, in that order.
-#[derive(Debug, Clone)]
+/// The letters of PNG pictures: those of European names, of units and of formulas.
+//
+// It is of DejaVu 2.37, cut by fonttools: `pyftsubset DejaVuSans.ttf --no-hinting --layout-features=
+// --name-IDs=0,1,2,4,5,6 --unicodes=U+20-7E,U+A0-24F,U+2B0-36F,U+370-52F,U+1E00-1EFF,U+2010-2027,U+2030-205E,
+// U+2070-209C,U+20A0-20BF,U+2100-215F,U+2190-2199,U+2200-22FF,U+FFFD`.
+const FONT: &[u8] = include_bytes!("DejaVuSans.ttf");
+
+/// Most characters of a text. One with more of them has characters that take no room.
+const MOST_TEXT: usize = 1000;
+
+/// A page with what is drawn on it.
+#[derive(Debug)]
 pub(crate) struct Scene {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    pub(crate) items: Vec<Mark>,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// The SVG, without its end.
+    svg: String,
+    /// The image, its place, and the length of the SVG up to the link to it.
+    image: Option<(Pixels, (usize, usize), usize)>,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) enum Mark {
-    /// A filled rectangle.
-    Rect { x: f64, y: f64, width: f64, height: f64, fill: Rgb },
-    /// Points that are joined.
-    Line { points: Vec<(f64, f64)>, width: f64 },
-    /// A text of which the baseline begins, has its middle, or ends at a point.
-    Text { x: f64, y: f64, text: String, anchor: Anchor, size: Size, is_upright: bool },
-    /// Pixels at whole places.
-    Image { x: f64, y: f64, pixels: Pixels },
+/// The size of letters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    height: u32,
+    /// The width of most letters.
+    pub(crate) width: f64,
+    weight: &'static str,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// The size of ticks.
-    Small,
-    /// The size of labels.
-    Medium,
-    /// The size of the title.
-    Large,
-}
-
-impl Size {
-    /// Width of a letter in PNG; those of SVG are about as wide.
-    pub(crate) fn letter(self) -> f64 {
-        match self {
-            Self::Small => 7.0,
-            Self::Medium => 8.0,
-            Self::Large => 9.0,
-        }
-    }
-}
+/// The size of ticks.
+pub(crate) const SMALL: Size = Size { height: 12, width: 7.0, weight: "" };
+/// The size of labels.
+pub(crate) const MEDIUM: Size = Size { height: 13, width: 8.0, weight: "" };
+/// The size of the title.
+pub(crate) const LARGE: Size = Size { height: 15, width: 9.0, weight: r#" font-weight="bold""# };
 
 /// An image of its own, row by row.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Pixels {
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) colors: Vec<Rgb>,
 }
 
-impl Pixels {
-    pub(crate) fn new(width: u32, height: u32, fill: Rgb) -> Self {
-        Self { width, height, colors: vec![fill; width as usize * height as usize] }
-    }
-
-    /// Colours a pixel, if it is in the image.
-    pub(crate) fn set(&mut self, x: i32, y: i32, color: Rgb) {
-        let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return };
-        let place = y as usize * self.width as usize + x as usize;
-        if let Some(pixel) = self.colors.get_mut(place).filter(|_| x < self.width) {
-            *pixel = color;
-        }
-    }
-
-    /// The image as a PNG file; the same image gives the same bytes.
-    pub(crate) fn to_png(&self) -> ra_pack::Result<Vec<u8>> {
-        png(self.width, self.height, None, self.colors.as_flattened())
-    }
+fn undrawn(error: impl fmt::Display) -> ra_pack::Error {
+    ra_pack::Error::Unsupported(format!("the picture cannot be written: {error}"))
 }
 
 /// A PNG file of colours, or of the numbers of the colours in a palette whose first lets the background show.
@@ -122,72 +93,127 @@ pub(crate) fn png(
         writer.write_image_data(bytes)?;
         writer.finish()
     });
-    written.map_err(|error| {
-        ra_pack::Error::Unsupported(format!("the picture cannot be written: {error}"))
-    })?;
+    written.map_err(undrawn)?;
     Ok(file)
 }
 
 impl Scene {
-    /// The scene as an SVG file that refers to nothing outside.
-    pub(crate) fn to_svg(&self) -> ra_pack::Result<String> {
-        let (width, height) = (self.width, self.height);
-        let begin = format!(
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">"
+             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n"
         );
-        let elements = self.items.iter().map(element).collect::<ra_pack::Result<Vec<_>>>()?;
-        Ok(format!("{begin}\n{}\n</svg>\n", elements.join("\n")))
+        let mut scene = Self { width, height, svg, image: None };
+        scene.rect((0.0, 0.0), (width.into(), height.into()), WHITE);
+        scene
+    }
+
+    fn put(&mut self, element: fmt::Arguments<'_>) {
+        // A text takes everything.
+        let _ = writeln!(self.svg, "{element}");
+    }
+
+    /// Adds a filled rectangle of whole pixels: of at least one, so that nothing disappears.
+    pub(super) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
+        let span = |from: f64, length: f64| {
+            let first = floor(from + 0.5);
+            (first, floor(from + length + 0.5).saturating_sub(first).max(1))
+        };
+        let ((x, width), (y, height), fill) = (span(x, width), span(y, height), color(fill));
+        self.put(format_args!(
+            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"/>"#
+        ));
+    }
+
+    /// Adds points that are joined.
+    pub(super) fn line(&mut self, points: &[(f64, f64)], width: f64) {
+        let points: Vec<_> =
+            points.iter().map(|(x, y)| format!("{},{}", place(*x), place(*y))).collect();
+        let (points, ink) = (points.join(" "), color(INK));
+        self.put(format_args!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{width}\" \
+             stroke-linejoin=\"round\" stroke-linecap=\"round\"/>"
+        ));
+    }
+
+    /// Adds a text whose baseline has its `start`, `middle` or `end` at a place.
+    pub(super) fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, size: Size) {
+        self.turned(at, text, anchor, size, false);
+    }
+
+    /// Adds a text that may be read upwards.
+    pub(super) fn turned(
+        &mut self,
+        (x, y): (f64, f64),
+        text: &str,
+        anchor: &str,
+        Size { height, weight, .. }: Size,
+        is_upwards: bool,
+    ) {
+        let (x, y, ink) = (place(x), place(y), color(BLACK));
+        let turn =
+            if is_upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+        let text: String = text.chars().take(MOST_TEXT).collect();
+        self.put(format_args!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{height}\"{weight} text-anchor=\"{anchor}\" \
+             fill=\"{ink}\"{turn}>{}</text>",
+            Markup(text)
+        ));
+    }
+
+    /// Adds the only image, whose pixels are those of the page.
+    pub(super) fn image(&mut self, (x, y): (usize, usize), pixels: Pixels) {
+        let Pixels { width, height, .. } = pixels;
+        let _ = write!(
+            self.svg,
+            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+             style=\"image-rendering:pixelated\""
+        );
+        self.image = Some((pixels, (x, y), self.svg.len()));
+        self.svg.push_str("/>\n");
+    }
+
+    pub(super) fn to_svg(&self) -> ra_pack::Result<String> {
+        let mut svg = self.svg.clone() + "</svg>\n";
+        if let Some((Pixels { width, height, colors }, _, link)) = &self.image {
+            let file = png(*width, *height, None, colors.as_flattened())?;
+            svg.insert_str(*link, &format!(" href=\"{}\"", data_uri(&file)));
+        }
+        Ok(svg)
+    }
+
+    /// The same picture as a PNG file; the same picture gives the same bytes.
+    pub(super) fn to_png(&self) -> ra_pack::Result<Vec<u8>> {
+        let mut fonts = Database::new();
+        fonts.load_font_source(Source::Binary(Arc::new(FONT)));
+        fonts.set_sans_serif_family("DejaVu Sans");
+        let options = Options { fontdb: Arc::new(fonts), ..Options::default() };
+        let tree = Tree::from_str(&format!("{}</svg>", self.svg), &options).map_err(undrawn)?;
+        let mut page =
+            Pixmap::new(self.width, self.height).ok_or_else(|| undrawn("it is too large"))?;
+        resvg::render(&tree, Transform::identity(), &mut page.as_mut());
+        // The background lets nothing show, so that the opacities can go.
+        let mut bytes = page.take();
+        let count = bytes.len() / 4;
+        for nth in 0..count {
+            bytes.copy_within(4 * nth..4 * nth + 3, 3 * nth);
+        }
+        bytes.truncate(3 * count);
+        // Pixels are not for a renderer to scale.
+        if let Some((pixels, (x, y), _)) = &self.image {
+            let (colors, _) = bytes.as_chunks_mut();
+            let rows = colors.chunks_exact_mut(self.width as usize).skip(*y);
+            for (row, image) in rows.zip(pixels.colors.chunks_exact(pixels.width as usize)) {
+                row.iter_mut().skip(*x).zip(image).for_each(|(pixel, color)| *pixel = *color);
+            }
+        }
+        png(self.width, self.height, None, &bytes)
     }
 }
 
-/// An item as an element of SVG.
-fn element(item: &Mark) -> ra_pack::Result<String> {
-    let place = |number: &f64| trimmed(&format!("{number:.2}")).to_owned();
-    Ok(match item {
-        Mark::Rect { x, y, width, height, fill } => {
-            let [x, y, width, height] = [x, y, width, height].map(place);
-            let fill = color(*fill);
-            format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"/>"#)
-        }
-        Mark::Line { points, width } => {
-            let points = points.iter().map(|(x, y)| format!("{},{}", place(x), place(y)));
-            let (points, ink) = (points.collect::<Vec<_>>().join(" "), color(INK));
-            format!(
-                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{ink}\" \
-                 stroke-width=\"{width}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>"
-            )
-        }
-        Mark::Text { x, y, text, anchor, size, is_upright } => {
-            let anchor = match anchor {
-                Anchor::Start => "start",
-                Anchor::Middle => "middle",
-                Anchor::End => "end",
-            };
-            let (size, weight) = match size {
-                Size::Small => (12, ""),
-                Size::Medium => (13, ""),
-                Size::Large => (15, r#" font-weight="bold""#),
-            };
-            let (x, y, ink, text) = (place(x), place(y), color(BLACK), Markup(text));
-            let turn = if *is_upright {
-                format!(r#" transform="rotate(-90 {x} {y})""#)
-            } else {
-                String::new()
-            };
-            format!(
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{weight} text-anchor=\"{anchor}\" \
-                 fill=\"{ink}\"{turn}>{text}</text>"
-            )
-        }
-        Mark::Image { x, y, pixels } => {
-            let (Pixels { width, height, .. }, link) = (pixels, data_uri(&pixels.to_png()?));
-            format!(
-                "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
-                 style=\"image-rendering:pixelated\" href=\"{link}\"/>"
-            )
-        }
-    })
+/// A place with no more than two digits after the point.
+fn place(number: f64) -> String {
+    trimmed(&format!("{number:.2}")).to_owned()
 }
 
 /// A colour as `#rrggbb`.
@@ -197,25 +223,7 @@ pub(crate) fn color([red, green, blue]: Rgb) -> String {
 
 /// A PNG as a link that holds it.
 pub(crate) fn data_uri(png: &[u8]) -> String {
-    format!("data:image/png;base64,{}", base64(png))
-}
-
-/// Bytes in base64 (RFC 4648 §4).
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk
-            .iter()
-            .chain(&[0; 2])
-            .take(3)
-            .fold(0, |bits, byte| bits << 8 | usize::from(*byte));
-        for (nth, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let digit = DIGITS.get(bits >> shift & 0x3F).filter(|_| nth <= chunk.len());
-            text.push(digit.map_or('=', |digit| char::from(*digit)));
-        }
-    }
-    text
+    format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png))
 }
 
 /// A text in XML or HTML, between tags or between the quotes of an attribute: nothing in it is markup, and control and
@@ -238,159 +246,6 @@ impl<T: fmt::Display> fmt::Display for Markup<T> {
                 '\'' => out.write_str("&#39;")?,
                 letter => out.write_char(letter)?,
             }
-        }
-        Ok(())
-    }
-}
-
-impl Scene {
-    pub(crate) fn to_pixels(&self) -> Pixels {
-        let mut pixels = Pixels::new(self.width, self.height, WHITE);
-        for item in &self.items {
-            match item {
-                Mark::Rect { x, y, width, height, fill } => {
-                    fill_rect(&mut pixels, (*x, *y), (*width, *height), *fill);
-                }
-                Mark::Line { points, width } => {
-                    let covered = coverage((self.width, self.height), points, *width);
-                    for (color, covered) in pixels.colors.iter_mut().zip(covered) {
-                        *color = mix(*color, INK, covered.into());
-                    }
-                }
-                Mark::Text { x, y, text, anchor, size, is_upright } => {
-                    write_text(&mut pixels, (*x, *y), text, *anchor, *size, *is_upright);
-                }
-                Mark::Image { x, y, pixels: image } => {
-                    for (row, colors) in
-                        (floor(*y)..).zip(image.colors.chunks(image.width as usize))
-                    {
-                        for (column, color) in (floor(*x)..).zip(colors) {
-                            pixels.set(column, row, *color);
-                        }
-                    }
-                }
-            }
-        }
-        pixels
-    }
-}
-
-fn fill_rect(pixels: &mut Pixels, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
-    // At least a pixel wide, so that nothing disappears.
-    let span = |from: f64, length: f64, most: u32| {
-        let first = floor(from + 0.5);
-        let end = floor(from + length + 0.5).max(first.saturating_add(1));
-        first.max(0)..end.min(most.cast_signed())
-    };
-    let columns = span(x, width, pixels.width);
-    for row in span(y, height, pixels.height) {
-        for column in columns.clone() {
-            pixels.set(column, row, fill);
-        }
-    }
-}
-
-/// How much of each pixel joined points cover, row by row: from 0 to 1, with soft edges.
-pub(super) fn coverage(size: (u32, u32), points: &[(f64, f64)], width: f64) -> Vec<f32> {
-    let (columns, rows) = (size.0.cast_signed(), size.1.cast_signed());
-    let mut mask = vec![0.0_f32; size.0 as usize * size.1 as usize];
-    let half = width / 2.0;
-    let single = points.first().filter(|_| points.len() == 1).map(|point| (point, point));
-    for ((ax, ay), (bx, by)) in points.iter().zip(points.iter().skip(1)).chain(single) {
-        let range = |a: f64, b: f64, most: i32| {
-            let reach = half + 1.0;
-            floor(a.min(b) - reach).max(0)..floor(a.max(b) + reach).saturating_add(1).min(most)
-        };
-        let (dx, dy) = (bx - ax, by - ay);
-        let length = dx * dx + dy * dy;
-        for row in range(*ay, *by, rows) {
-            for column in range(*ax, *bx, columns) {
-                let (px, py) = (f64::from(column) + 0.5 - ax, f64::from(row) + 0.5 - ay);
-                let along =
-                    if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
-                let away = libm::hypot(px - along * dx, py - along * dy);
-                #[expect(clippy::cast_possible_truncation, reason = "fewer digits are enough")]
-                let covered = (half + 0.5 - away).clamp(0.0, 1.0) as f32;
-                let place = row.unsigned_abs() as usize * size.0 as usize;
-                if let Some(there) = mask.get_mut(place + column.unsigned_abs() as usize) {
-                    // Where pieces overlap, the ink is not put on twice.
-                    *there = there.max(covered);
-                }
-            }
-        }
-    }
-    mask
-}
-
-fn write_text(
-    pixels: &mut Pixels,
-    (x, y): (f64, f64),
-    text: &str,
-    anchor: Anchor,
-    size: Size,
-    is_upright: bool,
-) {
-    let font: &MonoFont<'_> = match size {
-        Size::Small => &FONT_7X13,
-        Size::Medium => &FONT_8X13,
-        Size::Large => &FONT_9X18_BOLD,
-    };
-    let alignment = match anchor {
-        Anchor::Start => Alignment::Left,
-        Anchor::Middle => Alignment::Center,
-        Anchor::End => Alignment::Right,
-    };
-    let mut pen = Pen { pixels, at: (floor(x), floor(y)), is_upright };
-    let style = MonoTextStyle::new(font, BinaryColor::On);
-    // A pen never fails.
-    let text: String = text.replace('…', "...").chars().map(drawable).collect();
-    let _ = Text::with_alignment(&text, Point::zero(), style, alignment).draw(&mut pen);
-}
-
-/// The letter of Latin-1, which the fonts have, that says the same: powers of units and signs that look alike.
-/// Others are drawn as question marks; an SVG has them all.
-fn drawable(letter: char) -> char {
-    match letter {
-        '\u{207b}' | '\u{2010}'..='\u{2014}' | '\u{2212}' => '-',
-        '\u{2070}' => '0',
-        '\u{2074}' => '4',
-        '\u{2075}' => '5',
-        '\u{2076}' => '6',
-        '\u{2077}' => '7',
-        '\u{2078}' => '8',
-        '\u{2079}' => '9',
-        '\u{3bc}' => '\u{b5}',
-        '\u{212b}' => '\u{c5}',
-        '\u{2018}' | '\u{2019}' => '\'',
-        '\u{201c}' | '\u{201d}' => '"',
-        letter => letter,
-    }
-}
-
-/// Draws from a point on, to the right or upwards.
-struct Pen<'p> {
-    pixels: &'p mut Pixels,
-    at: (i32, i32),
-    is_upright: bool,
-}
-
-impl OriginDimensions for Pen<'_> {
-    fn size(&self) -> Area {
-        Area::new(self.pixels.width, self.pixels.height)
-    }
-}
-
-impl DrawTarget for Pen<'_> {
-    type Color = BinaryColor;
-    type Error = Infallible;
-
-    fn draw_iter<I: IntoIterator<Item = Pixel<BinaryColor>>>(
-        &mut self,
-        points: I,
-    ) -> Result<(), Infallible> {
-        for Pixel(point, _) in points.into_iter().filter(|Pixel(_, color)| color.is_on()) {
-            let (dx, dy) = if self.is_upright { (point.y, -point.x) } else { (point.x, point.y) };
-            self.pixels.set(self.at.0.saturating_add(dx), self.at.1.saturating_add(dy), BLACK);
         }
         Ok(())
     }
@@ -494,19 +349,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_in_base64() {
-        let cases =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
-        for (bytes, text) in cases {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
-
-    #[test]
     fn text_cannot_become_markup() {
         let text = Markup("</script><b a='1' c=\"2\">&amp;\u{1b}").to_string();
         let expected = "&lt;/script&gt;&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\\u{1b}";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn any_text_is_drawn() {
+        let drawn = |text: &str| {
+            let mut scene = Scene::new(100, 100);
+            scene.text((5.0, 50.0), text, "start", SMALL);
+            scene.to_png().unwrap()
+        };
+        for text in ["</text>", "&amp", "\u{0}", "\u{fffe}\u{202e}", "温Ö°C", "\" href=\"x"] {
+            assert_ne!(drawn(text), drawn(""), "{text:?}");
+        }
     }
 
     #[test]

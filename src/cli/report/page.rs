@@ -7,12 +7,13 @@ use std::panic::resume_unwind;
 use std::path::{Path, absolute};
 use std::thread;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ra_pack::{
     Container, Digest, Finding, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport,
 };
 
 use super::super::array::date;
-use super::super::plot::base64;
 use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
 use super::card::{Card, CardContext, Subject, digest, split, stem};
@@ -256,7 +257,7 @@ fn begin(name: &str, html: &mut Html) {
          <meta name=\"referrer\" content=\"no-referrer\">\
          <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>",
         // No script but this one runs, whatever a name or a text of the pack may do to the page.
-        base64(Digest::sha256(JS.as_bytes()).as_bytes()),
+        BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes()),
         env!("CARGO_PKG_VERSION"),
         name
     );
