@@ -10,12 +10,13 @@ use ra_pack::ndl::{Attribute, Datatype, Extent};
 pub fn ds(file: &[u8]) {
     let Ok(first) = read(file) else { return };
     for masks in [false, true] {
+        let body = Cursor::new(Vec::new());
         let mut writer =
-            DsWriter::new(WriteOptions { mask_fill: masks, ..WriteOptions::default() });
+            DsWriter::new(body, WriteOptions { mask_fill: masks, ..WriteOptions::default() });
         writer.attributes(&first.attributes).unwrap();
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
         for (array, data) in &arrays {
-            announce(&mut writer, array, data).unwrap();
+            add(&mut writer, array, data).unwrap();
         }
         let mut written = Vec::new();
         writer.write_to(&mut written).unwrap();
@@ -44,12 +45,9 @@ fn has_fill(array: &Array) -> bool {
     array.description.storage.as_ref().is_some_and(|storage| storage.fillvalue.is_some())
 }
 
-fn announce<'a>(writer: &mut DsWriter<'a>, array: &Array, data: &'a [u8]) -> Result<(), Error> {
+fn add(writer: &mut DsWriter<Cursor<Vec<u8>>>, array: &Array, data: &[u8]) -> Result<(), Error> {
     match array.variable() {
-        Some(variable) => writer.array(&variable, array.is_coordinate, move || {
-            let data: Box<dyn Read + 'a> = Box::new(data);
-            Ok(data)
-        }),
+        Some(variable) => writer.array(&variable, array.is_coordinate, data),
         None => writer.inline(&array.description, array.is_coordinate),
     }
 }

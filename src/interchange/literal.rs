@@ -7,6 +7,7 @@
 #![expect(clippy::indexing_slicing, reason = "positions come from searches in the same text")]
 
 use std::collections::HashSet;
+use std::fmt;
 
 use super::Error;
 use crate::ndl::Value;
@@ -52,6 +53,59 @@ pub(super) enum LiteralKind {
     List(Vec<Literal>),
     /// Keys and values in the order of the text. In JSON keys are texts, and none is there twice.
     Map(Vec<(Literal, Literal)>),
+}
+
+impl Literal {
+    /// The error that something else was expected.
+    pub(super) fn unexpected(&self, expected: &str) -> Error {
+        Error::malformed(self.offset, format!("expected {expected}, found {self}"))
+    }
+
+    pub(super) fn text(&self, expected: &str) -> Result<&str, Error> {
+        match &self.kind {
+            LiteralKind::Text(text) => Ok(text),
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Whether it is true.
+    pub(super) fn truth(&self, expected: &str) -> Result<bool, Error> {
+        match self.kind {
+            LiteralKind::Bool(truth) => Ok(truth),
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// An integer of at least 0.
+    pub(super) fn count(&self, expected: &str) -> Result<u64, Error> {
+        let LiteralKind::Number(number) = &self.kind else { return Err(self.unexpected(expected)) };
+        let count = number.as_integer().and_then(|number| u64::try_from(number).ok());
+        count.ok_or_else(|| self.unexpected(expected))
+    }
+
+    /// The keys and values of a map.
+    pub(super) fn entries(&self, expected: &str) -> Result<&[(Self, Self)], Error> {
+        match &self.kind {
+            LiteralKind::Map(entries) => Ok(entries),
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+}
+
+/// What it is, in a message.
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            LiteralKind::Text(text) => write!(f, "the text {}", quoted(text)),
+            LiteralKind::Number(number) => write!(f, "the number {}", number.to_line()),
+            LiteralKind::Bool(truth) => write!(f, "the truth value {truth}"),
+            LiteralKind::Null => f.write_str("no value"),
+            LiteralKind::Huge => f.write_str("an integer of more than 64 bits"),
+            LiteralKind::Tuple(_) => f.write_str("a tuple"),
+            LiteralKind::List(_) => f.write_str("a list"),
+            LiteralKind::Map(_) => f.write_str("a map of keys and values"),
+        }
+    }
 }
 
 /// Reads the one literal that `text` is, which begins at byte `base` of the file.

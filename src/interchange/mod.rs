@@ -12,7 +12,6 @@ mod literal;
 pub mod npy;
 pub mod npz;
 pub mod png;
-pub mod text;
 
 use std::io::{self, Read};
 
@@ -135,7 +134,7 @@ fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
 }
 
 /// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.
-fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec<u64>, Error> {
+pub(crate) fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec<u64>, Error> {
     let Variable { header, description, .. } = variable;
     let name = &description.name;
     if header.is_encoded() {
@@ -161,41 +160,59 @@ const SWAPPED: usize = 64 * 1024;
 /// The longest unit that is swapped, since it is held as a whole.
 const MAX_UNIT: usize = 32 << 20;
 
-/// Whole units of elements, such as numbers, whose bytes were swapped after reading.
-#[derive(Debug)]
-pub(crate) struct SwapBuffer {
-    unit: usize,
-    block: io::Cursor<Vec<u8>>,
+/// Bytes that are read a block at a time.
+#[derive(Debug, Default)]
+struct Block(io::Cursor<Vec<u8>>);
+
+impl Block {
+    /// Reads as [`Read::read`] does. Once all of a block is read, `fill` makes the next one in the empty buffer; it
+    /// leaves that empty at the end.
+    fn read(
+        &mut self,
+        out: &mut [u8],
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let read = self.0.read(out)?;
+        if read > 0 || out.is_empty() {
+            return Ok(read);
+        }
+        let mut block = std::mem::take(&mut self.0).into_inner();
+        block.clear();
+        fill(&mut block)?;
+        self.0 = io::Cursor::new(block);
+        self.0.read(out)
+    }
 }
 
-impl SwapBuffer {
-    /// For units of so many bytes, at least 1.
-    pub(crate) fn new(unit: usize) -> Self {
-        Self { unit, block: io::Cursor::default() }
-    }
+/// A reader of the blocks that a function makes, as for [`Block::read`].
+pub(crate) struct BlockReader<F>(Block, F);
 
-    /// Reads as [`Read::read`] does what `input` gives, after `swap` had it in whole units.
-    pub(crate) fn read(
-        &mut self,
-        input: &mut impl Read,
-        out: &mut [u8],
-        swap: impl FnOnce(&mut [u8]),
-    ) -> io::Result<usize> {
-        if !out.is_empty() && self.block.position() == self.block.get_ref().len() as u64 {
-            let whole = (SWAPPED - SWAPPED % self.unit).max(self.unit).min(MAX_UNIT);
-            let block = self.block.get_mut();
-            block.clear();
-            input.take(whole as u64).read_to_end(block)?;
-            if !block.len().is_multiple_of(self.unit) {
-                let reason = format!("big-endian numbers are in elements of over {MAX_UNIT} bytes");
-                let error = Error::no_counterpart(reason, "swap them with numpy's `astype`");
-                return Err(io::Error::new(io::ErrorKind::Unsupported, error));
-            }
-            swap(block);
-            self.block.set_position(0);
-        }
-        self.block.read(out)
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> BlockReader<F> {
+    pub(crate) fn new(fill: F) -> Self {
+        Self(Block::default(), fill)
     }
+}
+
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Read for BlockReader<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out, &mut self.1)
+    }
+}
+
+/// Reads the next of `input` into the empty `block`: whole units of so many bytes, at least 1.
+pub(crate) fn read_units(
+    input: &mut impl Read,
+    unit: usize,
+    block: &mut Vec<u8>,
+) -> io::Result<()> {
+    let whole = (SWAPPED - SWAPPED % unit).max(unit).min(MAX_UNIT);
+    input.take(whole as u64).read_to_end(block)?;
+    if block.len().is_multiple_of(unit) {
+        return Ok(());
+    }
+    let reason = format!("big-endian numbers are in elements of over {MAX_UNIT} bytes");
+    let error = Error::no_counterpart(reason, "swap them with numpy's `astype`");
+    Err(io::Error::new(io::ErrorKind::Unsupported, error))
 }
 
 /// Gives exactly `len` bytes of `data` to `each`, `piece` of them at a time. Of data of another length `wrong`
@@ -226,7 +243,7 @@ fn read_all(
 }
 
 /// The error of data of another length than the header of the array `name` says, for [`read_all`].
-fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> Error {
+pub(crate) fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> Error {
     let name = name.to_owned();
     move |found| {
         let (kind, fault) = match found {

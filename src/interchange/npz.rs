@@ -139,20 +139,6 @@ impl<R: Read + Seek> NpzReader<R> {
         index: usize,
         options: ReadOptions,
     ) -> Result<npy::NpyReader<Opened<'_, R>>, Error> {
-        let opened = self.raw(index)?;
-        let name = opened.name.clone();
-        match npy::NpyReader::new(opened, options) {
-            Ok(reader) => Ok(reader.checked_to_the_end()),
-            Err(error) => Err(in_member(&name, error)),
-        }
-    }
-
-    /// Opens a member as the bytes that it holds, whatever they are.
-    ///
-    /// # Errors
-    ///
-    /// As [`NpzReader::open`], but for what an array is to be.
-    pub fn raw(&mut self, index: usize) -> Result<Opened<'_, R>, Error> {
         let (Some(member), Some(entry)) = (self.members.get(index), self.entries.get(index)) else {
             let count = self.members.len();
             return Err(Error::no_counterpart(
@@ -179,7 +165,12 @@ impl<R: Read + Seek> NpzReader<R> {
             entry.as_ref().with_reader(files.reader_mut(), ZipReadOptions::default())
         });
         let file = opened.map_err(|error| fault(offset, "expected a member", error))?;
-        Ok(Opened { file, offset, name: name.to_string() })
+        let name = name.to_string();
+        let opened = Opened { file, offset, name: name.clone() };
+        match npy::NpyReader::new(opened, options) {
+            Ok(reader) => Ok(reader.checked_to_the_end()),
+            Err(error) => Err(in_member(&name, error)),
+        }
     }
 }
 

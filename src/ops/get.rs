@@ -1,28 +1,25 @@
 //! One array or file out of a pack.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::convert::{ArrayFormat, ConvertOptions, convert, write_array};
+use super::convert::{ArrayFormat, write_array};
 use super::manifests::check_apart;
 use super::open::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::interchange::BlockReader;
 use crate::ndl::Order;
 use crate::progress::Progress;
-use crate::ra::{AnyArray, parse_slice, resolve_slice};
+use crate::ra::{AnyArray, Header, ReadError, parse_slice, resolve_slice};
 
 /// What messages call standard output.
 const STANDARD_OUTPUT: &str = "standard output";
 
-/// Bytes of elements that pass at a time.
-const BLOCK: usize = 64 * 1024;
-
-/// Whole arrays up to this size are converted in memory, since one is found at once; larger ones from file
-/// to file, after a look at all headers.
-const IN_MEMORY: u64 = 16 * 1024 * 1024;
+/// Bytes of elements that pass at a time: a multiple of every width that has a byte order.
+const BLOCK: u64 = 64 * 1024;
 
 /// What to get, and how.
 #[derive(Debug, Clone, Default)]
@@ -79,12 +76,9 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     check_apart(archive, output)?;
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
-    if let Some(format) = streamed(&pack, member, options)? {
-        return convert_member(archive, member, output, format, options);
-    }
     let pending = PendingFile::begin(output, options.force)?;
     let mut out = LimitedWriter::new(pending.writer()?, options.max_size);
-    let written = out.judge(|out| write(&pack, member, options, output, out))?;
+    let written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
     let mut report = report(archive, member, out.count, written);
     drop(out);
     pending.sync()?;
@@ -101,44 +95,6 @@ fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetRepo
     GetReport { archive, member, bytes, verified, losses, leftovers: Vec::new() }
 }
 
-/// The format that a whole array is converted into from file to file, because it is too large for memory.
-fn streamed(pack: &Pack, member: &str, options: &GetOptions) -> Result<Option<ArrayFormat>> {
-    let Some(format) = options.format.filter(|_| options.slice.is_none() && !options.unverified)
-    else {
-        return Ok(None);
-    };
-    if passes(options) {
-        return Ok(None);
-    }
-    let size = pack.array(member)?.file_size();
-    match options.max_size {
-        Some(limit) if size > limit => Err(too_large(limit)),
-        _ => Ok(Some(format).filter(|_| size > IN_MEMORY)),
-    }
-}
-
-/// The same as [`get`] of a whole array, without memory for all of it.
-fn convert_member(
-    archive: &Path,
-    member: &str,
-    output: &Path,
-    format: ArrayFormat,
-    options: &GetOptions,
-) -> Result<GetReport> {
-    let options = ConvertOptions {
-        to: Some(format),
-        member: Some(member.to_owned()),
-        force: options.force,
-        progress: options.progress.clone(),
-        ..ConvertOptions::default()
-    };
-    let converted = convert(archive, output, &options)?;
-    let verified = converted.arrays.iter().all(|array| array.verified);
-    let losses = converted.arrays.into_iter().flat_map(|array| array.losses).collect();
-    let report = report(archive, member, converted.bytes, (verified, losses));
-    Ok(GetReport { leftovers: converted.leftovers, ..report })
-}
-
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the
 /// manifest before the first byte is written, so that nothing damaged goes down a pipe.
 ///
@@ -153,12 +109,16 @@ pub fn get_to(
 ) -> Result<GetReport> {
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
-    let write_to =
-        |out: &mut dyn Write| write(&pack, member, options, STANDARD_OUTPUT.as_ref(), out);
-    let whole = options.slice.is_none() && passes(options);
+    let names = (STANDARD_OUTPUT.as_ref(), &*std::env::temp_dir().join("get"));
+    let write_to = |out: &mut dyn Write| write(&pack, member, options, names, out);
     let mut out = LimitedWriter::new(out, options.max_size);
-    if whole && !options.unverified {
-        LimitedWriter::new(std::io::sink(), options.max_size).judge(write_to)?;
+    if options.slice.is_none() && !options.unverified {
+        let mut sink = LimitedWriter::new(std::io::sink(), options.max_size);
+        if passes(options) {
+            sink.judge(write_to)?;
+        } else {
+            sink.judge(|sink| pack.copy_to(member, sink))?;
+        }
     }
     let written = out.judge(write_to)?;
     Ok(report(archive, member, out.count, written))
@@ -168,7 +128,7 @@ fn write(
     pack: &Pack,
     member: &str,
     options: &GetOptions,
-    output: &Path,
+    (output, beside): (&Path, &Path),
     out: &mut dyn Write,
 ) -> Result<Written> {
     if let Some(limit) = options.max_size
@@ -187,17 +147,6 @@ fn write(
     if options.unverified {
         array = array.unverified();
     }
-    let format = options.format.unwrap_or(ArrayFormat::Ra);
-    if options.slice.is_none() && passes(options) {
-        return Ok((write_elements(&array, format, output, out)?, Vec::new()));
-    }
-    let (part, verified) = match &options.slice {
-        None => {
-            array.check_memory(array.header()?.data_len())?;
-            (array.read_any()?, !options.unverified && pack.has_manifest()?)
-        }
-        Some(text) => slice(pack, array, text, options.unverified)?,
-    };
     let mut description = if passes(options) { None } else { pack.description(member)? };
     // The part has the fastest index first, whatever the file does.
     if options.slice.is_some()
@@ -206,44 +155,57 @@ fn write(
     {
         storage.order = Order::Row;
     }
-    Ok((verified, write_array(format, (member, part), description, output, out)?))
-}
-
-/// Whether elements are written as they pass.
-fn passes(options: &GetOptions) -> bool {
-    matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
-}
-
-/// Writes the elements of an array as they pass, little-endian, behind a header unless they are to be raw; whether the
-/// manifest confirms them.
-fn write_elements(
-    array: &PackedArray<'_>,
-    format: ArrayFormat,
-    output: &Path,
-    out: &mut dyn Write,
-) -> Result<bool> {
-    let mut written = Ok(());
+    let mut write = |header: &Header, data: &mut dyn Read| {
+        let failed = |error| Error::io("write", output)(error);
+        match options.format {
+            None | Some(ArrayFormat::Ra) => out.write_all(&header.encode()).map_err(failed)?,
+            Some(ArrayFormat::Raw) => {}
+            Some(format) => {
+                let description = description.take();
+                let names = (output, beside);
+                return write_array(format, (member, header), description, data, out, names);
+            }
+        }
+        std::io::copy(data, out).map_err(failed)?;
+        Ok(Vec::new())
+    };
+    if let Some(text) = &options.slice {
+        let (part, verified) = slice(pack, array, text, options.unverified)?;
+        let mut file = Vec::new();
+        part.write_to(&mut file).map_err(Error::io("write", output))?;
+        let header = Header::parse(&file);
+        let header = header.map_err(|source| Error::array(member.to_owned(), source))?;
+        let start = usize::try_from(header.header_len()).expect("the file is in memory");
+        return Ok((verified, write(&header, &mut file.split_off(start).as_slice())?));
+    }
+    let (mut written, mut fault) = (Ok(Vec::new()), None);
     let ((), verified) = array.with_data(true, |header, read_at| {
         let plain = header.decoded();
-        if format == ArrayFormat::Ra {
-            written = out.write_all(&plain.encode());
-        }
-        // A multiple of every width that has a byte order.
-        let mut block = vec![0; BLOCK];
         let mut at = 0;
-        while at < plain.data_len() && written.is_ok() {
-            let left = usize::try_from(plain.data_len() - at).unwrap_or(usize::MAX);
-            block.truncate(left);
-            read_at(at, &mut block)?;
-            header.swap_to_native(&mut block)?;
-            plain.swap_to_native(&mut block)?;
-            written = out.write_all(&block);
-            at += block.len() as u64;
-        }
-        Ok(())
+        let mut read = |block: &mut Vec<u8>| {
+            let left = (plain.data_len() - at).min(BLOCK);
+            block.resize(usize::try_from(left).expect("a block at most"), 0);
+            read_at(at, block)?;
+            header.swap_to_native(block)?;
+            plain.swap_to_native(block)?;
+            at += left;
+            Ok(())
+        };
+        let mut data = BlockReader::new(|block| {
+            read(block).map_err(|error: ReadError| {
+                fault = Some(error);
+                std::io::ErrorKind::Other.into()
+            })
+        });
+        written = write(&plain, &mut data);
+        fault.map_or(Ok(()), Err)
     })?;
-    written.map_err(Error::io("write", output))?;
-    Ok(verified)
+    Ok((verified, written?))
+}
+
+/// Whether elements are written as they are in the file.
+fn passes(options: &GetOptions) -> bool {
+    matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
 }
 
 /// Whether the manifest confirms the elements, and what the output does not say.
@@ -258,11 +220,12 @@ fn slice(
 ) -> Result<(AnyArray, bool)> {
     let verified = !unverified && pack.copy_to(array.name(), &mut std::io::sink())?.1;
     let array = array.in_shape_order()?;
-    let elements = parse_slice(text, &array.shape()?)
+    let (header, shape) = (array.header()?, array.shape()?);
+    let elements = parse_slice(text, &shape)
         .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
-    let taken = resolve_slice(&array.shape()?, &elements);
+    let taken = resolve_slice(&shape, &elements);
     let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
-    let width = array.header()?.decoded().element().elbyte();
+    let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
     Ok((array.part_for_file(&elements)?, verified))

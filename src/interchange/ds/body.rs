@@ -1,12 +1,10 @@
-//! The body: everything after the header. Where each variable is in it, its mask, its elements and its texts, and
-//! how those of an array are written.
+//! The body: everything after the header. Where each variable is in it, its mask, its elements and its texts.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::{DsElement, VariableEntry};
-use super::values::is_same;
-use crate::interchange::{Error, read_all, wrong_length};
-use crate::ndl::{Datatype, Endian};
+use crate::interchange::Error;
+use crate::ndl::Endian;
 use crate::ra::reverse_each;
 
 /// Bytes that are read at once.
@@ -95,6 +93,9 @@ impl<R: Read + Seek> DsBody<R> {
 
     /// Bytes that a variable really takes: all of them are there.
     pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
+        if entry.count() == 0 {
+            return Ok(0);
+        }
         let present = self.present(entry)?;
         let len = match &entry.element {
             DsElement::Number(_, width) => present.checked_mul(*width),
@@ -118,10 +119,7 @@ impl<R: Read + Seek> DsBody<R> {
     ) -> Result<(), Error> {
         self.scan(entry.offset + entry.mask_len(), present * 8, |bytes| {
             for length in bytes.as_chunks::<8>().0 {
-                each(match entry.endian {
-                    Endian::Little => u64::from_le_bytes(*length),
-                    Endian::Big => u64::from_be_bytes(*length),
-                });
+                each(entry.length(*length));
             }
         })
     }
@@ -160,21 +158,19 @@ impl<R: Read + Seek> DsBody<R> {
 
     /// Places the variables one after the other, if so they fill the body.
     fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, Error> {
-        let declared: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
-        let mut at = Some(0);
-        for entry in entries.iter_mut() {
-            let Some(offset) = at else { break };
-            entry.offset = offset;
-            let len = if entry.count() == 0 { Ok(0) } else { self.real_len(entry) };
-            at = match len {
-                Ok(len) => Some(offset + len),
+        let mut placed = entries.to_vec();
+        let mut at = 0;
+        for entry in &mut placed {
+            entry.offset = at;
+            match self.real_len(entry) {
+                Ok(len) => at += len,
                 Err(Error::Io(error)) => return Err(Error::Io(error)),
-                Err(_) => None,
-            };
+                Err(_) => return Ok(false),
+            }
         }
-        let fills = at == Some(self.len);
-        if !fills {
-            entries.iter_mut().zip(declared).for_each(|(entry, offset)| entry.offset = offset);
+        let fills = at == self.len;
+        if fills {
+            entries.clone_from_slice(&placed);
         }
         Ok(fills)
     }
@@ -187,7 +183,8 @@ impl<R: Read + Seek> DsBody<R> {
         }
         let present = self.present(entry)?;
         let before = entry.mask_len() + present * 8;
-        let bytes = self.real_len(entry)? - before;
+        let len = self.real_len(entry)?;
+        let bytes = len - before;
         if elements > MAX_TEXTS || bytes > MAX_BYTES {
             return Err(Error::no_counterpart(
                 format!(
@@ -197,32 +194,28 @@ impl<R: Read + Seek> DsBody<R> {
                 "divide it into several variables, or leave it out",
             ));
         }
-        let mut lengths = Vec::new();
-        self.lengths(entry, present, |length| lengths.push(length))?;
-        let mut missing = vec![false; small(elements)];
-        if entry.missing {
-            let mask = self.read_at(entry.offset, entry.mask_len())?;
-            missing.iter_mut().zip(unpack(&mask)).for_each(|(missing, bit)| *missing = bit);
-        }
-        let mut from = entry.offset + before;
-        let mut lengths = lengths.into_iter();
-        let mut texts = Vec::new();
-        for missing in missing {
-            if missing {
-                texts.push(None);
-                continue;
-            }
-            let length = lengths.next().expect("there are as many as are not missing");
-            let text = self.read_at(from, length)?;
-            if entry.element == DsElement::Unicode
-                && let Err(error) = str::from_utf8(&text)
-            {
-                return Err(self.not_utf8(from + error.valid_up_to() as u64, entry));
-            }
-            from += length;
-            texts.push(Some(text));
-        }
-        Ok(texts)
+        let all = self.read_at(entry.offset, len)?;
+        let (head, mut left) = all.split_at(small(before));
+        let (mask, lengths) = head.split_at(small(entry.mask_len()));
+        let mut lengths = lengths.as_chunks().0.iter();
+        let missing = unpack(mask).chain(std::iter::repeat(false)).take(small(elements));
+        missing
+            .map(|missing| {
+                if missing {
+                    return Ok(None);
+                }
+                let length = lengths.next().expect("there are as many as are not missing");
+                let (text, after) = left.split_at(small(entry.length(*length)));
+                if entry.element == DsElement::Unicode
+                    && let Err(error) = str::from_utf8(text)
+                {
+                    let at = len - left.len() as u64 + error.valid_up_to() as u64;
+                    return Err(self.not_utf8(entry.offset + at, entry));
+                }
+                left = after;
+                Ok(Some(text.to_owned()))
+            })
+            .collect()
     }
 
     /// The fault of a `unicode` that is none, at `at`.
@@ -258,38 +251,31 @@ pub(super) struct ElementReader {
     present: u64,
 }
 
-/// A part of the elements.
-#[derive(Debug, Default)]
-pub(super) struct ElementPart {
-    /// Which are missing; empty without a mask.
-    missing: Vec<bool>,
-    /// Those that are there, little-endian.
-    pub(super) values: Vec<u8>,
-}
-
 impl ElementReader {
     pub(super) fn new(stored: StoredAs, mask: Option<u64>, data: u64, elements: u64) -> Self {
         Self { stored, mask, data, left: elements, done: 0, present: 0 }
     }
 
-    /// Reads the next part; `false` at the end.
+    /// Adds the next part to `out`, little-endian, with `fill` for the elements that are missing, or without these;
+    /// `false` at the end.
     pub(super) fn next<R: Read + Seek>(
         &mut self,
         body: &mut DsBody<R>,
-        part: &mut ElementPart,
+        fill: Option<&[u8]>,
+        out: &mut Vec<u8>,
     ) -> io::Result<bool> {
         let elements = self.left.min(ELEMENTS);
         if elements == 0 {
             return Ok(false);
         }
-        part.missing.clear();
+        let mut missing = Vec::new();
         if let Some(mask) = self.mask {
             let packed = body.read_at(mask + self.done / 8, packed_len(elements))?;
-            part.missing.extend(unpack(&packed).take(small(elements)));
+            missing.extend(unpack(&packed).take(small(elements)));
         }
-        let here = elements - part.missing.iter().filter(|missing| **missing).count() as u64;
-        part.values = match self.stored {
-            StoredAs::Mask => part.missing.drain(..).map(u8::from).collect(),
+        let here = elements - missing.iter().filter(|missing| **missing).count() as u64;
+        let values: Vec<u8> = match self.stored {
+            StoredAs::Mask => missing.drain(..).map(u8::from).collect(),
             StoredAs::Numbers { width, endian } => {
                 let mut numbers = body.read_at(self.data + self.present * width, here * width)?;
                 reverse_each(&mut numbers, if endian == Endian::Big { small(width) } else { 1 });
@@ -305,6 +291,16 @@ impl ElementReader {
         self.left -= elements;
         self.done += elements;
         self.present += here;
+        match fill {
+            Some(fill) if !missing.is_empty() => {
+                let mut values = values.chunks_exact(fill.len());
+                for missing in missing {
+                    let next = if missing { Some(fill) } else { values.next() };
+                    out.extend_from_slice(next.expect("there are as many as are not missing"));
+                }
+            }
+            _ => out.extend_from_slice(&values),
+        }
         Ok(true)
     }
 
@@ -313,21 +309,6 @@ impl ElementReader {
         match self.stored {
             StoredAs::Numbers { width, .. } => small(width),
             StoredAs::Bools | StoredAs::Mask => 1,
-        }
-    }
-}
-
-impl ElementPart {
-    /// Adds all elements to `out`, with `fill` for those that are missing.
-    pub(super) fn expand(&self, fill: &[u8], out: &mut Vec<u8>) {
-        if self.missing.is_empty() {
-            out.extend_from_slice(&self.values);
-            return;
-        }
-        let mut values = self.values.chunks_exact(fill.len());
-        for missing in &self.missing {
-            let next = if *missing { Some(fill) } else { values.next() };
-            out.extend_from_slice(next.expect("there are as many as are not missing"));
         }
     }
 }
@@ -410,137 +391,6 @@ impl Utf8Check {
     pub(super) fn fault(&self) -> Option<u64> {
         (self.is_wrong || !self.begun.is_empty()).then_some(self.valid)
     }
-}
-
-/// Bytes that are written at once: whole elements of every width.
-const WRITTEN: usize = 1 << 16;
-
-/// Data that are in memory.
-pub(super) fn in_memory<'a>(bytes: Vec<u8>) -> OutgoingData<'a> {
-    let len = bytes.len() as u64;
-    OutgoingData::Copied(Box::new(move || Ok(Box::new(io::Cursor::new(bytes.clone())))), len)
-}
-
-/// Gives the data of an array from their beginning, each time that it is called.
-pub(super) type OpenData<'a> = Box<dyn FnMut() -> io::Result<Box<dyn Read + 'a>> + 'a>;
-
-/// The data of an array and how they are written.
-pub(super) enum OutgoingData<'a> {
-    /// As they come, so many bytes.
-    Copied(OpenData<'a>, u64),
-    /// As numbers, or as bits of truth values.
-    Elements(OpenData<'a>, EncodedElements),
-}
-
-/// Elements among which some may be missing.
-#[derive(Debug, Clone)]
-pub(super) struct EncodedElements {
-    pub(super) datatype: Datatype,
-    pub(super) width: usize,
-    pub(super) endian: Endian,
-    pub(super) count: u64,
-    /// The bits of what is missing.
-    pub(super) fill: Option<u64>,
-    /// How many are not missing.
-    pub(super) present: u64,
-    /// Whether they are truth values: 1 and 0.
-    pub(super) is_truth: bool,
-}
-
-impl EncodedElements {
-    pub(super) fn is_missing(&self, bits: u64) -> bool {
-        self.fill.is_some_and(|fill| is_same(fill, bits, &self.datatype))
-    }
-
-    /// Gives each element in bits and as its bytes.
-    pub(super) fn each(
-        &self,
-        open: &mut OpenData<'_>,
-        name: &str,
-        mut one: impl FnMut(u64, &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut plain = Vec::new();
-        copy(open, name, self.count * self.width as u64, |bytes| {
-            plain.clear();
-            plain.extend_from_slice(bytes);
-            reverse_each(&mut plain, if self.endian == Endian::Big { self.width } else { 1 });
-            let mut elements = numbers(&plain, self.width).zip(bytes.chunks_exact(self.width));
-            elements.try_for_each(|(bits, bytes)| one(bits, bytes))
-        })
-    }
-
-    /// Writes the mask, if there is one, and then the elements that are there.
-    fn write(
-        &self,
-        open: &mut OpenData<'_>,
-        name: &str,
-        out: &mut impl Write,
-    ) -> Result<(), Error> {
-        let (mut block, mut packer) = (Vec::with_capacity(WRITTEN), BitPacker::default());
-        if self.fill.is_some() {
-            self.each(open, name, |bits, _| {
-                packer.push(self.is_missing(bits), &mut block);
-                write_full(&mut block, out)
-            })?;
-            packer.finish(&mut block);
-        }
-        let (mut place, mut present) = (0_u64, 0_u64);
-        self.each(open, name, |bits, bytes| {
-            place += 1;
-            if self.is_missing(bits) {
-                return Ok(());
-            }
-            present += 1;
-            if !self.is_truth {
-                block.extend_from_slice(bytes);
-            } else if bits <= 1 {
-                packer.push(bits == 1, &mut block);
-            } else {
-                let element = place - 1;
-                return Err(Error::no_counterpart(
-                    format!("element {element} of {name:?} is {bits}, neither false nor true"),
-                    "describe it as `uint8`, or make it 0 or 1",
-                ));
-            }
-            write_full(&mut block, out)
-        })?;
-        if present != self.present {
-            let reason = format!("the data of {name:?} changed while they were written");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, reason).into());
-        }
-        packer.finish(&mut block);
-        Ok(out.write_all(&block)?)
-    }
-}
-
-impl OutgoingData<'_> {
-    pub(super) fn write(self, name: &str, out: &mut impl Write) -> Result<(), Error> {
-        match self {
-            Self::Copied(mut open, len) => {
-                copy(&mut open, name, len, |bytes| Ok(out.write_all(bytes)?))
-            }
-            Self::Elements(mut open, elements) => elements.write(&mut open, name, out),
-        }
-    }
-}
-
-/// Gives so many bytes to `part`, in whole elements, and sees that there are no more and no less.
-pub(super) fn copy(
-    open: &mut OpenData<'_>,
-    name: &str,
-    len: u64,
-    part: impl FnMut(&mut [u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    read_all(open()?, len, WRITTEN, part, wrong_length(name, len))
-}
-
-/// Writes what has gathered, when it is much.
-fn write_full(block: &mut Vec<u8>, out: &mut impl Write) -> Result<(), Error> {
-    if block.len() >= WRITTEN {
-        out.write_all(block)?;
-        block.clear();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::body::packed_len;
-use super::values::is_number;
+use super::values::{self, is_number};
 use crate::interchange::Error;
 use crate::interchange::literal::{self, Language, Literal, LiteralKind};
-use crate::ndl::{Datatype, Endian, Value};
+use crate::ndl::{Attribute, Datatype, Endian};
 
 /// Most bytes of a header.
 pub(super) const MAX_LEN: u64 = 16 << 20;
@@ -22,18 +22,9 @@ pub(super) struct DsHeader {
     /// The variables in the order of the text, which is the order of the body.
     pub(super) variables: Vec<VariableEntry>,
     /// What is known about the dataset.
-    pub(super) attributes: Vec<JsonAttribute>,
+    pub(super) attributes: Vec<Attribute>,
     /// What is not understood.
     pub(super) losses: Vec<String>,
-}
-
-/// An attribute as it stands.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct JsonAttribute {
-    pub(super) name: String,
-    pub(super) json: Literal,
-    /// The text of the value.
-    pub(super) text: String,
 }
 
 /// A variable.
@@ -52,7 +43,9 @@ pub(super) struct VariableEntry {
     /// Whether a mask stands before the data.
     pub(super) missing: bool,
     pub(super) endian: Endian,
-    pub(super) attributes: Vec<JsonAttribute>,
+    pub(super) attributes: Vec<Attribute>,
+    /// What the attributes do not say, one sentence each.
+    pub(super) losses: Vec<String>,
 }
 
 /// What the elements are.
@@ -94,6 +87,14 @@ impl VariableEntry {
         size.map_or(0, |size| product(size).expect("it is checked when the header is read"))
     }
 
+    /// The length of a text.
+    pub(super) fn length(&self, bytes: [u8; 8]) -> u64 {
+        match self.endian {
+            Endian::Little => u64::from_le_bytes(bytes),
+            Endian::Big => u64::from_be_bytes(bytes),
+        }
+    }
+
     /// Bytes of the mask before the data.
     pub(super) fn mask_len(&self) -> u64 {
         if self.missing { packed_len(self.count()) } else { 0 }
@@ -117,12 +118,17 @@ pub(super) fn product(size: &[u64]) -> Option<u64> {
     size.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
 }
 
-/// A name without the escape before its dot or backslash.
-fn unescape(name: &str) -> &str {
-    match name.strip_prefix('\\') {
-        Some(rest) if rest.starts_with(['.', '\\']) => rest,
-        _ => name,
+/// The name without the escape before its dot or backslash, which is not among the `names` so far.
+fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<String, Error> {
+    let name = match key.text("a key")? {
+        escaped if escaped.starts_with("\\.") || escaped.starts_with("\\\\") => &escaped[1..],
+        name => name,
+    };
+    if names.insert(name.to_owned()) {
+        return Ok(name.to_owned());
     }
+    let reason = format!("expected each {kind} once, found {name:?} again");
+    Err(Error::malformed(key.offset, reason))
 }
 
 /// A name with the escape that its dot or backslash needs.
@@ -134,59 +140,25 @@ pub(super) fn escape(name: &str) -> String {
 /// Reads the header line, which begins at byte `base`.
 pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
     let root = literal::parse(line, base, Language::Json)?;
-    let LiteralKind::Map(entries) = root.kind else { return Err(unexpected(&root, "an object")) };
     let mut header = HeaderReader { line, base, losses: Vec::new() };
     let (mut variables, mut attributes) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
-    for (at, key, value) in members(entries) {
-        let LiteralKind::Map(map) = value.kind else {
-            return Err(unexpected(&value, &format!("an object for {key:?}")));
-        };
-        let members = members(map);
-        if key == "." {
-            attributes = header.attributes(members, "the dataset")?;
-        } else if key.starts_with('.') {
-            header.losses.push(format!("the key {key:?} of the header is not known"));
+    for (key, value) in root.entries("an object")? {
+        let name = key.text("a key")?;
+        let members = value.entries(&format!("an object for {name:?}"))?.iter();
+        if name == "." {
+            let mut losses = Vec::new();
+            attributes = header.attributes(members, "the dataset", &mut losses)?;
+            header.losses.append(&mut losses);
+        } else if name.starts_with('.') {
+            header.losses.push(format!("the key {name:?} of the header is not known"));
         } else {
-            let name = unescape(&key).to_owned();
-            if !names.insert(name.clone()) {
-                let reason = format!("expected each variable once, found {name:?} again");
-                return Err(Error::malformed(at, reason));
-            }
-            variables.push(header.entry(name, at, members)?);
+            let name = unescape(key, &mut names, "variable")?;
+            variables.push(header.entry(name, key.offset, members)?);
         }
     }
     check_dims(&variables)?;
     Ok(DsHeader { variables, attributes, losses: header.losses })
-}
-
-/// The keys of an object, with the place of each, and its values.
-type KeyedLiterals = Vec<(u64, String, Literal)>;
-
-fn members(map: Vec<(Literal, Literal)>) -> KeyedLiterals {
-    let member = |(key, value): (Literal, Literal)| match key.kind {
-        LiteralKind::Text(text) => (key.offset, text, value),
-        _ => unreachable!("the keys of JSON are texts"),
-    };
-    map.into_iter().map(member).collect()
-}
-
-/// That something else than a value was expected.
-fn unexpected(json: &Literal, expected: &str) -> Error {
-    Error::malformed(json.offset, format!("expected {expected}, found {}", describe(json)))
-}
-
-/// A value in a message.
-pub(super) fn describe(json: &Literal) -> &'static str {
-    match &json.kind {
-        LiteralKind::Null => "null",
-        LiteralKind::Bool(_) => "a boolean",
-        LiteralKind::Number(Value::Float(_)) => "a float",
-        LiteralKind::Number(_) | LiteralKind::Huge => "an integer",
-        LiteralKind::Text(_) => "a text",
-        LiteralKind::List(_) | LiteralKind::Tuple(_) => "a list",
-        LiteralKind::Map(_) => "an object",
-    }
 }
 
 /// That each dimension has one length.
@@ -217,37 +189,35 @@ struct HeaderReader<'a> {
 }
 
 impl HeaderReader<'_> {
-    fn attributes(
+    fn attributes<'m>(
         &mut self,
-        members: KeyedLiterals,
+        members: impl Iterator<Item = &'m (Literal, Literal)>,
         of: &str,
-    ) -> Result<Vec<JsonAttribute>, Error> {
+        losses: &mut Vec<String>,
+    ) -> Result<Vec<Attribute>, Error> {
         let mut names = HashSet::new();
         let mut attributes = Vec::new();
-        for (at, key, json) in members {
-            if key.starts_with('.') {
-                self.losses.push(format!("the key {key:?} of {of} is not known"));
+        for (key, json) in members {
+            let name = key.text("a key")?;
+            if name.starts_with('.') {
+                self.losses.push(format!("the key {name:?} of {of} is not known"));
                 continue;
             }
-            let name = unescape(&key).to_owned();
-            if !names.insert(name.clone()) {
-                let reason = format!("expected each attribute once, found {name:?} again");
-                return Err(Error::malformed(at, reason));
-            }
+            let name = unescape(key, &mut names, "attribute")?;
             let [begin, end] = [json.offset, json.end]
                 .map(|at| usize::try_from(at - self.base).expect("the line is in memory"));
-            let text = String::from_utf8_lossy(&self.line[begin..end]).into_owned();
-            attributes.push(JsonAttribute { name, json, text });
+            let text = String::from_utf8_lossy(&self.line[begin..end]);
+            attributes.push(values::read(name, json, &text, of, losses));
         }
         Ok(attributes)
     }
 
     /// A variable; what is not said is what version 5 of the reference implementation takes.
-    fn entry(
+    fn entry<'m>(
         &mut self,
         name: String,
         at: u64,
-        members: KeyedLiterals,
+        members: impl Iterator<Item = &'m (Literal, Literal)>,
     ) -> Result<VariableEntry, Error> {
         let mut entry = VariableEntry {
             name,
@@ -260,32 +230,32 @@ impl HeaderReader<'_> {
             missing: false,
             endian: Endian::Big,
             attributes: Vec::new(),
+            losses: Vec::new(),
         };
         let mut others = Vec::new();
         let (mut size_at, mut dims_at) = (at, at);
         let mut kind = None;
-        for (at, key, json) in members {
-            match key.as_str() {
-                ".dims" => (dims_at, entry.dims) = (json.offset, dims(&json)?),
+        for member in members {
+            let (key, json) = member;
+            match key.text("a key")? {
+                ".dims" => (dims_at, entry.dims) = (json.offset, dims(json)?),
                 ".size" => {
-                    let count = |json: &Literal| count(json, "`.size`");
+                    let extent =
+                        |json: &Literal| json.count("an integer of at least 0 for `.size`");
                     (size_at, entry.size) =
-                        (json.offset, list(&json, "a list or null for `.size`", count)?);
+                        (json.offset, list(json, "a list or null for `.size`", extent)?);
                 }
-                ".offset" => entry.offset = count(&json, "`.offset`")?,
-                ".len" => entry.len = Some(count(&json, "`.len`")?),
+                ".offset" => entry.offset = json.count("an integer of at least 0 for `.offset`")?,
+                ".len" => entry.len = Some(json.count("an integer of at least 0 for `.len`")?),
                 ".type" => kind = Some(json),
-                ".missing" => match json.kind {
-                    LiteralKind::Bool(missing) => entry.missing = missing,
-                    _ => return Err(unexpected(&json, "a boolean for `.missing`")),
-                },
-                ".endian" => entry.endian = endian(&json)?,
-                _ => others.push((at, key, json)),
+                ".missing" => entry.missing = json.truth("a boolean for `.missing`")?,
+                ".endian" => entry.endian = endian(json)?,
+                _ => others.push(member),
             }
         }
         if let Some(size) = &entry.size {
             // Without data there may be no type either.
-            if let Some(json) = &kind {
+            if let Some(json) = kind {
                 entry.element = element(json)?;
             }
             let width = match &entry.element {
@@ -304,7 +274,8 @@ impl HeaderReader<'_> {
                 return Err(Error::malformed(dims_at, reason));
             }
         }
-        entry.attributes = self.attributes(others, &format!("{:?}", entry.name))?;
+        let of = format!("{:?}", entry.name);
+        entry.attributes = self.attributes(others.into_iter(), &of, &mut entry.losses)?;
         Ok(entry)
     }
 }
@@ -317,57 +288,32 @@ fn list<T>(
     match &json.kind {
         LiteralKind::Null => Ok(None),
         LiteralKind::List(list) => list.iter().map(item).collect::<Result<_, _>>().map(Some),
-        _ => Err(unexpected(json, expected)),
+        _ => Err(json.unexpected(expected)),
     }
 }
 
 fn dims(json: &Literal) -> Result<Option<Vec<String>>, Error> {
-    let name = |json: &Literal| match &json.kind {
-        LiteralKind::Text(name) => Ok(name.clone()),
-        _ => Err(unexpected(json, "a name in `.dims`")),
-    };
     match &json.kind {
         // A name alone is taken for a list of one.
-        LiteralKind::Text(_) => Ok(Some(vec![name(json)?])),
-        _ => list(json, "a list for `.dims`", name),
-    }
-}
-
-fn count(json: &Literal, key: &str) -> Result<u64, Error> {
-    let expected = format!("an integer of at least 0 for {key}");
-    match &json.kind {
-        LiteralKind::Number(number @ (Value::Int(_) | Value::UInt(_))) => {
-            let found = number.as_integer().expect("it is one");
-            u64::try_from(found).map_err(|_| {
-                Error::malformed(json.offset, format!("expected {expected}, found {found}"))
-            })
-        }
-        _ => Err(unexpected(json, &expected)),
+        LiteralKind::Text(name) => Ok(Some(vec![name.clone()])),
+        _ => list(json, "a list for `.dims`", |json| {
+            json.text("a name in `.dims`").map(str::to_owned)
+        }),
     }
 }
 
 fn element(json: &Literal) -> Result<DsElement, Error> {
-    let LiteralKind::Text(word) = &json.kind else {
-        return Err(unexpected(json, "a text for `.type`"));
-    };
-    DsElement::from_word(word).ok_or_else(|| {
-        let reason = format!(
-            "expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`, \
-             found {word:?}"
-        );
-        Error::malformed(json.offset, reason)
-    })
+    let expected =
+        "int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`";
+    DsElement::from_word(json.text(expected)?).ok_or_else(|| json.unexpected(expected))
 }
 
 fn endian(json: &Literal) -> Result<Endian, Error> {
     let expected = "`l` or `b` for `.endian`";
-    match &json.kind {
-        LiteralKind::Text(word) if word == "l" => Ok(Endian::Little),
-        LiteralKind::Text(word) if word == "b" => Ok(Endian::Big),
-        LiteralKind::Text(word) => {
-            Err(Error::malformed(json.offset, format!("expected {expected}, found {word:?}")))
-        }
-        _ => Err(unexpected(json, expected)),
+    match json.text(expected)? {
+        "l" => Ok(Endian::Little),
+        "b" => Ok(Endian::Big),
+        _ => Err(json.unexpected(expected)),
     }
 }
 
@@ -401,12 +347,15 @@ mod tests {
         );
         let names: Vec<_> = header.variables.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, [".x", "\\y"]);
-        let facts: Vec<_> =
-            header.variables[0].attributes.iter().map(|fact| (&*fact.name, &*fact.text)).collect();
+        let attributes = header.variables[0].attributes.iter();
+        let facts: Vec<_> = attributes.map(|fact| (&*fact.name, fact.value.to_line())).collect();
+        let facts: Vec<_> = facts.iter().map(|(name, value)| (*name, &**value)).collect();
         assert_eq!(facts, [(".a", "1"), ("\\b", "2"), ("\\c", "[3, 4]")]);
         assert_eq!(header.attributes[0].name, ".t");
         for name in [".x", "\\y", "a.b", "\\.x", "", "é"] {
-            assert_eq!(unescape(&escape(name)), name);
+            let kind = LiteralKind::Text(escape(name));
+            let key = Literal { offset: 0, end: 0, kind };
+            assert_eq!(unescape(&key, &mut HashSet::new(), "variable").unwrap(), name);
         }
     }
 
@@ -434,7 +383,7 @@ mod tests {
     fn every_fault_has_its_place() {
         let cases = [
             ("[]", "byte 7: expected an object, found a list"),
-            (r#"{"x": 1}"#, "byte 13: expected an object for \"x\", found an integer"),
+            (r#"{"x": 1}"#, "byte 13: expected an object for \"x\", found the number 1"),
             (
                 r#"{"\\a": {}, "\\\\a": {}}"#,
                 "byte 19: expected each variable once, found \"\\\\a\" again",
@@ -443,20 +392,20 @@ mod tests {
                 r#"{"x": {"\\a": 1, "\\\\a": 2}}"#,
                 "byte 24: expected each attribute once, found \"\\\\a\" again",
             ),
-            (r#"{"x": {".dims": [1]}}"#, "byte 24: expected a name in `.dims`, found an integer"),
-            (r#"{"x": {".dims": 1}}"#, "byte 23: expected a list for `.dims`, found an integer"),
+            (r#"{"x": {".dims": [1]}}"#, "byte 24: expected a name in `.dims`, found the number 1"),
+            (r#"{"x": {".dims": 1}}"#, "byte 23: expected a list for `.dims`, found the number 1"),
             (r#"{"x": {".dims": ["n"]}}"#, "byte 23: expected 0 names in `.dims`, found 1"),
             (
                 r#"{"x": {".size": [-1]}}"#,
-                "byte 24: expected an integer of at least 0 for `.size`, found -1",
+                "byte 24: expected an integer of at least 0 for `.size`, found the number -1",
             ),
             (
                 r#"{"x": {".size": [1.0]}}"#,
-                "byte 24: expected an integer of at least 0 for `.size`, found a float",
+                "byte 24: expected an integer of at least 0 for `.size`, found the number 1.0",
             ),
             (
                 r#"{"x": {".size": 3}}"#,
-                "byte 23: expected a list or null for `.size`, found an integer",
+                "byte 23: expected a list or null for `.size`, found the number 3",
             ),
             (
                 r#"{"x": {".size": [4294967296, 4294967296]}}"#,
@@ -465,20 +414,24 @@ mod tests {
             (
                 r#"{"x": {".type": "float16"}}"#,
                 "byte 23: expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode \
-                 for `.type`, found \"float16\"",
+                 for `.type`, found the text `float16`",
             ),
-            (r#"{"x": {".type": 1}}"#, "byte 23: expected a text for `.type`, found an integer"),
+            (
+                r#"{"x": {".type": 1}}"#,
+                "byte 23: expected int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode \
+                 for `.type`, found the number 1",
+            ),
             (
                 r#"{"x": {".endian": "x"}}"#,
-                "byte 25: expected `l` or `b` for `.endian`, found \"x\"",
+                "byte 25: expected `l` or `b` for `.endian`, found the text `x`",
             ),
             (
                 r#"{"x": {".missing": 0}}"#,
-                "byte 26: expected a boolean for `.missing`, found an integer",
+                "byte 26: expected a boolean for `.missing`, found the number 0",
             ),
             (
                 r#"{"x": {".offset": null}}"#,
-                "byte 25: expected an integer of at least 0 for `.offset`, found null",
+                "byte 25: expected an integer of at least 0 for `.offset`, found no value",
             ),
             (
                 r#"{"x": {".dims": ["n"], ".size": [2]}, "y": {".dims": ["n"], ".size": [3]}}"#,

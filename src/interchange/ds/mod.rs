@@ -43,10 +43,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 pub use self::write::DsWriter;
 
-use self::body::{DsBody, ElementPart, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
+use self::body::{DsBody, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
 use self::header::{DsElement, VERSION_LINE, VariableEntry};
-use self::values::{DIMS, FILL_VALUE};
-use super::{Error, ReadOptions, Variable, element_of_word};
+use self::values::{DIMS, FILL_VALUE, to_json};
+use super::{BlockReader, Error, ReadOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
 
@@ -159,9 +159,6 @@ impl<R: Read + Seek> DsReader<R> {
         if unused > 0 {
             losses.push(format!("{unused} bytes of the file belong to no variable"));
         }
-        let attributes = attributes.iter();
-        let attributes =
-            attributes.map(|found| values::read(found, "the dataset", &mut losses)).collect();
         let arrays = array_names(&entries, options, &mut losses)?;
         let coordinates = entries.iter().filter(|entry| entry.is_coordinate());
         let coordinates = coordinates.map(|entry| entry.name.clone()).collect();
@@ -202,16 +199,10 @@ impl<R: Read + Seek> DsReader<R> {
         let origin = Origin::Memory(Vec::new());
         let array = Array { header: None, description, losses, is_coordinate, origin };
         let mut maker = ArrayMaker { body, entry, array };
-        match &entry.element {
-            _ if *is_mask => maker.mask()?,
-            DsElement::Number(datatype, width) => maker.numbers(datatype, *width)?,
-            DsElement::Bool => maker.bools()?,
-            DsElement::Str | DsElement::Unicode
-                if entry.size.as_ref().is_some_and(Vec::is_empty) =>
-            {
-                maker.text()?;
-            }
-            DsElement::Str | DsElement::Unicode => maker.texts()?,
+        match &entry.size {
+            _ if *is_mask || !entry.element.is_text() => maker.elements(*is_mask)?,
+            Some(size) if size.is_empty() => maker.text()?,
+            _ => maker.texts()?,
         }
         Ok(maker.array)
     }
@@ -219,12 +210,17 @@ impl<R: Read + Seek> DsReader<R> {
     /// The data of an array of this file, little-endian, the last index fastest; nothing of an
     /// array of texts.
     pub fn data(&mut self, array: &Array) -> impl Read {
-        let (elements, fill, buffer) = match &array.origin {
-            Origin::Body(elements, fill) => (Some(elements.clone()), *fill, Vec::new()),
-            Origin::Memory(bytes) => (None, 0, bytes.clone()),
-        };
-        let (part, block) = (ElementPart::default(), io::Cursor::new(buffer));
-        ArrayData { body: &mut self.body, elements, fill, part, block }
+        let (body, mut origin) = (&mut self.body, array.origin.clone());
+        BlockReader::new(move |block| {
+            match &mut origin {
+                Origin::Memory(bytes) => block.append(bytes),
+                Origin::Body(elements, fill) => {
+                    let fill = fill.to_le_bytes();
+                    elements.next(body, Some(&fill[..elements.width()]), block)?;
+                }
+            }
+            Ok(())
+        })
     }
 }
 
@@ -250,7 +246,8 @@ fn array_names(
     for (index, VariableEntry { name, size, missing, attributes, .. }) in entries.iter().enumerate()
     {
         if size.is_none() {
-            let known = attributes.iter().map(|found| format!("{:?}: {}", found.name, found.text));
+            let known = attributes.iter();
+            let known = known.map(|found| format!("{:?}: {}", found.name, to_json(&found.value)));
             let known = known.collect::<Vec<_>>().join(", ");
             let with = if known.is_empty() { "" } else { " with its attributes " };
             losses.push(format!("the variable {name:?} has no data, and is left out{with}{known}"));
@@ -292,16 +289,17 @@ fn describe(
         }
     }
     let mut attributes = Vec::new();
-    let of = format!("{name:?}");
-    for found in entry.attributes.iter().filter(|_| is_own) {
-        if found.name == DIMS && names.is_some() {
+    if is_own {
+        losses.extend_from_slice(&entry.losses);
+        attributes.clone_from(&entry.attributes);
+    }
+    if names.is_some() {
+        attributes.extract_if(.., |found| found.name == DIMS).for_each(|found| {
             losses.push(format!(
-                "the attribute {DIMS:?} of {of} is left out, since it names the dimensions here: {}",
-                found.text
+                "the attribute {DIMS:?} of {name:?} is left out, since it names the dimensions here: {}",
+                to_json(&found.value)
             ));
-        } else {
-            attributes.push(values::read(found, &of, losses));
-        }
+        });
     }
     attributes.extend(names);
     let storage = (size.len() > 1).then(|| Storage { order: Order::Row, ..Storage::default() });
@@ -336,12 +334,6 @@ struct ArrayMaker<'a, R> {
 }
 
 impl<R: Read + Seek> ArrayMaker<'_, R> {
-    fn reader(&self, stored: StoredAs) -> ElementReader {
-        let mask = self.entry.missing.then_some(self.entry.offset);
-        let data = self.entry.offset + self.entry.mask_len();
-        ElementReader::new(stored, mask, data, self.entry.count())
-    }
-
     /// An array of these elements; its dims are those of the variable unless it has others.
     fn finish(
         &mut self,
@@ -365,33 +357,34 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     /// The element for what is missing that the file names.
     fn wanted_fill(&self) -> Option<Value> {
         let found = self.entry.attributes.iter().find(|found| found.name == FILL_VALUE)?;
-        let attribute = values::read(found, "", &mut Vec::new());
-        attribute.shape.is_empty().then_some(attribute.value)
+        found.shape.is_empty().then(|| found.value.clone())
     }
 
-    fn mask(&mut self) -> Result<(), Error> {
-        let origin = Origin::Body(self.reader(StoredAs::Mask), 0);
-        self.finish((truth(false), ElementType::UINT8), None, origin)
-    }
-
-    fn bools(&mut self) -> Result<(), Error> {
-        let origin = Origin::Body(self.reader(StoredAs::Bools), MISSING_BOOL.into());
-        let is_masked = self.entry.missing;
+    /// Numbers, truth values or a mask.
+    fn elements(&mut self, is_mask: bool) -> Result<(), Error> {
+        let entry = self.entry;
+        let (stored, base) = match &entry.element {
+            DsElement::Number(datatype, width) if !is_mask => {
+                (StoredAs::Numbers { width: *width, endian: entry.endian }, datatype.clone())
+            }
+            DsElement::Bool if !is_mask => (StoredAs::Bools, Datatype::UInt8),
+            _ => (StoredAs::Mask, Datatype::UInt8),
+        };
+        let mask = entry.missing.then_some(entry.offset);
+        let data = entry.offset + entry.mask_len();
+        let elements = ElementReader::new(stored, mask, data, entry.count());
+        let is_masked = entry.missing && !is_mask;
+        let mut fill = MISSING_BOOL.into();
         if is_masked {
-            self.set_fill(Value::Int(MISSING_BOOL.into()));
+            if entry.element != DsElement::Bool {
+                fill = self.unused_number(&base, &elements)?;
+            }
+            self.set_fill(values::to_value(fill, &base));
         }
-        self.finish((truth(is_masked), ElementType::UINT8), None, origin)
-    }
-
-    fn numbers(&mut self, datatype: &Datatype, width: u64) -> Result<(), Error> {
-        let elements = self.reader(StoredAs::Numbers { width, endian: self.entry.endian });
-        let mut fill = 0;
-        if self.entry.missing {
-            fill = self.unused_number(datatype, &elements)?;
-            self.set_fill(values::to_value(fill, datatype));
-        }
-        let element = element_of_word(datatype).expect("every number of the format is a word");
-        self.finish((datatype.clone(), element), None, Origin::Body(elements, fill))
+        let element = element_of_word(&base).expect("every number of the format is a word");
+        let is_number = matches!(stored, StoredAs::Numbers { .. });
+        let datatype = if is_number { base } else { truth(is_masked) };
+        self.finish((datatype, element), None, Origin::Body(elements, fill))
     }
 
     /// The bits of a number that the data do not have.
@@ -405,9 +398,10 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         let bits = wanted.as_ref().and_then(|wanted| values::to_bits(wanted, datatype));
         let width = elements.width();
         let unused = values::choose_unused(datatype, width, bits, |each| {
-            let (mut elements, mut part) = (elements.clone(), ElementPart::default());
-            while elements.next(self.body, &mut part)? {
-                body::numbers(&part.values, width).for_each(&mut *each);
+            let (mut elements, mut part) = (elements.clone(), Vec::new());
+            while elements.next(self.body, None, &mut part)? {
+                body::numbers(&part, width).for_each(&mut *each);
+                part.clear();
             }
             Ok(())
         })?;
@@ -534,31 +528,4 @@ fn unused_text(texts: &[Option<String>], wanted: Option<&str>) -> String {
         free.push('_');
     }
     free
-}
-
-/// The data of an array: little-endian, the last index fastest.
-#[derive(Debug)]
-struct ArrayData<'a, R> {
-    body: &'a mut DsBody<R>,
-    elements: Option<ElementReader>,
-    fill: u64,
-    part: ElementPart,
-    /// Elements that were read.
-    block: io::Cursor<Vec<u8>>,
-}
-
-impl<R: Read + Seek> Read for ArrayData<'_, R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.block.read(out)?;
-        let Some(elements) = self.elements.as_mut().filter(|_| read == 0 && !out.is_empty()) else {
-            return Ok(read);
-        };
-        self.block.set_position(0);
-        self.block.get_mut().clear();
-        if elements.next(self.body, &mut self.part)? {
-            let fill = self.fill.to_le_bytes();
-            self.part.expand(&fill[..elements.width()], self.block.get_mut());
-        }
-        self.block.read(out)
-    }
 }

@@ -1,6 +1,6 @@
 //! Arrays written and read again, and what cannot be written.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read as _};
 
 use proptest::prelude::*;
 
@@ -33,17 +33,13 @@ fn text(name: &str, text: &str) -> Variable {
     variable
 }
 
-fn opened(data: &[u8]) -> impl FnMut() -> std::io::Result<Box<dyn Read>> + use<> {
-    let data = data.to_vec();
-    move || {
-        let data: Box<dyn Read> = Box::new(Cursor::new(data.clone()));
-        Ok(data)
-    }
+fn new_writer(options: WriteOptions) -> DsWriter<Cursor<Vec<u8>>> {
+    DsWriter::new(Cursor::new(Vec::new()), options)
 }
 
 fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, Error> {
-    let mut writer = DsWriter::new(WriteOptions { mask_fill, ..WriteOptions::default() });
-    writer.array(variable, false, opened(data))?;
+    let mut writer = new_writer(WriteOptions { mask_fill, ..WriteOptions::default() });
+    writer.array(variable, false, data)?;
     let mut file = Vec::new();
     writer.write_to(&mut file)?;
     Ok(file.escape_ascii().to_string().replace("\\\"", "\"").replace("\\\\", "\\"))
@@ -53,8 +49,8 @@ fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, 
 fn the_file_is_what_the_format_says() {
     let truth = super::truth(false);
     let variable = array(".b", &[10], truth, ElementType::UINT8);
-    let mut writer = DsWriter::new(WriteOptions::default());
-    writer.array(&variable, false, opened(&[1, 0, 1, 1, 0, 0, 0, 0, 0, 1])).unwrap();
+    let mut writer = new_writer(WriteOptions::default());
+    writer.array(&variable, false, &[1, 0, 1, 1, 0, 0, 0, 0, 0, 1][..]).unwrap();
     writer.attributes(&[Attribute::short("title", "é").unwrap()]).unwrap();
     let mut file = Vec::new();
     writer.write_to(&mut file).unwrap();
@@ -65,16 +61,16 @@ fn the_file_is_what_the_format_says() {
 
 #[test]
 fn dimensions_have_names() {
-    let mut writer = DsWriter::new(WriteOptions::default());
+    let mut writer = new_writer(WriteOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
-    writer.array(&int8("time", &[3]), true, opened(&[1, 2, 3])).unwrap();
+    writer.array(&int8("time", &[3]), true, &[1, 2, 3][..]).unwrap();
     let mut x = int8("x", &[3, 2, 2, 3]);
     x.description.shape[0] = Extent::Coord("/time".to_owned());
-    writer.array(&x, false, opened(&[0; 36])).unwrap();
+    writer.array(&x, false, &[0; 36][..]).unwrap();
     let mut y = int8("y", &[2, 3]);
     y.description.attributes.push(super::values::dims(&["d1".to_owned(), "time".to_owned()]));
-    writer.array(&y, false, opened(&[0; 6])).unwrap();
-    writer.array(&int8("d2", &[]), false, opened(&[0])).unwrap();
+    writer.array(&y, false, &[0; 6][..]).unwrap();
+    writer.array(&int8("d2", &[]), false, &[0][..]).unwrap();
     let mut file = Vec::new();
     writer.write_to(&mut file).unwrap();
     let text = file.escape_ascii().to_string();
@@ -95,8 +91,8 @@ fn enums_become_flags() {
     let mut variable = array("x", &[1], datatype, ElementType::INT16);
     variable.description.storage =
         Some(Storage { fillvalue: Some(Value::from("on air")), ..Storage::default() });
-    let mut writer = DsWriter::new(WriteOptions::default());
-    writer.array(&variable, false, opened(&[7, 0])).unwrap();
+    let mut writer = new_writer(WriteOptions::default());
+    writer.array(&variable, false, &[7, 0][..]).unwrap();
     assert_eq!(writer.losses(), ["blanks in the members of \"x\" are written as `_`"]);
     let text = written(&variable, &[7, 0], false).unwrap();
     let expected = r#""flag_values": [0, 7], "flag_meanings": "off on_air", "_FillValue": 7, ".size": [1], ".offset": 0, ".len": 2, ".type": "int16", ".missing": false, ".endian": "l""#;
@@ -185,29 +181,29 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
 
 #[test]
 fn names_and_dimensions_must_agree() {
-    let mut writer = DsWriter::new(WriteOptions::default());
+    let mut writer = new_writer(WriteOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
-    writer.array(&int8("n", &[3]), true, opened(&[1, 2, 3])).unwrap();
-    let again = writer.array(&int8("n", &[3]), true, opened(&[1, 2, 3])).unwrap_err();
+    writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap();
+    let again = writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap_err();
     assert_eq!(again.to_string(), "two arrays are called \"n\"; rename one of them");
     let mut x = int8("x", &[2]);
     x.description.shape = vec![Extent::Coord("n".to_owned())];
     assert_eq!(
-        writer.array(&x, false, opened(&[1, 2])).unwrap_err().to_string(),
+        writer.array(&x, false, &[1, 2][..]).unwrap_err().to_string(),
         "the dimension \"n\" has 3 elements in \"n\" and 2 in \"x\"; give one of them another name in its attribute \
          `_dims`"
     );
     let mut y = int8("y", &[]);
     y.description.attributes.extend(Attribute::short("a", 1_i64));
     y.description.attributes.extend(Attribute::short("a", 2_i64));
-    assert!(writer.array(&y, false, opened(&[1])).unwrap_err().to_string().contains("of one name"));
+    assert!(writer.array(&y, false, &[1][..]).unwrap_err().to_string().contains("of one name"));
     let twice = y.description.attributes.clone();
     assert!(writer.attributes(&twice).is_err());
 }
 
 #[test]
 fn values_in_the_description_are_written_too() {
-    let mut writer = DsWriter::new(WriteOptions { mask_fill: true, ..WriteOptions::default() });
+    let mut writer = new_writer(WriteOptions { mask_fill: true, ..WriteOptions::default() });
     let mut texts = array("t", &[2, 2], Datatype::String, ElementType::UINT8).description;
     texts.value = Some(vec![vec!["a", "?"], vec!["", "é"]].into());
     texts.storage.as_mut().unwrap().fillvalue = Some("?".into());
@@ -297,8 +293,8 @@ proptest! {
     #[test]
     fn every_array_comes_back((variable, data, must_mask) in arrays(), mask_fill: bool) {
         let mask_fill = mask_fill || must_mask;
-        let mut writer = DsWriter::new(WriteOptions { mask_fill, ..WriteOptions::default() });
-        writer.array(&variable, false, opened(&data)).unwrap();
+        let mut writer = new_writer(WriteOptions { mask_fill, ..WriteOptions::default() });
+        writer.array(&variable, false, &*data).unwrap();
         let mut file = Vec::new();
         writer.write_to(&mut file).unwrap();
         for len in [file.len() / 3, file.len().saturating_sub(1)] {

@@ -268,7 +268,7 @@ fn variables_without_data_are_told() {
     assert_eq!(
         reader.losses(),
         [
-            "the variable \"x\" has no data, and is left out with its attributes \"a\": [1], \"b\": null"
+            "the variable \"x\" has no data, and is left out with its attributes \"a\": [1], \"b\": \"null\""
         ]
     );
     let arrays = read(&file).unwrap();
@@ -311,7 +311,7 @@ fn attributes_of_the_dataset_are_those_of_the_group() {
     assert_eq!(
         reader.losses(),
         [
-            "the attribute \"n\" of the dataset is null without a counterpart, and kept as the text of its JSON"
+            "the attribute \"n\" of the dataset has no counterpart, and is kept as the text of its JSON"
         ]
     );
 }

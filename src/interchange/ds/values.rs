@@ -6,7 +6,6 @@
     reason = "there is a count for each value of the bits that are looked at"
 )]
 
-use super::header::{JsonAttribute, describe};
 use crate::interchange::literal::{Literal, LiteralKind};
 use crate::interchange::{Error, element_of_word};
 use crate::ndl::{Attribute, Datatype, Ndarray, Value};
@@ -18,18 +17,23 @@ pub(super) const DIMS: &str = "_dims";
 /// The attribute that names the element for what is missing.
 pub(super) const FILL_VALUE: &str = "_FillValue";
 
-/// The attribute `found` of `of`; what is neither number, text nor list of one kind becomes its JSON.
-pub(super) fn read(found: &JsonAttribute, of: &str, losses: &mut Vec<String>) -> Attribute {
-    let JsonAttribute { name, json, text } = found;
+/// The attribute `name` of `of` with this JSON, which is `text`; what is neither number, text nor list of one kind
+/// becomes its text.
+pub(super) fn read(
+    name: String,
+    json: &Literal,
+    text: &str,
+    of: &str,
+    losses: &mut Vec<String>,
+) -> Attribute {
     let (shape, datatype, value) = value_of(json).unwrap_or_else(|| {
         losses.push(format!(
-            "the attribute {name:?} of {of} is {} without a counterpart, and kept as the text of its JSON",
-            describe(json)
+            "the attribute {name:?} of {of} has no counterpart, and is kept as the text of its JSON"
         ));
-        (Vec::new(), Datatype::String, Value::String(text.clone()))
+        (Vec::new(), Datatype::String, Value::from(text))
     });
     let short = shape.is_empty();
-    Attribute { name: name.clone(), shape, datatype, value, storage: None, short }
+    Attribute { name, shape, datatype, value, storage: None, short }
 }
 
 /// The attribute that names dimensions.
@@ -54,12 +58,8 @@ fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
         first = list.first();
     }
     let leaves = leaves(&value, &shape)?;
-    let texts = leaves.iter().filter(|leaf| matches!(leaf, Value::String(_))).count();
-    let datatype = match texts {
-        _ if texts == leaves.len() => Datatype::String,
-        0 => datatype_of(&leaves)?,
-        _ => return None,
-    };
+    let is_text = leaves.iter().all(|leaf| matches!(leaf, Value::String(_)));
+    let datatype = if is_text { Datatype::String } else { datatype_of(&leaves)? };
     let value = if datatype == Datatype::Float64 { as_floats(&value) } else { value };
     Some((shape, datatype, value))
 }
@@ -97,18 +97,11 @@ pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> V
 
 /// The datatype that holds all of the numbers exactly; nothing when they are not all numbers.
 fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
-    let mut all = numbers.iter();
-    if all.clone().any(|number| matches!(number, Value::Null)) {
-        return None;
-    }
-    if all.clone().any(|number| matches!(number, Value::Float(_))) {
-        return all.all(|number| to_float(number).is_some()).then_some(Datatype::Float64);
-    }
-    if all.clone().any(|number| matches!(number, Value::UInt(_))) {
-        let fits = |number: &&Value| to_bits(number, &Datatype::UInt64).is_some();
-        return all.all(fits).then_some(Datatype::UInt64);
-    }
-    Some(Datatype::Int64)
+    let has_float = numbers.iter().any(|number| matches!(number, Value::Float(_)));
+    let integers = [Datatype::Int64, Datatype::UInt64];
+    let known = if has_float { &[Datatype::Float64][..] } else { &integers };
+    let fits = |known: &&Datatype| numbers.iter().all(|number| to_bits(number, known).is_some());
+    known.iter().find(fits).cloned()
 }
 
 /// A number as a float, when that is exact.
@@ -436,8 +429,7 @@ mod tests {
     fn attribute(text: &str) -> (Attribute, Vec<String>) {
         let json = parse(text.as_bytes(), 0, Language::Json).unwrap();
         let mut losses = Vec::new();
-        let fact = JsonAttribute { name: "a".to_owned(), json, text: text.to_owned() };
-        let attribute = read(&fact, "`x`", &mut losses);
+        let attribute = read("a".to_owned(), &json, text, "`x`", &mut losses);
         (attribute, losses)
     }
 
@@ -490,7 +482,7 @@ mod tests {
             assert_eq!(attribute.value, Value::from(text));
             assert!(attribute.short);
             assert_eq!(losses.len(), 1);
-            assert!(losses[0].starts_with("the attribute \"a\" of `x` is "), "{}", losses[0]);
+            assert!(losses[0].starts_with("the attribute \"a\" of `x` has "), "{}", losses[0]);
         }
     }
 

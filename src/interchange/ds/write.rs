@@ -3,23 +3,27 @@
 #![expect(clippy::indexing_slicing, reason = "names and bits are as many as was compared before")]
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::body::{
-    BitPacker, EncodedElements, OpenData, OutgoingData, Utf8Check, copy, in_memory, packed_len,
-};
+use super::body::{BitPacker, Utf8Check, numbers, packed_len};
 use super::header::{VERSION_LINE, escape, product};
 use super::values::{
-    self, DIMS, FILL_VALUE, NumberType, disagree, json_list, json_map, json_text, to_json, to_value,
+    self, DIMS, FILL_VALUE, NumberType, disagree, is_same, json_list, json_map, json_text, to_json,
+    to_value,
 };
-use crate::interchange::{Error, Variable, WriteOptions, fillvalue, is_truth, row_order_extents};
+use crate::interchange::{
+    Error, Variable, WriteOptions, fillvalue, is_truth, read_all, row_order_extents, wrong_length,
+};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
-use crate::ra::{ElementType, Flags};
+use crate::ra::{ElementType, Flags, reverse_each};
+
+/// Bytes that are taken from the data at once: whole elements of every width, and whole bytes of a mask.
+const PIECE: usize = 1 << 16;
 
 /// A file to be written.
 ///
 /// ```
-/// use std::io::{Cursor, Read};
+/// use std::io::Cursor;
 /// use ra_pack::interchange::{Variable, WriteOptions, ds};
 /// use ra_pack::ndl::{Datatype, Extent, Ndarray};
 /// use ra_pack::ra::{ElementType, Header};
@@ -37,86 +41,52 @@ use crate::ra::{ElementType, Flags};
 ///     losses: Vec::new(),
 /// };
 /// let data = [1, 0, 2, 0];
-/// let mut writer = ds::DsWriter::new(WriteOptions::default());
-/// writer.array(&variable, false, || Ok(Box::new(data.as_slice()) as Box<dyn Read>))?;
+/// let mut writer = ds::DsWriter::new(Cursor::new(Vec::new()), WriteOptions::default());
+/// writer.array(&variable, false, data.as_slice())?;
 /// let mut file = Vec::new();
 /// writer.write_to(&mut file)?;
 /// assert!(file.starts_with(b"ds-1.0\n{\"x\": {\".dims\": [\"d0\"], \".size\": [2], "));
 /// assert!(file.ends_with(&data));
 /// # Ok::<(), ra_pack::interchange::Error>(())
 /// ```
-#[derive(Default)]
-pub struct DsWriter<'a> {
+#[derive(Debug)]
+pub struct DsWriter<S> {
     options: WriteOptions,
     /// Names and JSON of what is known about the whole.
     attributes: Vec<(String, String)>,
-    arrays: Vec<AnnouncedArray<'a>>,
+    arrays: Vec<WrittenArray>,
     names: HashSet<String>,
     /// How long each named dimension is, and of which array that is known.
     lengths: HashMap<String, (u64, String)>,
     losses: Vec<String>,
+    /// The masks and data of all arrays, and where the next one begins in it.
+    body: S,
+    end: u64,
 }
 
-impl std::fmt::Debug for DsWriter<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.arrays.iter().map(|array| &array.name).collect();
-        f.debug_struct("DsWriter").field("arrays", &names).finish_non_exhaustive()
-    }
-}
-
-/// An array that was announced.
-struct AnnouncedArray<'a> {
+/// An array whose data are in the body.
+#[derive(Debug)]
+struct WrittenArray {
     name: String,
     /// Names and JSON of its attributes.
     attributes: Vec<(String, String)>,
     /// The dimensions that have names.
     dims: Vec<Option<String>>,
     size: Vec<u64>,
-    /// Bytes of mask and data.
+    /// The place of its mask and data in the body, and their bytes.
+    at: u64,
     len: u64,
     word: &'static str,
     endian: Endian,
     is_masked: bool,
-    data: OutgoingData<'a>,
 }
 
-/// An array before it is decided how it is written.
-struct ArrayToWrite<'d> {
-    description: &'d Ndarray,
-    size: Vec<u64>,
-    is_coordinate: bool,
-}
-
-impl ArrayToWrite<'_> {
-    /// The names of dimensions, and whether the attribute `_dims` gave some.
-    fn dims(&self) -> (Vec<Option<String>>, bool) {
-        if self.is_coordinate && self.size.len() == 1 {
-            return (vec![Some(self.description.name.clone())], false);
-        }
-        let mut attributes = self.description.attributes.iter();
-        let attribute = attributes.find(|attribute| attribute.name == DIMS);
-        let names: Option<Vec<&str>> = attribute.and_then(|attribute| match &attribute.value {
-            Value::List(list) => list.iter().map(Value::as_str).collect(),
-            _ => None,
-        });
-        let names = names.filter(|names| names.len() == self.size.len());
-        let mut uses_names = false;
-        let dims = self.description.shape.iter().enumerate().map(|(at, extent)| match extent {
-            // From the root: there are no groups here.
-            Extent::Coord(path) => Some(path.strip_prefix('/').unwrap_or(path).to_owned()),
-            Extent::Fixed(_) | Extent::Unlimited => {
-                uses_names |= names.is_some();
-                names.as_ref().map(|names| names[at].to_owned())
-            }
-        });
-        (dims.collect(), uses_names)
-    }
-}
-
-impl<'a> DsWriter<'a> {
-    /// A file without arrays.
-    pub fn new(options: WriteOptions) -> Self {
-        Self { options, ..Self::default() }
+impl<S: Read + Write + Seek> DsWriter<S> {
+    /// A file without arrays. Their data are kept in `body`, which is empty, until all of them are known.
+    pub fn new(body: S, options: WriteOptions) -> Self {
+        let (arrays, attributes, losses) = (Vec::new(), Vec::new(), Vec::new());
+        let (names, lengths) = (HashSet::new(), HashMap::new());
+        Self { options, attributes, arrays, names, lengths, losses, body, end: 0 }
     }
 
     /// Adds what is known about the whole.
@@ -130,8 +100,7 @@ impl<'a> DsWriter<'a> {
         Ok(())
     }
 
-    /// Announces an array with data. `open` gives the data from their beginning, in the order that the description
-    /// states; it is called once or several times, now and when all is written.
+    /// Adds an array with these data, in the order that the description states.
     ///
     /// Dimensions have the names of their coordinates, else those of the attribute `_dims`, else new ones. A
     /// coordinate has its own name.
@@ -139,12 +108,13 @@ impl<'a> DsWriter<'a> {
     /// # Errors
     ///
     /// When the format has no counterpart for it (datatype, first index fastest, two lengths of one
-    /// dimension, a name used twice), header and description disagree, or reading fails.
+    /// dimension, a name used twice, truth values that are neither), header and description disagree, the data are
+    /// shorter or longer than the header says, or reading or writing fails.
     pub fn array(
         &mut self,
         variable: &Variable,
         is_coordinate: bool,
-        open: impl FnMut() -> io::Result<Box<dyn Read + 'a>> + 'a,
+        data: impl Read,
     ) -> Result<(), Error> {
         let Variable { header, description, .. } = variable;
         let mut size = row_order_extents(variable, "this format")?;
@@ -164,14 +134,14 @@ impl<'a> DsWriter<'a> {
         }
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
         let endian = if is_big { Endian::Big } else { Endian::Little };
-        let array = ArrayToWrite { description, size, is_coordinate };
+        let written = self.begin(description, size, is_coordinate)?;
         if is_text {
-            return self.text(&array, header.data_len(), Box::new(open));
+            return self.text(written, description, header.data_len(), data);
         }
-        self.numbers(&array, Some(header.element()), endian, Box::new(open))
+        self.numbers(written, description, (Some(header.element()), endian), data)
     }
 
-    /// Announces an array whose elements stand as `value` in the description.
+    /// Adds an array whose elements are the `value` of its description.
     ///
     /// # Errors
     ///
@@ -185,9 +155,9 @@ impl<'a> DsWriter<'a> {
         let size = extents(value, &description.shape);
         let leaves = size.as_ref().and_then(|size| values::leaves(value, size));
         let (size, leaves) = size.zip(leaves).ok_or_else(|| disagree(name))?;
-        let array = ArrayToWrite { description, size, is_coordinate };
+        let written = self.begin(description, size, is_coordinate)?;
         if description.datatype == Datatype::String {
-            return self.texts(&array, &leaves);
+            return self.texts(written, description, &leaves);
         }
         let number = NumberType::of(description, None)?;
         let mut bytes = Vec::new();
@@ -195,8 +165,7 @@ impl<'a> DsWriter<'a> {
             let bits = number.bits(leaf).ok_or_else(|| disagree(name))?.to_le_bytes();
             bytes.extend_from_slice(&bits[..number.width]);
         }
-        let open = move || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read + 'a>);
-        self.numbers(&array, None, Endian::Little, Box::new(open))
+        self.numbers(written, description, (None, Endian::Little), bytes.as_slice())
     }
 
     /// What the file will not say, one sentence each.
@@ -208,15 +177,28 @@ impl<'a> DsWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When reading or writing fails, the data of an array are shorter or longer than its header says, or
-    /// truth values are neither true nor false.
-    pub fn write_to(self, out: &mut impl Write) -> Result<(), Error> {
+    /// When reading or writing fails.
+    pub fn write_to(mut self, out: &mut impl Write) -> Result<(), Error> {
         out.write_all(VERSION_LINE)?;
         out.write_all(self.header().as_bytes())?;
-        for AnnouncedArray { name, data, .. } in self.arrays {
-            data.write(&name, out)?;
+        for WrittenArray { at, len, .. } in self.arrays {
+            self.body.seek(SeekFrom::Start(at))?;
+            io::copy(&mut Read::by_ref(&mut self.body).take(len), out)?;
         }
         Ok(())
+    }
+
+    /// Writes a part of the body, and gives where it ends.
+    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<u64, Error> {
+        self.body.seek(SeekFrom::Start(at))?;
+        self.body.write_all(bytes)?;
+        Ok(at + bytes.len() as u64)
+    }
+
+    /// Adds an array whose data end at `end` of the body.
+    fn finish(&mut self, array: WrittenArray, end: u64) {
+        self.end = end;
+        self.arrays.push(WrittenArray { len: end - array.at, ..array });
     }
 
     fn header(&self) -> String {
@@ -224,7 +206,7 @@ impl<'a> DsWriter<'a> {
         let mut offset = 0_u64;
         let mut variables = Vec::new();
         for array in &self.arrays {
-            let AnnouncedArray { size, len, word, is_masked, .. } = array;
+            let WrittenArray { size, len, word, is_masked, .. } = array;
             let dims = dim_names.complete(array, |name| {
                 self.names.contains(name) || self.lengths.contains_key(name)
             });
@@ -267,171 +249,210 @@ impl<'a> DsWriter<'a> {
         Ok(known)
     }
 
-    /// An array of which everything but the data is known.
-    fn announce(&mut self, array: &ArrayToWrite<'_>) -> Result<AnnouncedArray<'a>, Error> {
-        let name = array.description.name.clone();
+    /// An array of texts without data; others change that.
+    fn begin(
+        &mut self,
+        description: &Ndarray,
+        size: Vec<u64>,
+        is_coordinate: bool,
+    ) -> Result<WrittenArray, Error> {
+        let name = description.name.clone();
         if self.names.contains(&name) {
             let reason = format!("two arrays are called {name:?}");
             return Err(Error::no_counterpart(reason, "rename one of them"));
         }
-        let (dims, uses_names) = array.dims();
-        for (dim, &length) in dims.iter().zip(&array.size) {
-            let Some(dim) = dim else { continue };
-            let known = self.lengths.entry(dim.clone()).or_insert((length, name.clone()));
-            if known.0 != length {
-                return Err(Error::no_counterpart(
-                    format!(
-                        "the dimension {dim:?} has {} elements in {:?} and {length} in {name:?}",
-                        known.0, known.1
-                    ),
-                    "give one of them another name in its attribute `_dims`",
-                ));
+        let mut attributes = description.attributes.iter();
+        let attribute = attributes.find(|attribute| attribute.name == DIMS);
+        let names: Option<Vec<&str>> = attribute.and_then(|attribute| match &attribute.value {
+            Value::List(list) => list.iter().map(Value::as_str).collect(),
+            _ => None,
+        });
+        let names = names.filter(|names| names.len() == size.len());
+        let (mut dims, mut uses_names) = (Vec::new(), false);
+        for (at, (extent, &length)) in description.shape.iter().zip(&size).enumerate() {
+            let dim = match extent {
+                _ if is_coordinate && size.len() == 1 => Some(name.clone()),
+                // From the root: there are no groups here.
+                Extent::Coord(path) => Some(path.strip_prefix('/').unwrap_or(path).to_owned()),
+                Extent::Fixed(_) | Extent::Unlimited => {
+                    uses_names |= names.is_some();
+                    names.as_ref().map(|names| names[at].to_owned())
+                }
+            };
+            if let Some(dim) = &dim {
+                let known = self.lengths.entry(dim.clone()).or_insert((length, name.clone()));
+                if known.0 != length {
+                    return Err(Error::no_counterpart(
+                        format!(
+                            "the dimension {dim:?} has {} elements in {:?} and {length} in {name:?}",
+                            known.0, known.1
+                        ),
+                        "give one of them another name in its attribute `_dims`",
+                    ));
+                }
             }
+            dims.push(dim);
         }
-        let kept = array.description.attributes.iter();
+        let kept = description.attributes.iter();
         let kept = kept.filter(|attribute| !(uses_names && attribute.name == DIMS));
         let attributes = self.written(Vec::new(), kept, &format!("{name:?}"))?;
         self.names.insert(name.clone());
-        Ok(AnnouncedArray {
+        Ok(WrittenArray {
             name,
             attributes,
             dims,
-            size: array.size.clone(),
+            size,
+            at: self.end,
             len: 0,
             word: "unicode",
             endian: Endian::Little,
             is_masked: false,
-            data: in_memory(Vec::new()),
         })
     }
 
     /// Numbers and truth values. Without `element` the data are those of the datatype.
     fn numbers(
         &mut self,
-        array: &ArrayToWrite<'_>,
-        element: Option<ElementType>,
-        endian: Endian,
-        mut open: OpenData<'a>,
+        mut written: WrittenArray,
+        description: &Ndarray,
+        (element, endian): (Option<ElementType>, Endian),
+        data: impl Read,
     ) -> Result<(), Error> {
-        let name = &array.description.name;
-        let number = NumberType::of(array.description, element)?;
-        let (datatype, width) = (number.datatype.clone(), number.width);
-        let fill = fillvalue(array.description).map(|fill| number.bits(fill));
+        let name = &description.name;
+        let number = NumberType::of(description, element)?;
+        let (datatype, width) = (&number.datatype, number.width);
+        let fill = fillvalue(description).map(|fill| number.bits(fill));
         let masked = fill.flatten().filter(|_| self.options.mask_fill);
-        let masked_number = masked.and_then(|bits| to_value(bits, &datatype).as_integer());
-        let is_truth = is_truth(&array.description.datatype, masked_number);
-        let mut announced = self.announce(array)?;
+        let masked_number = masked.and_then(|bits| to_value(bits, datatype).as_integer());
+        let is_truth = is_truth(&description.datatype, masked_number);
         if let Some((numbers, names, is_changed)) = number.flags().filter(|_| !is_truth) {
             if is_changed {
                 self.losses.push(format!("blanks in the members of {name:?} are written as `_`"));
             }
-            announced.add_attribute("flag_values", &numbers);
-            announced.add_attribute("flag_meanings", &Value::String(names));
+            written.add_attribute("flag_values", &numbers);
+            written.add_attribute("flag_meanings", &Value::String(names));
         }
         match fill {
             Some(None) => {
                 self.losses.push(format!("the fillvalue of {name:?} is none of `{datatype}`"));
             }
             Some(Some(bits)) if !is_truth => {
-                announced.add_attribute(FILL_VALUE, &to_value(bits, &datatype));
+                written.add_attribute(FILL_VALUE, &to_value(bits, datatype));
             }
             _ => {}
         }
-        let count = product(&array.size).ok_or_else(|| disagree(name))?;
-        let word = datatype.word().expect("every number of the format is a word");
-        let mut elements = EncodedElements {
-            datatype,
-            width,
-            endian,
-            count,
-            fill: masked,
-            present: count,
-            is_truth,
+        let count = product(&written.size).ok_or_else(|| disagree(name))?;
+        let len = count * width as u64;
+        // The mask stands before the data, if an element is missing.
+        let mask_len = if masked.is_some() { packed_len(count) } else { 0 };
+        let (mut mask_at, mut at) = (self.end, self.end + mask_len);
+        let (mut mask_bits, mut truth_bits) = (BitPacker::default(), BitPacker::default());
+        let (mut place, mut present) = (0_u64, 0_u64);
+        let write = |bytes: &mut [u8]| {
+            if masked.is_none() && !is_truth {
+                at = self.put(at, bytes)?;
+                return Ok(());
+            }
+            let mut plain = bytes.to_vec();
+            reverse_each(&mut plain, if endian == Endian::Big { width } else { 1 });
+            let (mut mask, mut kept) = (Vec::new(), Vec::new());
+            for (bits, bytes) in numbers(&plain, width).zip(bytes.chunks_exact(width)) {
+                let is_missing = masked.is_some_and(|fill| is_same(fill, bits, datatype));
+                if masked.is_some() {
+                    mask_bits.push(is_missing, &mut mask);
+                }
+                let element = place;
+                place += 1;
+                if is_missing {
+                    continue;
+                }
+                present += 1;
+                if !is_truth {
+                    kept.extend_from_slice(bytes);
+                } else if bits <= 1 {
+                    truth_bits.push(bits == 1, &mut kept);
+                } else {
+                    return Err(Error::no_counterpart(
+                        format!("element {element} of {name:?} is {bits}, neither false nor true"),
+                        "describe it as `uint8`, or make it 0 or 1",
+                    ));
+                }
+            }
+            mask_at = self.put(mask_at, &mask)?;
+            at = self.put(at, &kept)?;
+            Ok(())
         };
-        let mut missing = 0;
-        if masked.is_some() {
-            elements.each(&mut open, name, |bits, _| {
-                missing += u64::from(elements.is_missing(bits));
-                Ok(())
-            })?;
-        }
-        announced.is_masked = missing > 0;
-        if !announced.is_masked {
-            elements.fill = None;
+        read_all(data, len, PIECE, write, wrong_length(name, len))?;
+        let (mut mask, mut kept) = (Vec::new(), Vec::new());
+        mask_bits.finish(&mut mask);
+        truth_bits.finish(&mut kept);
+        self.put(mask_at, &mask)?;
+        let end = self.put(at, &kept)?;
+        written.is_masked = masked.is_some() && present < count;
+        if !written.is_masked {
+            written.at += mask_len;
         }
         // The byte order of single bytes and of bits is said to be big.
-        announced.endian = if width == 1 { Endian::Big } else { endian };
-        let present = count - missing;
-        elements.present = present;
-        let len = if is_truth { packed_len(present) } else { present * width as u64 };
-        announced.len = len + if announced.is_masked { packed_len(count) } else { 0 };
-        announced.word = if is_truth { "bool" } else { word };
+        written.endian = if width == 1 { Endian::Big } else { endian };
+        let word = datatype.word().expect("every number of the format is a word");
+        written.word = if is_truth { "bool" } else { word };
         if is_truth && present % 8 != 0 {
             self.losses.push(format!(
                 "{name:?} has {present} truth values, and ds-format reads no file in which that is no \
                  multiple of 8; ra-pack reads it"
             ));
         }
-        announced.data = if is_truth || announced.is_masked {
-            OutgoingData::Elements(open, elements)
-        } else {
-            OutgoingData::Copied(open, len)
-        };
-        self.arrays.push(announced);
+        self.finish(written, end);
         Ok(())
     }
 
     /// A text alone: `unicode`, or `str` when it is not UTF-8.
     fn text(
         &mut self,
-        array: &ArrayToWrite<'_>,
+        mut written: WrittenArray,
+        description: &Ndarray,
         len: u64,
-        mut open: OpenData<'a>,
+        data: impl Read,
     ) -> Result<(), Error> {
-        let mut announced = self.announce(array)?;
-        let mut utf8 = Utf8Check::default();
-        copy(&mut open, &announced.name, len, |bytes| {
+        let (mut utf8, mut at) = (Utf8Check::default(), self.put(self.end, &len.to_le_bytes())?);
+        let write = |bytes: &mut [u8]| {
             utf8.push(bytes);
+            at = self.put(at, bytes)?;
             Ok(())
-        })?;
+        };
+        read_all(data, len, PIECE, write, wrong_length(&written.name, len))?;
         if utf8.fault().is_some() {
-            announced.word = "str";
+            written.word = "str";
         }
-        let fill = fillvalue(array.description);
+        let fill = fillvalue(description);
         // One that cannot be told from the text without reading all of it is no text.
         if self.options.mask_fill && len == 0 && fill.and_then(Value::as_str) == Some("") {
-            announced.is_masked = true;
-            announced.len = 1;
-            announced.data = in_memory(vec![0x80]);
-            self.arrays.push(announced);
-            return Ok(());
+            written.is_masked = true;
+            at = self.put(self.end, &[0x80])?;
+        } else if let Some(fill) = fill {
+            written.add_attribute(FILL_VALUE, fill);
         }
-        if let Some(fill) = fill {
-            announced.add_attribute(FILL_VALUE, fill);
-        }
-        announced.len = len.checked_add(8).ok_or_else(|| disagree(&announced.name))?;
-        let open = move || {
-            let before = io::Cursor::new(len.to_le_bytes());
-            Ok(Box::new(before.chain(open()?)) as Box<dyn Read + 'a>)
-        };
-        announced.data = OutgoingData::Copied(Box::new(open), announced.len);
-        self.arrays.push(announced);
+        self.finish(written, at);
         Ok(())
     }
 
-    fn texts(&mut self, array: &ArrayToWrite<'_>, leaves: &[&Value]) -> Result<(), Error> {
-        let mut announced = self.announce(array)?;
+    fn texts(
+        &mut self,
+        mut written: WrittenArray,
+        description: &Ndarray,
+        leaves: &[&Value],
+    ) -> Result<(), Error> {
         let texts: Option<Vec<&str>> = leaves.iter().map(|leaf| leaf.as_str()).collect();
-        let texts = texts.ok_or_else(|| disagree(&announced.name))?;
-        let fill = fillvalue(array.description);
+        let texts = texts.ok_or_else(|| disagree(&written.name))?;
+        let fill = fillvalue(description);
         if let Some(fill) = fill {
-            announced.add_attribute(FILL_VALUE, fill);
+            written.add_attribute(FILL_VALUE, fill);
         }
         let fill = fill.and_then(Value::as_str).filter(|_| self.options.mask_fill);
         let is_missing = |text: &&str| Some(*text) == fill;
         let mut bytes = Vec::new();
-        announced.is_masked = texts.iter().any(is_missing);
-        if announced.is_masked {
+        written.is_masked = texts.iter().any(is_missing);
+        if written.is_masked {
             let mut mask = BitPacker::default();
             for text in &texts {
                 mask.push(is_missing(text), &mut bytes);
@@ -441,14 +462,13 @@ impl<'a> DsWriter<'a> {
         let present = texts.iter().filter(|text| !is_missing(text));
         bytes.extend(present.clone().flat_map(|text| (text.len() as u64).to_le_bytes()));
         bytes.extend(present.flat_map(|text| text.bytes()));
-        announced.len = bytes.len() as u64;
-        announced.data = in_memory(bytes);
-        self.arrays.push(announced);
+        let end = self.put(self.end, &bytes)?;
+        self.finish(written, end);
         Ok(())
     }
 }
 
-impl AnnouncedArray<'_> {
+impl WrittenArray {
     /// Adds an attribute, unless there is one of that name.
     fn add_attribute(&mut self, name: &str, value: &Value) {
         if self.attributes.iter().all(|(known, _)| known != name) {
@@ -470,11 +490,7 @@ struct DimNames {
 }
 
 impl DimNames {
-    fn complete(
-        &mut self,
-        array: &AnnouncedArray<'_>,
-        is_used: impl Fn(&str) -> bool,
-    ) -> Vec<String> {
+    fn complete(&mut self, array: &WrittenArray, is_used: impl Fn(&str) -> bool) -> Vec<String> {
         let mut seen: HashMap<u64, usize> = HashMap::new();
         let mut dims = Vec::new();
         for (dim, &length) in array.dims.iter().zip(&array.size) {

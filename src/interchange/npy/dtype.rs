@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::interchange::Error;
 use crate::interchange::literal::{Literal, LiteralKind, quoted};
-use crate::ndl::Value;
 
 /// How deep structures and subarrays may nest: deeper, a description of them could not be read.
 const MAX_DEPTH: usize = 16;
@@ -254,12 +253,12 @@ impl Descr {
         self.size().expect("reading a header checks it")
     }
 
-    /// Whether there is a Python object anywhere in it: then the data is a pickle.
-    pub fn has_object(&self) -> bool {
+    /// Whether anything in it that takes bytes is such.
+    pub(super) fn any(&self, is_such: fn(DtypeScalar) -> bool) -> bool {
         match self {
-            Self::Scalar(scalar) => scalar.kind == DtypeKind::Object,
-            Self::Struct(fields) => fields.iter().any(|field| field.descr.has_object()),
-            Self::Subarray { base, .. } => base.has_object(),
+            Self::Scalar(scalar) => is_such(*scalar),
+            Self::Struct(fields) => fields.iter().any(|field| field.descr.any(is_such)),
+            Self::Subarray { base, shape } => !shape.contains(&0) && base.any(is_such),
         }
     }
 
@@ -277,12 +276,12 @@ impl Descr {
             LiteralKind::Text(text) => Self::Scalar(DtypeScalar::parse(text, literal.offset)?),
             LiteralKind::Tuple(parts) => {
                 let [base, shape] = parts.as_slice() else {
-                    return Err(unexpected(literal, "a dtype and a shape"));
+                    return Err(literal.unexpected("a dtype and a shape"));
                 };
                 Self::subarray(Self::nested(base, depth)?, shape)?
             }
             LiteralKind::List(fields) => Self::structure(fields, depth)?,
-            _ => return Err(unexpected(literal, "a dtype: a text, a list of fields or a tuple")),
+            _ => return Err(literal.unexpected("a dtype: a text, a list of fields or a tuple")),
         };
         if descr.size().is_none_or(|size| size > MAX_ITEM) {
             let reason =
@@ -317,21 +316,18 @@ impl Descr {
 
     fn field(literal: &Literal, depth: usize) -> Result<Field, Error> {
         let LiteralKind::Tuple(parts) = &literal.kind else {
-            return Err(unexpected(literal, "a field: a tuple of name and dtype"));
+            return Err(literal.unexpected("a field: a tuple of name and dtype"));
         };
         let (name, descr) = match parts.as_slice() {
             [name, descr] => (name, Self::nested(descr, depth)?),
             [name, descr, shape] => (name, Self::subarray(Self::nested(descr, depth)?, shape)?),
-            _ => return Err(unexpected(literal, "a field of two or three parts")),
+            _ => return Err(literal.unexpected("a field of two or three parts")),
         };
-        let text = |literal: &Literal, expected| match &literal.kind {
-            LiteralKind::Text(text) => Ok(text.clone()),
-            _ => Err(unexpected(name, expected)),
-        };
+        let text = |literal: &Literal, expected| literal.text(expected).map(str::to_owned);
         let (title, name) = match &name.kind {
             LiteralKind::Tuple(names) => {
                 let expected = "a title and a name";
-                let [title, own] = names.as_slice() else { return Err(unexpected(name, expected)) };
+                let [title, own] = names.as_slice() else { return Err(name.unexpected(expected)) };
                 (Some(text(title, expected)?), text(own, expected)?)
             }
             _ => (None, text(name, "the name of a field")?),
@@ -340,43 +336,22 @@ impl Descr {
     }
 }
 
-/// That something else than a literal was expected.
-pub(super) fn unexpected(literal: &Literal, expected: &str) -> Error {
-    let found = describe(literal);
-    Error::malformed(literal.offset, format!("expected {expected}, found {found}"))
-}
-
-/// A literal in a message.
-pub(super) fn describe(literal: &Literal) -> String {
-    match &literal.kind {
-        LiteralKind::Text(text) => format!("the text {}", quoted(text)),
-        LiteralKind::Number(number) => format!("the number {}", number.to_line()),
-        LiteralKind::Bool(true) => "`True`".to_owned(),
-        LiteralKind::Bool(false) => "`False`".to_owned(),
-        LiteralKind::Null | LiteralKind::Huge => "`None`".to_owned(),
-        LiteralKind::Tuple(_) => "a tuple".to_owned(),
-        LiteralKind::List(_) => "a list".to_owned(),
-        LiteralKind::Map(_) => "a dict".to_owned(),
-    }
-}
-
 /// A tuple of extents.
 pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
     match &literal.kind {
         LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
-        _ => Err(unexpected(literal, "a tuple of integers")),
+        _ => Err(literal.unexpected("a tuple of integers")),
     }
 }
 
 /// An extent. `True` is 1 in Python, and numpy takes it for that.
 fn extent(literal: &Literal) -> Result<u64, Error> {
-    let number = match literal.kind {
-        LiteralKind::Number(Value::Int(number)) => u64::try_from(number).ok(),
-        LiteralKind::Number(_) => None,
-        LiteralKind::Bool(truth) => Some(u64::from(truth)),
-        _ => return Err(unexpected(literal, "an integer")),
-    };
-    number.ok_or_else(|| unexpected(literal, &format!("an extent from 0 to {}", i64::MAX)))
+    if let LiteralKind::Bool(truth) = literal.kind {
+        return Ok(u64::from(truth));
+    }
+    let expected = format!("an extent from 0 to {}", i64::MAX);
+    let extent = literal.count(&expected)?;
+    if i64::try_from(extent).is_ok() { Ok(extent) } else { Err(literal.unexpected(&expected)) }
 }
 
 /// A shape as Python writes a tuple.

@@ -4,9 +4,9 @@
 
 use std::io::Read;
 
-use super::dtype::{Descr, describe, extents, tuple, unexpected};
+use super::dtype::{Descr, extents, tuple};
 use crate::interchange::Error;
-use crate::interchange::literal::{self, Language, Literal, LiteralKind};
+use crate::interchange::literal::{self, Language, Literal};
 
 /// The first six bytes of every file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -107,17 +107,14 @@ impl NpyHeader {
 
     fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, Error> {
         const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
-        let LiteralKind::Map(entries) = &dict.kind else {
-            return Err(unexpected(dict, "a dict"));
-        };
         let mut values = [None; 3];
-        for (key, value) in entries {
-            let LiteralKind::Text(name) = &key.kind else { return Err(unknown_key(key)) };
-            let place = KEYS.iter().position(|known| known == name);
-            let place = place.ok_or_else(|| unknown_key(key))?;
+        for (key, value) in dict.entries("a dict")? {
+            let expected = "`descr`, `fortran_order` or `shape`";
+            let name = key.text(expected)?;
+            let place = KEYS.iter().position(|known| *known == name);
+            let place = place.ok_or_else(|| key.unexpected(expected))?;
             if values[place].replace(value).is_some() {
-                let found = describe(key);
-                let reason = format!("expected each key once, found {found} again");
+                let reason = format!("expected each key once, found {key} again");
                 return Err(Error::malformed(key.offset, reason));
             }
         }
@@ -129,9 +126,7 @@ impl NpyHeader {
             })
         };
         let (descr, order, shape) = (value(0)?, value(1)?, value(2)?);
-        let LiteralKind::Bool(fortran_order) = order.kind else {
-            return Err(unexpected(order, "`True` or `False`"));
-        };
+        let fortran_order = order.truth("`True` or `False`")?;
         let (descr, shape_at) = (Descr::parse(descr)?, shape.offset);
         Ok(Self { version, descr, fortran_order, shape: extents(shape)?, len, shape_at })
     }
@@ -179,10 +174,6 @@ impl NpyHeader {
         bytes.push(b'\n');
         (version, bytes)
     }
-}
-
-fn unknown_key(key: &Literal) -> Error {
-    unexpected(key, "`descr`, `fortran_order` or `shape`")
 }
 
 #[cfg(test)]

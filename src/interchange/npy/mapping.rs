@@ -30,16 +30,22 @@ fn number_word(kind: DtypeKind, size: u64) -> Option<Datatype> {
     Datatype::from_word(&element.to_string()).filter(|_| width <= 8)
 }
 
+/// The kinds of numbers that both have.
+const NUMBERS: [(DtypeKind, ElementKind); 4] = [
+    (DtypeKind::Int, ElementKind::Int),
+    (DtypeKind::UInt, ElementKind::UInt),
+    (DtypeKind::Float, ElementKind::Float),
+    (DtypeKind::Complex, ElementKind::Complex),
+];
+
 fn element_kind(kind: DtypeKind) -> ElementKind {
-    match kind {
-        DtypeKind::Int | DtypeKind::Date(_) | DtypeKind::Duration(_) => ElementKind::Int,
-        DtypeKind::UInt | DtypeKind::Bool => ElementKind::UInt,
-        DtypeKind::Float => ElementKind::Float,
-        DtypeKind::Complex => ElementKind::Complex,
-        DtypeKind::Bytes | DtypeKind::Text | DtypeKind::Void | DtypeKind::Object => {
-            ElementKind::User
-        }
-    }
+    let number = match kind {
+        DtypeKind::Bool => DtypeKind::UInt,
+        kind if kind.is_time() => DtypeKind::Int,
+        kind => kind,
+    };
+    let row = NUMBERS.iter().find(|row| row.0 == number);
+    row.map_or(ElementKind::User, |row| row.1)
 }
 
 /// What a dtype is here.
@@ -55,7 +61,7 @@ pub(super) struct DtypeMeaning {
 
 /// What elements of a dtype are here. With `bfloat16`, voids of two bytes are brain floats.
 pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, Error> {
-    if descr.has_object() {
+    if descr.any(|scalar| scalar.kind == DtypeKind::Object) {
         return Err(Error::no_counterpart(
             "the array holds Python objects, as a pickle: reading one can run any program",
             "load the file with numpy, if you trust it, and save an array of numbers or text",
@@ -307,13 +313,7 @@ fn number(element: ElementType) -> Option<Descr> {
             size,
         }));
     }
-    let kind = match element.kind() {
-        ElementKind::Int => DtypeKind::Int,
-        ElementKind::UInt => DtypeKind::UInt,
-        ElementKind::Float => DtypeKind::Float,
-        ElementKind::Complex => DtypeKind::Complex,
-        ElementKind::User | ElementKind::BFloat => return None,
-    };
+    let (kind, _) = *NUMBERS.iter().find(|row| row.1 == element.kind())?;
     number_word(kind, size).map(|_| Descr::scalar(kind, size))
 }
 

@@ -31,7 +31,7 @@ pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit}
 pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
 use self::mapping::{DtypeMeaning, from_dtype, to_dtype};
-use super::{Error, ReadOptions, SwapBuffer, Variable, WriteOptions, read_all};
+use super::{Block, Error, ReadOptions, Variable, WriteOptions, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
 
@@ -71,9 +71,9 @@ pub struct NpyReader<R> {
     /// The array, without a name.
     variable: Variable,
     /// What is swapped, if anything is.
-    swap: Option<(Descr, SwapBuffer)>,
-    /// The beginning of the data, which was looked at and not given yet.
-    ahead: io::Cursor<Vec<u8>>,
+    swap: Option<Descr>,
+    /// Data that were swapped or looked at, and not given yet.
+    block: Block,
 }
 
 impl<R: Read> NpyReader<R> {
@@ -102,8 +102,7 @@ impl<R: Read> NpyReader<R> {
         let mut ra_header = new_header(element, dims)?;
         let mut shape: Vec<Extent> = header.shape.iter().copied().map(Extent::Fixed).collect();
         let len = ra_header.data_len();
-        let mut data =
-            ExactReader { input, left: len, at: header.len, len, goes_on: false, trailing: 0 };
+        let mut data = ExactReader { input, left: len, at: header.len, len, goes_on: false };
 
         let mut ahead = Vec::new();
         if let Descr::Scalar(DtypeScalar {
@@ -140,18 +139,9 @@ impl<R: Read> NpyReader<R> {
         let storage = (storage != Storage::default()).then_some(storage);
         let name = String::new();
         let description = Ndarray { name, shape, datatype, value: None, attributes, storage };
-        let mut swap = None;
-        if !is_kept && descr.is_big() {
-            let buffer = SwapBuffer::new(descr.swap_unit());
-            swap = Some((descr, buffer));
-        }
-        Ok(Self {
-            data,
-            header,
-            variable: Variable { header: ra_header, description, losses },
-            swap,
-            ahead: io::Cursor::new(ahead),
-        })
+        let swap = Some(descr).filter(|descr| !is_kept && descr.is_big());
+        let variable = Variable { header: ra_header, description, losses };
+        Ok(Self { data, header, variable, swap, block: Block(io::Cursor::new(ahead)) })
     }
 
     /// What the file says of itself.
@@ -192,9 +182,7 @@ impl<R: Read> NpyReader<R> {
     /// When the data is cut off, or the reader fails.
     pub fn finish(mut self) -> Result<u64, Error> {
         io::copy(&mut self, &mut io::sink())?;
-        self.data.goes_on = true;
-        self.data.end()?;
-        Ok(self.data.trailing)
+        Ok(io::copy(&mut self.data.input, &mut io::sink())?)
     }
 
     /// Reads everything after the data together with its last bytes, for an input that is wrong or right as
@@ -212,15 +200,17 @@ impl<R: Read> NpyReader<R> {
 
 impl<R: Read> Read for NpyReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let given = self.ahead.read(out)?;
-        if given > 0 {
-            return Ok(given);
-        }
-        match &mut self.swap {
-            Some((descr, buffer)) => {
-                buffer.read(&mut self.data, out, |elements| descr.swap(elements))
-            }
-            None => self.data.read(out),
+        let Self { data, swap, block, .. } = self;
+        match swap {
+            Some(descr) => block.read(out, |block| {
+                read_units(data, descr.swap_unit(), block)?;
+                descr.swap(block);
+                Ok(())
+            }),
+            None => match block.read(out, |_| Ok(()))? {
+                0 => data.read(out),
+                read => Ok(read),
+            },
         }
     }
 }
@@ -236,18 +226,6 @@ struct ExactReader<R> {
     len: u64,
     /// Whether the last bytes of data are only given when the rest of the input can be read.
     goes_on: bool,
-    /// How many bytes there were after the data, as far as that was read.
-    trailing: u64,
-}
-
-impl<R: Read> ExactReader<R> {
-    /// Reads what comes after the data, once that is done.
-    fn end(&mut self) -> io::Result<()> {
-        if self.left == 0 && self.goes_on {
-            self.trailing += io::copy(&mut self.input, &mut io::sink())?;
-        }
-        Ok(())
-    }
 }
 
 impl<R: Read> Read for ExactReader<R> {
@@ -262,7 +240,9 @@ impl<R: Read> Read for ExactReader<R> {
         }
         self.left -= found as u64;
         self.at += found as u64;
-        self.end()?;
+        if self.left == 0 && self.goes_on {
+            io::copy(&mut self.input, &mut io::sink())?;
+        }
         Ok(found)
     }
 }
@@ -396,11 +376,7 @@ pub fn write(
 impl Descr {
     /// Whether there are big-endian numbers anywhere in it.
     fn is_big(&self) -> bool {
-        match self {
-            Self::Scalar(scalar) => scalar.order == ByteOrder::Big && scalar.swap_width() > 1,
-            Self::Struct(fields) => fields.iter().any(|field| field.descr.is_big()),
-            Self::Subarray { base, .. } => self.size() != Some(0) && base.is_big(),
-        }
+        self.any(|scalar| scalar.order == ByteOrder::Big && scalar.swap_width() > 1)
     }
 
     /// The bytes that are swapped together: those of a number, or of a whole structure.
@@ -441,6 +417,7 @@ mod swap_tests {
 
     use super::tests::any_descr;
     use super::*;
+    use crate::interchange::BlockReader;
 
     /// What an element is after swapping, by the dtype itself.
     fn swapped(descr: &Descr, bytes: &mut [u8]) {
@@ -477,12 +454,16 @@ mod swap_tests {
     }
 
     fn read(descr: &Descr, bytes: &[u8], drop: usize) -> Vec<u8> {
-        let mut buffer = SwapBuffer::new(descr.swap_unit());
         let mut input = Drops(bytes, drop);
+        let mut reader = BlockReader::new(|block| {
+            read_units(&mut input, descr.swap_unit(), block)?;
+            descr.swap(block);
+            Ok(())
+        });
         let mut found = Vec::new();
         loop {
             let mut out = [0; 7];
-            match buffer.read(&mut input, &mut out, |elements| descr.swap(elements)).unwrap() {
+            match reader.read(&mut out).unwrap() {
                 0 => return found,
                 given => found.extend(&out[..given]),
             }
@@ -491,7 +472,7 @@ mod swap_tests {
 
     #[test]
     fn a_structure_that_is_too_long_to_be_swapped_is_refused() {
-        let read = |unit| SwapBuffer::new(unit).read(&mut io::repeat(0), &mut [0], |_| ());
+        let read = |unit| read_units(&mut io::repeat(0), unit, &mut Vec::new());
         assert!(read(1 << 20).is_ok());
         let error = Error::from(read(1 << 30).unwrap_err());
         assert!(matches!(error, Error::NoCounterpart { .. }), "{error}");

@@ -27,7 +27,7 @@ use png::{
     Transformations,
 };
 
-use super::{Error, Variable, read_all, row_order_extents, wrong_length};
+use super::{Block, Error, Variable, read_all, row_order_extents, wrong_length};
 use crate::ndl::{Datatype, Extent, Ndarray, Order, Storage};
 use crate::ra::{ElementType, Flags, Header, reverse_each};
 
@@ -76,7 +76,7 @@ pub struct PngReader<R: Read + Seek> {
     /// Bytes of a row.
     row: usize,
     /// Pixels that were decoded.
-    pixels: io::Cursor<Vec<u8>>,
+    pixels: Block,
     is_done: bool,
 }
 
@@ -131,7 +131,7 @@ impl<R: Read + Seek> PngReader<R> {
         }
         let (color, depth) = decoder.output_color_type();
         let variable = describe(name, [height, width], color, depth, losses)?;
-        let (pixels, is_done) = (io::Cursor::default(), false);
+        let (pixels, is_done) = (Block::default(), false);
         Ok(Self { decoder, at, variable, is_interlaced, row, pixels, is_done })
     }
 
@@ -140,51 +140,46 @@ impl<R: Read + Seek> PngReader<R> {
         &self.variable
     }
 
-    /// Decodes the next row, or all of an interlaced picture. Without a next row the end of the file is checked.
-    fn fill(&mut self) -> Result<(), Error> {
-        self.pixels.set_position(0);
-        let buffer = self.pixels.get_mut();
-        buffer.clear();
+    /// Decodes the next row, or all of an interlaced picture. After the last one the end of the file is checked.
+    fn fill(&mut self, pixels: &mut Vec<u8>) -> Result<(), Error> {
         let fault = |error| refuse(error, self.at.load(Ordering::Relaxed));
+        let mut is_last = false;
         if self.is_interlaced {
-            self.is_interlaced = false;
             let whole = self.decoder.output_buffer_size();
-            buffer.resize(whole.expect("opening compares it with the limit"), 0);
-            self.decoder.next_frame(buffer).map_err(fault)?;
-            self.finish()?;
+            pixels.resize(whole.expect("opening compares it with the limit"), 0);
+            self.decoder.next_frame(pixels).map_err(fault)?;
+            is_last = true;
         } else if let Some(row) = self.decoder.next_row().map_err(fault)? {
-            buffer.extend_from_slice(row.data());
-            if buffer.len() != self.row {
-                let (expected, found) = (self.row, buffer.len());
+            pixels.extend_from_slice(row.data());
+            if pixels.len() != self.row {
+                let (expected, found) = (self.row, pixels.len());
                 let reason = format!("expected {expected} bytes of a row, found {found}");
                 return Err(Error::malformed(self.at.load(Ordering::Relaxed), reason));
             }
-        } else {
-            self.finish()?;
+        }
+        if is_last || pixels.is_empty() {
+            self.is_done = true;
+            self.decoder.finish().map_err(fault)?;
         }
         // Samples are big-endian in the file.
         let is_wide = self.variable.header.element() == ElementType::UINT16;
-        reverse_each(self.pixels.get_mut(), if is_wide { 2 } else { 1 });
+        reverse_each(pixels, if is_wide { 2 } else { 1 });
         Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), Error> {
-        self.is_done = true;
-        self.decoder.finish().map_err(|error| refuse(error, self.at.load(Ordering::Relaxed)))
     }
 }
 
 impl<R: Read + Seek> Read for PngReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.pixels.read(out)?;
-        if read > 0 || self.is_done || out.is_empty() {
-            return Ok(read);
-        }
-        self.fill().map_err(|error| match error {
-            Error::Io(error) => error,
-            error => io::Error::new(io::ErrorKind::InvalidData, error),
-        })?;
-        self.pixels.read(out)
+        let mut pixels = std::mem::take(&mut self.pixels);
+        let read = pixels.read(out, |pixels| {
+            let filled = if self.is_done { Ok(()) } else { self.fill(pixels) };
+            filled.map_err(|error| match error {
+                Error::Io(error) => error,
+                error => io::Error::new(io::ErrorKind::InvalidData, error),
+            })
+        });
+        self.pixels = pixels;
+        read
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
-use crate::interchange::{self, SwapBuffer};
+use crate::interchange::{self, BlockReader, read_units};
 use crate::ops::open::tell;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 
@@ -127,13 +127,7 @@ impl<'s> Arranged<'s> {
         };
         Ok(match data {
             ElementSource::Placed(mut placed) => write(&mut placed),
-            ElementSource::Passing(mut reader, name) => {
-                // Even no elements may have a wrong checksum, which is found at the end.
-                if len == 0 {
-                    read_end(&mut reader).map_err(|error| failed(error, "read", name.as_ref()))?;
-                }
-                write(&mut NamedReader { reader: reader.take(len), name })
-            }
+            ElementSource::Passing(reader, name) => write(&mut NamedReader { reader, name }),
         })
     }
 }
@@ -165,12 +159,9 @@ fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64)
         target.write_all_at(&block, offset + done)?;
         done += wanted as u64;
     }
-    read_end(reader).map_err(failed)
-}
-
-/// Has a reader say at its end what it has to say: that a sum is wrong.
-fn read_end(reader: &mut dyn Read) -> io::Result<()> {
-    io::copy(&mut reader.take(1), &mut io::sink()).map(drop)
+    // A reader says at its end that a sum is wrong.
+    io::copy(&mut reader.take(1), &mut io::sink()).map_err(failed)?;
+    Ok(())
 }
 
 /// The error behind an error of a format or of reading and writing, which says more than that it failed.
@@ -270,7 +261,7 @@ impl RawArrayFile {
         let Some(width) = width.filter(|width| *width <= SWAPPED) else {
             return Err(plain.unswappable().into());
         };
-        let inner: Box<dyn Read> = match encoding {
+        let mut inner: Box<dyn Read> = match encoding {
             None => {
                 let placed = PlacedElements::new(file, start, data_len, stamp);
                 if width < 2 {
@@ -283,22 +274,12 @@ impl RawArrayFile {
         let data: Box<dyn Read> = if width < 2 {
             inner
         } else {
-            Box::new(SwappedReader { inner, width, buffer: SwapBuffer::new(width) })
+            Box::new(BlockReader::new(move |block| {
+                read_units(&mut inner, width, block)?;
+                ra::reverse_each(block, width);
+                Ok(())
+            }))
         };
         Ok((ElementSource::Passing(data, name.to_owned()), metadata))
-    }
-}
-
-/// Reverses the bytes of each number that passes.
-struct SwappedReader<R> {
-    inner: R,
-    width: usize,
-    buffer: SwapBuffer,
-}
-
-impl<R: Read> Read for SwappedReader<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let width = self.width;
-        self.buffer.read(&mut self.inner, out, |numbers| ra::reverse_each(numbers, width))
     }
 }

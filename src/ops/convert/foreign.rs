@@ -1,18 +1,19 @@
 //! Formats of other tools: numpy's `.npy` and `.npz`, ds-format, PNG.
 
 use std::io::{BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::data::{ElementSource, PlacedElements, failed};
 use super::plan::{ArrayItem, NAMELESS, is_wanted, name_of, no_such_array, stem};
+use super::text::{write_csv, write_json};
 use super::{
     ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
-    ReadElements, SourceArrays, WriteArrays, settle,
+    SourceArrays, TakeElements, WriteArrays, settle,
 };
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
-use crate::interchange::{self, ReadOptions, Variable, WriteOptions, ds, npy, npz, png, text};
+use crate::interchange::{self, Variable, WriteOptions, ds, npy, npz, png};
 use crate::ndl::Attribute;
 use crate::path::escape;
 
@@ -60,14 +61,6 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     }))
 }
 
-struct NpzSource {
-    path: PathBuf,
-    reader: npz::NpzReader<BufReader<File>>,
-    options: ReadOptions,
-    /// The member of each item.
-    members: Vec<usize>,
-}
-
 pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let refused = |error| failed(error, "read", path);
     let file = BufReader::with_capacity(READ, watched(path, options)?);
@@ -101,8 +94,13 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
         let keys: Vec<_> = all.iter().filter_map(|one| Some(one.key()?.to_owned())).collect();
         return Err(no_such_array(path, member, keys.iter()));
     }
-    let reads = Box::new(NpzSource { path: path.to_owned(), reader, options: read, members });
-    Ok(SourceArrays { items, losses, reads })
+    let path = path.to_owned();
+    let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+        let member = *members.get(index).expect("each item has a member");
+        let opened = reader.open(member, read).map_err(|error| failed(error, "read", &path))?;
+        take(passing(&path, opened))
+    });
+    Ok(SourceArrays { items, losses, give })
 }
 
 /// The error with the way to the other arrays, which one that has no counterpart keeps back.
@@ -115,21 +113,6 @@ fn way_round(error: interchange::Error, is_one_of_many: bool) -> interchange::Er
         }
         error => error,
     }
-}
-
-impl ReadElements for NpzSource {
-    fn elements(&mut self, index: usize, _: &ArrayItem, _: &Path) -> Result<ArrayElements<'_>> {
-        let member = self.members.get(index).expect("each item has a member");
-        let opened = self.reader.open(*member, self.options);
-        Ok(passing(&self.path, opened.map_err(|error| failed(error, "read", &self.path))?))
-    }
-}
-
-struct DsSource {
-    path: PathBuf,
-    reader: ds::DsReader<File>,
-    /// The array of each item.
-    arrays: Vec<ds::Array>,
 }
 
 pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
@@ -159,15 +142,12 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     if let (true, Some(member)) = (items.is_empty(), &options.member) {
         return Err(no_such_array(path, member, names.iter()));
     }
-    let reads = Box::new(DsSource { path: path.to_owned(), reader, arrays });
-    Ok(SourceArrays { items, losses, reads })
-}
-
-impl ReadElements for DsSource {
-    fn elements(&mut self, index: usize, _: &ArrayItem, _: &Path) -> Result<ArrayElements<'_>> {
-        let array = self.arrays.get(index).expect("each item has an array");
-        Ok(passing(&self.path, self.reader.data(array)))
-    }
+    let path = path.to_owned();
+    let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+        let array = arrays.get(index).expect("each item has an array");
+        take(passing(&path, reader.data(array)))
+    });
+    Ok(SourceArrays { items, losses, give })
 }
 
 pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> {
@@ -238,9 +218,9 @@ pub(super) const WRITE_PNG: WriteOne = |variable, data, out, _| png::write(varia
 pub(super) const WRITE_RAW: WriteOne =
     |_, data, out, _| Ok(std::io::copy(data, out).map(|_| Vec::new())?);
 pub(super) const WRITE_CSV: WriteOne =
-    |variable, data, out, _| text::write_csv(variable, data, out).map(|()| Vec::new());
+    |variable, data, out, _| write_csv(variable, data, out).map(|()| Vec::new());
 pub(super) const WRITE_JSON: WriteOne =
-    |variable, data, out, _| text::write_json(variable, data, out).map(|()| Vec::new());
+    |variable, data, out, _| write_json(variable, data, out).map(|()| Vec::new());
 
 /// An `.npz` file that is being written.
 struct NpzSink {
@@ -278,15 +258,9 @@ impl WriteArrays for NpzSink {
 }
 
 /// A `.ds` file that is being written.
-///
-/// Its header stands before the data and tells how long each of them is, so that everything has to be there
-/// before anything is written: it waits in one file without a name.
 struct DsSink {
     file: PendingFile,
-    writer: ds::DsWriter<'static>,
-    /// The elements of all arrays, one after the other, and where they end.
-    scratch: File,
-    end: u64,
+    writer: ds::DsWriter<File>,
     /// What is said of the whole.
     shared: Vec<Attribute>,
     losses: Vec<String>,
@@ -296,14 +270,9 @@ pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     // Elements that are missing in such a file stay missing: the fill was made up on the way.
     let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
     let write = WriteOptions { mask_fill, ..out.options.write() };
-    Ok(Box::new(DsSink {
-        file: PendingFile::create(out.path, out.options.force)?,
-        writer: ds::DsWriter::new(write),
-        scratch: fs::scratch_file(out.path)?,
-        end: 0,
-        shared: Vec::new(),
-        losses: Vec::new(),
-    }))
+    let file = PendingFile::create(out.path, out.options.force)?;
+    let writer = ds::DsWriter::new(fs::scratch_file(out.path)?, write);
+    Ok(Box::new(DsSink { file, writer, shared: Vec::new(), losses: Vec::new() }))
 }
 
 impl DsSink {
@@ -327,23 +296,16 @@ impl WriteArrays for DsSink {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let OutgoingArray { item, data, .. } = array;
         self.share(item);
-        let (variable, len, at) = (item.to_variable()?, data.len, self.end);
-        data.write_at(&self.scratch, at)?;
-        self.end = at + len;
-        let scratch = self.scratch.try_clone()?;
-        let open = move || {
-            let elements = PlacedElements::new(scratch.try_clone()?, at, len, None);
-            Ok(Box::new(elements) as Box<dyn Read>)
-        };
-        let announced = self.writer.array(&variable, item.is_coordinate, open);
-        announced.map_err(|error| unwritable(item, self.file.file().path(), error))?;
+        let variable = item.to_variable()?;
+        let added = data.read_by(|data| self.writer.array(&variable, item.is_coordinate, data))?;
+        added.map_err(|error| unwritable(item, self.file.file().path(), error))?;
         Ok(Vec::new())
     }
 
     fn inline(&mut self, _: &str, item: &ArrayItem) -> Result<()> {
         self.share(item);
-        let announced = self.writer.inline(&item.description, item.is_coordinate);
-        announced.map_err(|error| unwritable(item, self.file.file().path(), error))
+        let added = self.writer.inline(&item.description, item.is_coordinate);
+        added.map_err(|error| unwritable(item, self.file.file().path(), error))
     }
 
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {

@@ -8,9 +8,10 @@ mod data;
 mod foreign;
 mod plan;
 mod rawarray;
+mod text;
 
 use std::fmt;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -29,7 +30,7 @@ use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{AnyArray, Header, Reversal};
+use crate::ra::Header;
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -76,20 +77,25 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.begin(&name, original.data_len());
-            let ArrayElements { data, metadata, verified } = source.elements(index, output)?;
-            (converted.verified, converted.trailing) = (verified, metadata.len);
-            let data = Arranged::new(data, &original, reverse, output, jobs);
-            if let Some(file) = &kept_metadata {
-                metadata.write_at(file.file(), 0)?;
-            } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
-                converted.losses.push(format!(
-                    "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
-                    converted.trailing
-                ));
-            }
-            let metadata = if options.drop_metadata { Metadata::default() } else { metadata };
-            let lost = sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
-            converted.losses.extend(lost);
+            let from = converted.from.clone();
+            (source.give)(index, &from, output, &mut |elements| {
+                let ArrayElements { data, metadata, verified } = elements;
+                (converted.verified, converted.trailing) = (verified, metadata.len);
+                let data = Arranged::new(data, &original, reverse, output, jobs);
+                if let Some(file) = &kept_metadata {
+                    metadata.write_at(file.file(), 0)?;
+                } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
+                    converted.losses.push(format!(
+                        "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
+                        converted.trailing
+                    ));
+                }
+                let metadata = if options.drop_metadata { Metadata::default() } else { metadata };
+                let lost =
+                    sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
+                converted.losses.extend(lost);
+                Ok(())
+            })?;
         } else {
             sink.inline(&name, &item)?;
         }
@@ -282,19 +288,21 @@ struct FormatRow {
 /// Every format.
 const FORMATS: [FormatRow; 13] = [
     row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), rawarray::begin_file, None),
-    single(ArrayFormat::Npy, "npy", Some(foreign::open_npy), foreign::WRITE_NPY),
+    row(ArrayFormat::Npy, "npy", Some(foreign::open_npy), SINGLE, Some(foreign::WRITE_NPY)),
     row(ArrayFormat::Npz, "npz", Some(foreign::open_npz), foreign::begin_npz, None),
     row(ArrayFormat::Ds, "ds", Some(foreign::open_ds), foreign::begin_ds, None),
-    single(ArrayFormat::Png, "png", Some(foreign::open_png), foreign::WRITE_PNG),
-    single(ArrayFormat::Raw, "raw", None, foreign::WRITE_RAW),
-    single(ArrayFormat::Csv, "csv", None, foreign::WRITE_CSV),
-    single(ArrayFormat::Json, "json", None, foreign::WRITE_JSON),
+    row(ArrayFormat::Png, "png", Some(foreign::open_png), SINGLE, Some(foreign::WRITE_PNG)),
+    row(ArrayFormat::Raw, "raw", None, SINGLE, Some(foreign::WRITE_RAW)),
+    row(ArrayFormat::Csv, "csv", None, SINGLE, Some(foreign::WRITE_CSV)),
+    row(ArrayFormat::Json, "json", None, SINGLE, Some(foreign::WRITE_JSON)),
     pack("directory", Container::Directory),
     pack("zip", Container::Zip),
     pack("tar", Container::Tar),
     pack("tar.gz", Container::TarGz),
     pack("tar.zst", Container::TarZst),
 ];
+
+const SINGLE: Begin = foreign::begin_single;
 
 const fn row(
     format: ArrayFormat,
@@ -304,15 +312,6 @@ const fn row(
     write: Option<WriteOne>,
 ) -> FormatRow {
     FormatRow { format, word, open, begin, write }
-}
-
-const fn single(
-    format: ArrayFormat,
-    word: &'static str,
-    open: Option<OpenSource>,
-    write: WriteOne,
-) -> FormatRow {
-    row(format, word, open, foreign::begin_single, Some(write))
 }
 
 const fn pack(word: &'static str, container: Container) -> FormatRow {
@@ -453,20 +452,14 @@ struct SourceArrays {
     items: Vec<ArrayItem>,
     /// What else is there and is left where it is, one sentence each.
     losses: Vec<String>,
-    reads: Box<dyn ReadElements>,
+    give: Box<GiveElements>,
 }
 
-/// A file or pack that the elements of arrays are read from.
-trait ReadElements {
-    /// The elements of the array at `index`, which is `item`. Elements that have to be copied to be checked are
-    /// copied beside `beside`.
-    fn elements(
-        &mut self,
-        index: usize,
-        item: &ArrayItem,
-        beside: &Path,
-    ) -> Result<ArrayElements<'_>>;
-}
+/// Gives the elements of the array at an index, which has that name, to a function. Elements that have to be copied to
+/// be checked are copied beside the path.
+type GiveElements = dyn FnMut(usize, &str, &Path, &mut TakeElements<'_>) -> Result<()>;
+
+type TakeElements<'t> = dyn FnMut(ArrayElements<'_>) -> Result<()> + 't;
 
 /// The elements of an array, and what came with them.
 struct ArrayElements<'s> {
@@ -482,16 +475,6 @@ impl<'s> From<ElementSource<'s>> for ArrayElements<'s> {
     }
 }
 
-/// A file with a single array, whose elements are read once.
-struct SingleArray<F>(Option<F>);
-
-impl<F: FnOnce() -> Result<ArrayElements<'static>>> ReadElements for SingleArray<F> {
-    fn elements(&mut self, _: usize, _: &ArrayItem, _: &Path) -> Result<ArrayElements<'_>> {
-        let read = self.0.take().expect("each array is converted once");
-        read()
-    }
-}
-
 impl SourceArrays {
     /// Looks at what is at `path`.
     fn open(path: &Path, format: ArrayFormat, options: &ConvertOptions) -> Result<Self> {
@@ -501,19 +484,17 @@ impl SourceArrays {
         open(path, options)
     }
 
-    /// A file with a single array, whose elements are what `read` gives.
+    /// A file with a single array, whose elements `read` gives.
     fn single(
         item: ArrayItem,
         read: impl FnOnce() -> Result<ArrayElements<'static>> + 'static,
     ) -> Self {
-        let reads = Box::new(SingleArray(Some(read)));
-        Self { items: vec![item], losses: Vec::new(), reads }
-    }
-
-    /// The elements of one of the items. Elements that have to be copied to be checked are copied beside `beside`.
-    fn elements(&mut self, index: usize, beside: &Path) -> Result<ArrayElements<'_>> {
-        let item = self.items.get(index).expect("only items of the source are planned");
-        self.reads.elements(index, item, beside)
+        let mut read = Some(read);
+        let give = Box::new(move |_: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+            let read = read.take().expect("each array is converted once");
+            take(read()?)
+        });
+        Self { items: vec![item], losses: Vec::new(), give }
     }
 }
 
@@ -606,27 +587,18 @@ fn settle(file: PendingFile) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Writes an array that is in memory, or a part of one, to `out`; answers what the output does not say.
+/// Writes the elements of an array with this header, decoded and little-endian, to `out`; answers what the output does
+/// not say. Errors call that `output`, and elements that have to be reordered are written to a file beside `beside`.
 pub(super) fn write_array(
     format: ArrayFormat,
-    (member, array): (&str, AnyArray),
+    (member, header): (&str, &Header),
     description: Option<Ndarray>,
-    output: &Path,
+    data: &mut dyn Read,
     out: &mut dyn Write,
+    (output, beside): (&Path, &Path),
 ) -> Result<Vec<String>> {
-    let failed = |error| Error::io("write", output)(error);
-    let Some(write) = format.row().write else {
-        array.write_to(out).map_err(failed)?;
-        return Ok(Vec::new());
-    };
-    let mut file = Vec::new();
-    array.write_to(&mut file).map_err(failed)?;
-    drop(array);
-    let header = Header::parse(&file).map_err(|source| Error::array(member.to_owned(), source))?;
-    let start = usize::try_from(header.header_len()).expect("the file is in memory");
-    let mut data = file.split_off(start);
     let mut item =
-        ArrayItem::rawarray(plan::member_name(member).to_owned(), &header, description, false)?;
+        ArrayItem::rawarray(plan::member_name(member).to_owned(), header, description, false)?;
     // Text and bare elements are not expected to say more.
     let is_file_of_arrays = matches!(format, ArrayFormat::Npy | ArrayFormat::Png);
     let losses = item.fix_extents().filter(|_| is_file_of_arrays);
@@ -638,14 +610,12 @@ pub(super) fn write_array(
         }
     }
     let before = item.to_variable()?.header;
-    if format.is_row_only() && item.put_in(Order::Row) {
-        let mut reversed = vec![0; data.len()];
-        let moved = Reversal::new(&before).reverse(&data, &mut reversed);
-        moved.map_err(|error| Error::io("reorder", member)(error))?;
-        data = reversed;
-    }
-    let options = ConvertOptions::default();
-    let written = write(&item.to_variable()?, &mut data.as_slice(), out, &options);
+    let reverse = format.is_row_only() && item.put_in(Order::Row);
+    let data = ElementSource::Passing(Box::new(data), member.to_owned());
+    let data = Arranged::new(data, &before, reverse, beside, pipeline::jobs(None));
+    let (variable, options) = (item.to_variable()?, ConvertOptions::default());
+    let write = format.row().write.expect("a format of one array can be written to a stream");
+    let written = data.read_by(|data| write(&variable, data, out, &options))?;
     let written = written.map_err(|source| match source {
         interchange::Error::Io(error) => Error::io("write", output)(error),
         source => Error::Interchange { name: member.to_owned(), source },

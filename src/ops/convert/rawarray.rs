@@ -12,7 +12,7 @@ use super::data::{RawArrayFile, failed};
 use super::plan::{ArrayItem, listed, member_name, name_of, stem};
 use super::{
     ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
-    ReadElements, SourceArrays, WriteArrays,
+    SourceArrays, TakeElements, WriteArrays,
 };
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
@@ -110,17 +110,6 @@ fn is_in_the_way(finding: &Finding) -> bool {
     finding.is_error() && !is_said_elsewhere
 }
 
-/// The arrays of a directory or an archive, each compared with the manifest.
-struct PackSource {
-    /// The whole of it.
-    path: PathBuf,
-    pack: Pack,
-    /// The directory in which they lie by their names, if that is so.
-    directory: Option<PathBuf>,
-    keep_big: bool,
-    progress: Progress,
-}
-
 pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let archive = Archive::open_watched(path, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
@@ -146,14 +135,41 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceA
     let is_directory =
         archive.container() == Container::Directory && placement.layout == Layout::Plain;
     let items = pack_items(&contents, options.keep_endian)?;
-    let reads = Box::new(PackSource {
-        path: path.to_owned(),
-        pack: Pack::open_watched(path, &options.progress.part())?,
-        directory: is_directory.then(|| path.to_owned()),
-        keep_big: options.keep_endian,
-        progress: options.progress.clone(),
-    });
-    Ok(SourceArrays { items, losses: left.into_iter().collect(), reads })
+    let directory = is_directory.then(|| path.to_owned());
+    let (path, keep_big, progress) =
+        (path.to_owned(), options.keep_endian, options.progress.clone());
+    let pack = Pack::open_watched(&path, &progress.part())?;
+    let give = move |_: usize, name: &str, beside: &Path, take: &mut TakeElements<'_>| {
+        let member = format!("{name}.{ARRAY_EXTENSION}");
+        let damaged = |error| match error {
+            ReadError::Decode(source) => Error::array(member.clone(), source),
+            ReadError::Io(error) => failed(error, "read", &path),
+            ReadError::Slice(error) => {
+                Error::Mismatch { name: member.clone(), reason: error.to_string() }
+            }
+        };
+        let mut verified = false;
+        let (file, stamp) = if let Some(directory) = &directory
+            && pack.array(&member)?.listed_digest()?.is_none()
+        {
+            let file = File::open(directory.join(&member))?.watched(&progress);
+            let stamp = file.stamp()?;
+            (file, Some(stamp))
+        } else {
+            // Nothing of a member is used before all of it is known to be what the manifest says.
+            let scratch = fs::scratch_file(beside)?;
+            (_, verified) = pack.copy_to(&member, &mut scratch.writer())?;
+            (scratch, None)
+        };
+        let is_copy = stamp.is_none();
+        let file = RawArrayFile::open(file, stamp).map_err(damaged)?;
+        if is_copy {
+            check_decoded(&member, &file.header)?;
+        }
+        let (data, metadata) = file.elements(&member, keep_big).map_err(damaged)?;
+        take(ArrayElements { data, metadata, verified })
+    };
+    Ok(SourceArrays { items, losses: left.into_iter().collect(), give: Box::new(give) })
 }
 
 fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<ArrayItem>> {
@@ -194,39 +210,6 @@ fn left_behind(names: &HashSet<&str>, contents: &Contents) -> Option<String> {
     let listed = listed(others.iter(), MAX_LISTED, |name| format!("`{name}`"));
     let sentence = format!("files that are no arrays are left where they are: {listed}");
     (!others.is_empty()).then_some(sentence)
-}
-
-impl ReadElements for PackSource {
-    fn elements(&mut self, _: usize, item: &ArrayItem, beside: &Path) -> Result<ArrayElements<'_>> {
-        let member = format!("{}.{ARRAY_EXTENSION}", item.name);
-        let damaged = |error| match error {
-            ReadError::Decode(source) => Error::array(member.clone(), source),
-            ReadError::Io(error) => failed(error, "read", &self.path),
-            ReadError::Slice(error) => {
-                Error::Mismatch { name: member.clone(), reason: error.to_string() }
-            }
-        };
-        let mut verified = false;
-        let (file, stamp) = if let Some(directory) = &self.directory
-            && self.pack.array(&member)?.listed_digest()?.is_none()
-        {
-            let file = File::open(directory.join(&member))?.watched(&self.progress);
-            let stamp = file.stamp()?;
-            (file, Some(stamp))
-        } else {
-            // Nothing of a member is used before all of it is known to be what the manifest says.
-            let scratch = fs::scratch_file(beside)?;
-            (_, verified) = self.pack.copy_to(&member, &mut scratch.writer())?;
-            (scratch, None)
-        };
-        let is_copy = stamp.is_none();
-        let file = RawArrayFile::open(file, stamp).map_err(damaged)?;
-        if is_copy {
-            check_decoded(&member, &file.header)?;
-        }
-        let (data, metadata) = file.elements(&member, self.keep_big).map_err(damaged)?;
-        Ok(ArrayElements { data, metadata, verified })
-    }
 }
 
 /// A RawArray file and its description, both being written.

@@ -257,9 +257,9 @@ impl fmt::Debug for Converter {
 impl Converter {
     /// For elements of this type; nothing for those that are no numbers, or that no float holds.
     pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
-        fn real<T: Real>(missing: &Missing<Value>) -> Converter {
-            let missing = missing.of::<T>();
-            let convert = Box::new(move |bytes: &[u8]| convert(bytes, &missing));
+        fn real<T: Real>(description: Option<&Ndarray>) -> Converter {
+            let missing = missing::<T>(description);
+            let convert = Box::new(move |bytes: &[u8]| convert(bytes, missing.as_ref()));
             Converter { convert, like: T::zeroed().number() }
         }
         if element.kind() == ElementKind::Complex {
@@ -272,8 +272,7 @@ impl Converter {
             };
             return Some(Self { convert: Box::new(convert), like: Number::Float64(0.0) });
         }
-        let missing = Missing::new(description);
-        for_real!(element, real(&missing))
+        for_real!(element, real(description))
     }
 
     /// For the numbers of an enum, or truth values; nothing for elements that are no integers.
@@ -312,7 +311,7 @@ fn magnitude([re, im]: [f64; 2]) -> f64 {
     if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
 }
 
-fn convert<T: Real>(bytes: &[u8], missing: &Missing<T>) -> Floats {
+fn convert<T: Real>(bytes: &[u8], missing: Option<&impl Fn(T) -> bool>) -> Floats {
     let extremes = |elements: &mut dyn Iterator<Item = T>| {
         let first = elements.next().filter(|_| T::IS_WIDE)?;
         let (low, high) = elements.fold((first, first), |(low, high), element| {
@@ -320,82 +319,58 @@ fn convert<T: Real>(bytes: &[u8], missing: &Missing<T>) -> Floats {
         });
         Some((low.number(), high.number()))
     };
-    if missing.is_nothing() {
+    let Some(is_missing) = missing else {
         let numbers = elements::<T>(bytes).map(T::to_float).collect();
         return Floats { numbers, missing: 0, exact: extremes(&mut elements(bytes)) };
-    }
+    };
     let mut count = 0;
     let number = |element: T| {
-        let is_missing = missing.has(element);
+        let is_missing = is_missing(element);
         count += u64::from(is_missing);
         if is_missing { f64::NAN } else { element.to_float() }
     };
     let numbers = elements(bytes).map(number).collect();
-    let exact = extremes(&mut elements(bytes).filter(|element| !missing.has(*element)));
+    let exact = extremes(&mut elements(bytes).filter(|element| !is_missing(*element)));
     Floats { numbers, missing: count, exact }
 }
 
 /// Attributes whose number, or numbers, stand for no value.
 const FILLS: [&str; 2] = ["_FillValue", "missing_value"];
 
-/// What a description says of missing values: `storage.fillvalue`, the attributes `_FillValue` and
-/// `missing_value` are numbers for them, and so is what lies outside `valid_range`, or of `valid_min` and
-/// `valid_max`.
-struct Missing<T> {
-    fills: Vec<T>,
-    low: Option<T>,
-    high: Option<T>,
-}
-
-impl Missing<Value> {
-    fn new(description: Option<&Ndarray>) -> Self {
-        let attribute = |name: &str| {
-            let mut attributes = description?.attributes.iter();
-            attributes.find(|attribute| attribute.name == name).map(|found| found.value.clone())
-        };
-        let storage = description.and_then(|description| description.storage.as_ref());
-        let mut fills: Vec<_> =
-            storage.and_then(|storage| storage.fillvalue.clone()).into_iter().collect();
-        for value in FILLS.into_iter().filter_map(attribute) {
-            match value {
-                Value::List(list) => fills.extend(list),
-                value => fills.push(value),
-            }
-        }
-        let (low, high) = match attribute("valid_range") {
-            Some(Value::List(range)) => match <[Value; 2]>::try_from(range) {
-                Ok([low, high]) => (Some(low), Some(high)),
-                Err(_) => (None, None),
-            },
-            _ => (attribute("valid_min"), attribute("valid_max")),
-        };
-        Self { fills, low, high }
+/// Whether an element stands for no value by the description, if any can: `storage.fillvalue`, the attributes
+/// `_FillValue` and `missing_value` are numbers for them, and so is what lies outside `valid_range`, or of `valid_min`
+/// and `valid_max`. A number that the type does not hold is none of its elements.
+fn missing<T: Real>(
+    description: Option<&Ndarray>,
+) -> Option<impl Fn(T) -> bool + Sync + Send + use<T>> {
+    let description = description?;
+    let attribute = |name: &str| {
+        let attribute = description.attributes.iter().find(|attribute| attribute.name == name)?;
+        Some(&attribute.value)
+    };
+    let mut fills: Vec<T> = Vec::new();
+    let stored = description.storage.as_ref().and_then(|storage| storage.fillvalue.as_ref());
+    for value in stored.into_iter().chain(FILLS.into_iter().filter_map(attribute)) {
+        let values = if let Value::List(list) = value { list } else { std::slice::from_ref(value) };
+        fills.extend(values.iter().filter_map(T::of_value));
     }
-
-    /// The rules for elements of one type. A number that the type does not hold is none of its elements.
-    fn of<T: Real>(&self) -> Missing<T> {
-        Missing {
-            fills: self.fills.iter().filter_map(T::of_value).collect(),
-            low: self.low.as_ref().and_then(T::of_value),
-            high: self.high.as_ref().and_then(T::of_value),
-        }
-    }
-}
-
-impl<T: Real> Missing<T> {
-    /// Whether every element has a value.
-    fn is_nothing(&self) -> bool {
-        self.fills.is_empty() && self.low.is_none() && self.high.is_none()
-    }
-
-    /// Whether an element stands for no value. An infinity is none that lies outside a range.
-    fn has(&self, element: T) -> bool {
-        let is_nan = |number: T| number.to_float().is_nan();
-        self.fills.iter().any(|fill| *fill == element || (is_nan(*fill) && is_nan(element)))
+    let (low, high) = match attribute("valid_range") {
+        Some(Value::List(range)) => match range.as_slice() {
+            [low, high] => (Some(low), Some(high)),
+            _ => (None, None),
+        },
+        _ => (attribute("valid_min"), attribute("valid_max")),
+    };
+    let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
+    let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
+    let is_nan = |number: T| number.to_float().is_nan();
+    // An infinity is none that lies outside a range.
+    (!is_nothing).then_some(move |element: T| {
+        fills.iter().any(|fill| *fill == element || (is_nan(*fill) && is_nan(element)))
             || (element.to_float().is_finite()
-                && (self.low.is_some_and(|low| element < low)
-                    || self.high.is_some_and(|high| element > high)))
-    }
+                && (low.is_some_and(|low| element < low)
+                    || high.is_some_and(|high| element > high)))
+    })
 }
 
 #[cfg(test)]

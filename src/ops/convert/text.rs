@@ -5,16 +5,15 @@
 //! pandas read them. In JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes
 //! are strings too.
 
-#![expect(clippy::indexing_slicing, reason = "the width of a number is at most 16")]
+#![expect(clippy::indexing_slicing, reason = "no number is wider than 16 bytes")]
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
 
-use half::{bf16, f16};
-
-use super::{Error, Variable, row_order_extents, wrong_length};
+use crate::interchange::{Error, Variable, row_order_extents, wrong_length};
 use crate::ndl::Datatype;
-use crate::ra::{ElementKind, ElementType};
+use crate::ops::values::{Number, ReadNumber, read_number};
+use crate::ra::Header;
 
 /// Bytes that are read or written at once.
 const BLOCK: usize = 64 * 1024;
@@ -28,7 +27,11 @@ const MAX_EMPTY: u64 = 1 << 20;
 ///
 /// When the elements are not numbers or the shape is another one, `data` are shorter or longer than the header says,
 /// or reading or writing fails.
-pub fn write_csv(variable: &Variable, data: impl Read, out: impl Write) -> Result<(), Error> {
+pub(super) fn write_csv(
+    variable: &Variable,
+    data: impl Read,
+    out: impl Write,
+) -> Result<(), Error> {
     let mut text = TextWriter::new(variable, data, out, false)?;
     let (rows, columns) = match *row_order_extents(variable, "a table")? {
         [] => (1, 1),
@@ -60,7 +63,7 @@ pub fn write_csv(variable: &Variable, data: impl Read, out: impl Write) -> Resul
 /// # Errors
 ///
 /// As [`write_csv`], for any shape.
-pub fn write_json(
+pub(super) fn write_json(
     variable: &Variable,
     mut data: impl Read,
     mut out: impl Write,
@@ -81,7 +84,8 @@ pub fn write_json(
 
 /// Elements that become text, which is written in blocks.
 struct TextWriter<R, W> {
-    element: ElementType,
+    header: Header,
+    number: ReadNumber,
     data: BufReader<R>,
     out: W,
     buffer: String,
@@ -91,16 +95,10 @@ struct TextWriter<R, W> {
 impl<R: Read, W: Write> TextWriter<R, W> {
     fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, Error> {
         let element = variable.header.element();
-        let is_number = match element.kind() {
-            ElementKind::Int | ElementKind::UInt => matches!(element.elbyte(), 1 | 2 | 4 | 8 | 16),
-            ElementKind::Float => matches!(element.elbyte(), 2 | 4 | 8),
-            ElementKind::BFloat => element.elbyte() <= 2,
-            ElementKind::Complex | ElementKind::User => false,
-        };
-        if !is_number {
+        let Some(number) = read_number(element) else {
             let reason = format!("elements of `{element}` have no form as text");
             return Err(Error::no_counterpart(reason, "write them as npy, ra or raw"));
-        }
+        };
         let shape = row_order_extents(variable, "text")?;
         let before = shape.iter().take_while(|extent| **extent > 0);
         let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // only compared
@@ -109,7 +107,8 @@ impl<R: Read, W: Write> TextWriter<R, W> {
             return Err(Error::no_counterpart(reason, "leave it out"));
         }
         let data = BufReader::with_capacity(BLOCK, data);
-        Ok(Self { element, data, out, buffer: String::new(), is_json })
+        let header = variable.header.clone();
+        Ok(Self { header, number, data, out, buffer: String::new(), is_json })
     }
 
     /// The next lists of this shape. Arrays have few dimensions.
@@ -128,46 +127,30 @@ impl<R: Read, W: Write> TextWriter<R, W> {
 
     /// The next element.
     fn number(&mut self) -> Result<(), Error> {
-        let kind = self.element.kind();
-        let width = usize::try_from(self.element.elbyte()).expect("no number has more bytes");
         let mut bytes = [0; 16];
-        self.data.read_exact(&mut bytes[..width])?;
-        let [first, second, third, fourth, ..] = bytes;
-        let (number, single) = match (kind, width) {
-            (ElementKind::Float, 8) => {
-                let low = bytes.first_chunk().expect("16 bytes are more than 8");
-                (f64::from_le_bytes(*low), None)
-            }
-            (ElementKind::Float, 4) => single(f32::from_le_bytes([first, second, third, fourth])),
-            (ElementKind::Float, _) => single(f16::from_le_bytes([first, second]).to_f32()),
-            (ElementKind::BFloat, 2) => single(bf16::from_le_bytes([first, second]).to_f32()),
-            _ => {
-                let is_negative = kind == ElementKind::Int && bytes[width - 1] >= 0x80;
-                bytes[width..].fill(if is_negative { 0xFF } else { 0 });
-                let quote = if self.is_json && width == 16 { "\"" } else { "" };
-                // A String takes whatever is written to it.
-                let _ = match kind {
-                    ElementKind::Int => {
-                        write!(self.buffer, "{quote}{}{quote}", i128::from_le_bytes(bytes))
-                    }
-                    _ => write!(self.buffer, "{quote}{}{quote}", u128::from_le_bytes(bytes)),
-                };
-                return self.flush(BLOCK);
-            }
-        };
-        let special = match (number, self.is_json) {
+        let width = self.header.element().elbyte();
+        let bytes = &mut bytes[..usize::try_from(width).expect("no number has more bytes")];
+        self.data.read_exact(bytes)?;
+        self.header.swap_to_native(bytes).expect("every number has an order of bytes");
+        let number = (self.number)(bytes);
+        let float = number.to_f64();
+        let special = match (float, self.is_json) {
             (f64::INFINITY, true) => "\"Infinity\"",
             (f64::INFINITY, false) => "inf",
             (f64::NEG_INFINITY, true) => "\"-Infinity\"",
             (f64::NEG_INFINITY, false) => "-inf",
-            (number, true) if number.is_nan() => "\"NaN\"",
-            (number, false) if number.is_nan() => "nan",
-            _ => "",
+            _ if !float.is_nan() => "",
+            (_, true) => "\"NaN\"",
+            (_, false) => "nan",
         };
-        let _ = match single {
+        let quote = if self.is_json && width == 16 { "\"" } else { "" };
+        // A String takes whatever is written to it.
+        let _ = match number {
             _ if !special.is_empty() => write!(self.buffer, "{special}"),
-            Some(single) => write!(self.buffer, "{single:?}"),
-            None => write!(self.buffer, "{number:?}"),
+            Number::Int(number) => write!(self.buffer, "{quote}{number}{quote}"),
+            Number::UInt(number) => write!(self.buffer, "{quote}{number}{quote}"),
+            Number::Float32(number) => write!(self.buffer, "{number:?}"),
+            Number::Float64(number) => write!(self.buffer, "{number:?}"),
         };
         self.flush(BLOCK)
     }
@@ -190,11 +173,6 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     }
 }
 
-/// A float of 4 bytes or fewer: its digits are fewer than those of a wider one.
-fn single(number: f32) -> (f64, Option<f32>) {
-    (number.into(), Some(number))
-}
-
 /// A text in quotes as JSON has it.
 fn json_string(text: &str) -> String {
     let mut quoted = String::from("\"");
@@ -215,7 +193,8 @@ mod tests {
     use super::*;
 
     use crate::ndl::{Extent, Ndarray, Order, Storage};
-    use crate::ra::Header;
+    use crate::ra::ElementType;
+    use half::f16;
 
     fn variable(element: ElementType, shape: &[u64]) -> Variable {
         let description = Ndarray {
