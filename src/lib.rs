@@ -91,7 +91,9 @@ pub use crate::archive::{Compression, Container, MemberKind, Method};
 pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
 pub use crate::error::{Error, Result};
 pub use crate::file_kind::FileKind;
-pub use crate::finding::{Code, Excerpt, Finding, Place, Severity, UnknownCode, count_errors};
+pub use crate::finding::{
+    Code, Example, Excerpt, Explanation, Finding, Place, Severity, Span, UnknownCode, count_errors,
+};
 pub use crate::fs::{remove_unfinished_and_exit, write_new};
 pub use crate::ops::{
     ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,

@@ -38,7 +38,7 @@ fn pack_document(arrays: usize) -> String {
 
 fn parsed(text: &str) -> Document {
     let parsed = ndl::parse(text.as_bytes());
-    assert!(parsed.diagnostics.is_empty() && parsed.unresolved.is_empty());
+    assert!(parsed.findings.is_empty() && parsed.unresolved.is_empty());
     parsed.document.unwrap()
 }
 

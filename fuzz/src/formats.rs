@@ -2,7 +2,7 @@
 
 use ra_pack::manifest::{Manifest, NameEncoding};
 use ra_pack::ra::{Header, ReadError, decode};
-use ra_pack::{Algorithm, AnyArray, RawArray};
+use ra_pack::{Algorithm, AnyArray, Place, RawArray};
 
 /// Any bytes as a manifest: what is read, written and read again is the same.
 pub fn manifest(text: &[u8]) {
@@ -32,13 +32,14 @@ pub fn manifest(text: &[u8]) {
 /// Any bytes as a description: what is read, written and read again is the same.
 pub fn ndl(text: &[u8]) {
     let parsed = ra_pack::ndl::parse(text);
-    for finding in &parsed.diagnostics {
-        assert!(finding.span.start.offset <= finding.span.end.offset);
+    for finding in &parsed.findings {
+        let Some(Place::Text { start, end, .. }) = finding.place else { panic!("{finding}") };
+        assert!(start <= end);
     }
     // What is read in one look is what the parser reads.
     let plain = str::from_utf8(text).ok().and_then(ra_pack::ndl::PlainDescription::read);
     if let Some(plain) = plain {
-        assert_eq!(parsed.diagnostics, []);
+        assert_eq!(parsed.findings, []);
         assert!(parsed.unresolved.is_empty());
         assert_eq!(parsed.document, Some(plain.to_document()));
     }
@@ -48,7 +49,7 @@ pub fn ndl(text: &[u8]) {
     let Some(document) = parsed.document else { return };
     let yaml = document.to_yaml();
     let again = ra_pack::ndl::parse(yaml.as_bytes());
-    assert!(!again.has_errors(), "{:?}\n{yaml}", again.diagnostics);
+    assert!(!again.has_errors(), "{:?}\n{yaml}", again.findings);
     let again = again.document.unwrap();
     // By the text: a NaN differs from itself.
     assert_eq!(again.to_yaml(), yaml);

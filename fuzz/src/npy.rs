@@ -51,6 +51,6 @@ fn assert_sound(variable: &Variable) {
     document.groups[0].ndarrays.push(variable.description.clone());
     let yaml = document.to_yaml();
     let parsed = ra_pack::ndl::parse(yaml.as_bytes());
-    assert_eq!(parsed.diagnostics, [], "{yaml}");
+    assert_eq!(parsed.findings, [], "{yaml}");
     assert_eq!(parsed.document.unwrap().to_yaml(), yaml);
 }

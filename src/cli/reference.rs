@@ -9,8 +9,7 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, bold, roman};
-use ra_pack::Code;
-use ra_pack::ndl::{Example, Explanation};
+use ra_pack::{Code, Example, Explanation};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,17 +52,16 @@ pub(super) fn explain(args: &ExplainArgs, output: &Output) -> Result<Ending, Fai
     match args.code {
         Some(code) if args.json => output.json(&code.explanation())?,
         Some(code) => output.result(&explained(code))?,
-        None if args.json => output.json(&Code::all().map(listed).collect::<Vec<_>>())?,
+        None if args.json => {
+            let listed = |code: &Code| ListedCode { code: code.id(), title: code.title() };
+            output.json(&Code::ALL.iter().map(listed).collect::<Vec<_>>())?;
+        }
         None => {
-            let line = |code: Code| format!("{:<8} {}\n", code.id(), sentence(code.title()));
-            output.result(&Code::all().map(line).collect::<String>())?;
+            let line = |code: &Code| format!("{:<8} {}\n", code.id(), sentence(code.title()));
+            output.result(&Code::ALL.iter().map(line).collect::<String>())?;
         }
     }
     Ok(Ending::Clean)
-}
-
-fn listed(code: Code) -> ListedCode {
-    ListedCode { code: code.id(), title: code.title() }
 }
 
 fn explained(code: Code) -> String {

@@ -351,7 +351,8 @@ pub(crate) struct ValidateArgs {
 }
 
 fn code(text: &str) -> Result<Code, String> {
-    Code::all()
+    let mut known = Code::ALL.iter().copied();
+    known
         .find(|code| code.id().eq_ignore_ascii_case(text))
         .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
 }

@@ -1,13 +1,77 @@
 //! The codes of findings: one row each in a table, and one page each in `codes/`.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
 use super::Severity;
-use crate::ndl::{self, Explanation};
+
+/// The meaning of the code of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Explanation {
+    /// The stable identifier.
+    pub code: &'static str,
+    /// The meaning of the code, in a sentence.
+    pub title: &'static str,
+    /// The fault and why it matters, as one line.
+    pub text: String,
+    /// The document that the rule comes from.
+    pub source: &'static str,
+    /// An example that has the fault.
+    pub wrong: Example,
+    /// The same, put right.
+    pub right: Example,
+}
+
+/// An example of a fault or of how to put it right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Example {
+    /// A whole description.
+    Document(&'static str),
+    /// A layout, a command, or words, where a description cannot show it.
+    Sketch(&'static str),
+}
+
+impl Example {
+    /// The text of the example.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Document(text) | Self::Sketch(text) => text,
+        }
+    }
+
+    /// Reads a fenced block: `yaml` for a document, `text` for everything else.
+    fn parse(block: &'static str) -> Option<Self> {
+        let inside = block.trim().strip_prefix("```")?.strip_suffix("```")?;
+        match inside.split_once('\n')? {
+            ("yaml", text) => Some(Self::Document(text)),
+            ("text", text) => Some(Self::Sketch(text)),
+            _ => None,
+        }
+    }
+}
+
+impl Explanation {
+    /// Reads the page of a code, which is part of the program.
+    ///
+    /// # Panics
+    ///
+    /// When the page lacks a part. A test reads every page.
+    pub(crate) fn parse(code: &'static str, title: &'static str, page: &'static str) -> Self {
+        let read = || {
+            let (text, rest) = page.split_once("\n\nSource: ")?;
+            let (source, rest) = rest.split_once("\n\nWrong:\n")?;
+            let (wrong, right) = rest.split_once("\n\nRight:\n")?;
+            let (wrong, right) = (Example::parse(wrong)?, Example::parse(right)?);
+            Some(Self { code, title, text: text.replace('\n', " "), source, wrong, right })
+        };
+        read().expect("the page of every code has a text, a source and two examples")
+    }
+}
 
 /// The remedy for an archive whose bytes are not what they were.
 const COPY: &str = "take the archive from another copy";
@@ -15,24 +79,22 @@ const COPY: &str = "take the archive from another copy";
 const ANEW: &str = "do not trust the archive; pack the source again, or take another copy";
 
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident, $remedy:expr;)*) => {
-        /// A kind of thing that can be wrong. The identifiers are stable.
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident $(, $remedy:expr)?;)*) => {
+        /// A kind of thing that can be wrong. The identifiers are stable: a code keeps its number for ever, and the
+        /// number of a code that is given up is not used again.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code {
-            /// A rule of the Ndarray Data Language.
-            Ndl(ndl::Code),
             $($(#[doc = $doc])+ $name,)*
         }
 
         impl Code {
-            /// Every code that is not a rule of the Ndarray Data Language.
+            /// Every code, the rules of the Ndarray Data Language first.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// The stable identifier.
             pub fn id(self) -> &'static str {
                 match self {
-                    Self::Ndl(code) => code.id(),
                     $(Self::$name => $id,)*
                 }
             }
@@ -40,7 +102,6 @@ macro_rules! codes {
             /// The meaning of the code, in a sentence.
             pub fn title(self) -> &'static str {
                 match self {
-                    Self::Ndl(code) => code.title(),
                     $(Self::$name => concat!($($doc),+).trim_ascii(),)*
                 }
             }
@@ -48,23 +109,22 @@ macro_rules! codes {
             /// How much it usually matters.
             pub fn severity(self) -> Severity {
                 match self {
-                    Self::Ndl(_) => Severity::Error,
                     $(Self::$name => Severity::$severity,)*
                 }
             }
 
             /// The next step, in a few words, where the reporter has nothing more exact to say.
-            pub(crate) fn remedy(self) -> Cow<'static, str> {
+            pub(crate) fn remedy(self) -> &'static str {
                 match self {
-                    Self::Ndl(code) => format!("`ra-pack explain {}` shows it right", code.id()).into(),
-                    $(Self::$name => $remedy.into(),)*
+                    $(Self::$name => {
+                        [$($remedy,)? concat!("`ra-pack explain ", $id, "` shows it right")][0]
+                    })*
                 }
             }
 
             /// The meaning of the code and its reason, with a wrong and a right example.
             pub fn explanation(self) -> Explanation {
                 let page = match self {
-                    Self::Ndl(code) => return code.explanation(),
                     $(Self::$name => include_str!(concat!("codes/", $id, ".md")),)*
                 };
                 Explanation::parse(self.id(), self.title(), page)
@@ -74,6 +134,120 @@ macro_rules! codes {
 }
 
 codes! {
+    // The text and its YAML.
+    /// the text is not UTF-8
+    NotUtf8 = "NDL001" Error;
+    /// the document is too large
+    TooLarge = "NDL002" Error;
+    /// the text is not YAML
+    Syntax = "NDL003" Error;
+    /// more than one YAML document
+    ManyDocuments = "NDL004" Error;
+    /// a key is given twice
+    DuplicateKey = "NDL005" Error;
+    /// a tag outside the core schema, or one that its value contradicts
+    Tag = "NDL006" Error;
+    /// a merge key
+    MergeKey = "NDL007" Error;
+    /// an alias that contains itself or expands too far
+    Alias = "NDL008" Error;
+    /// nesting is too deep
+    TooDeep = "NDL009" Error;
+    /// a key is not text
+    KeyNotText = "NDL010" Error;
+    /// a number that no 64-bit type holds
+    NumberRange = "NDL011" Error;
+    /// too many findings
+    TooManyFindings = "NDL012" Error;
+    // The frame of the document.
+    /// an unknown key
+    UnknownKey = "NDL020" Error;
+    /// a required key is missing
+    MissingKey = "NDL021" Error;
+    /// a value of the wrong kind
+    WrongKind = "NDL022" Error;
+    /// flat and grouped form mixed
+    MixedForms = "NDL023" Error;
+    /// a malformed group path
+    GroupPath = "NDL024" Error;
+    /// a malformed name
+    Name = "NDL025" Error;
+    /// a dimcoord and an ndarray of one name
+    NameTwice = "NDL026" Error;
+    // Attributes.
+    /// a list as the short form of an attribute
+    ShortList = "NDL030" Error;
+    /// null or a boolean as the short form of an attribute
+    ShortNotScalar = "NDL031" Error;
+    // Datatypes.
+    /// an unknown datatype
+    UnknownDatatype = "NDL040" Error;
+    /// a malformed datatype
+    DatatypeForm = "NDL041" Error;
+    /// a size of opaque elements that is not positive
+    OpaqueSize = "NDL042" Error;
+    /// an enum without members, or with members that are not integers
+    EnumMembers = "NDL043" Error;
+    /// two members of an enum with one value
+    EnumTwice = "NDL044" Error;
+    /// a member of an enum outside its base
+    EnumRange = "NDL045" Error;
+    /// a base of an enum that is no integer type
+    EnumBase = "NDL046" Error;
+    /// an unknown selection of a region reference
+    Selection = "NDL047" Error;
+    /// a malformed member of a compound
+    CompoundMember = "NDL048" Error;
+    /// two members of a compound with one name
+    CompoundTwice = "NDL049" Error;
+    /// a datatype whose elements are too large
+    DatatypeSize = "NDL050" Error;
+    /// an extension of the language, refused by strict checking
+    Extension = "NDL051" Error;
+    // Shapes.
+    /// a malformed extent
+    Extent = "NDL060" Error;
+    /// an extent of a kind that is not allowed here
+    ExtentKind = "NDL061" Error;
+    /// a malformed reference to a dimcoord
+    CoordPath = "NDL062" Error;
+    /// a reference to a dimcoord that is not there
+    UnresolvedCoord = "NDL063" Error;
+    /// a size of a dimcoord that is not positive
+    CoordSize = "NDL064" Error;
+    /// a shape with too many elements
+    ShapeSize = "NDL065" Error;
+    // Values.
+    /// a value that does not fit its shape
+    ValueShape = "NDL070" Error;
+    /// a value that does not fit its datatype
+    ValueType = "NDL071" Error;
+    /// a number outside its datatype
+    ValueRange = "NDL072" Error;
+    /// a value that is no member of its enum
+    EnumValue = "NDL073" Error;
+    /// a reference to an object that is not there
+    UnresolvedTarget = "NDL074" Error;
+    /// a region outside its target
+    RegionBounds = "NDL075" Error;
+    // Storage.
+    /// a storage list of the wrong length
+    StorageRank = "NDL080" Error;
+    /// a storage extent larger than the declared one
+    StorageBound = "NDL081" Error;
+    /// a storage key without meaning here
+    StoragePlace = "NDL082" Error;
+    /// an unknown storage key
+    StorageKey = "NDL083" Error;
+    /// an unknown byte order
+    Endian = "NDL084" Error;
+    /// an unknown order of dimensions
+    Order = "NDL085" Error;
+    /// a fill value that does not fit its datatype
+    FillValue = "NDL086" Error;
+    /// a malformed filter
+    Filter = "NDL087" Error;
+
     /// A name that no member may have.
     InvalidName = "NAME001" Error, "rename the file and make the archive anew";
     /// Two members of one name.
@@ -273,11 +447,6 @@ codes! {
 }
 
 impl Code {
-    /// Every code, the rules of the Ndarray Data Language first.
-    pub fn all() -> impl Iterator<Item = Self> {
-        ndl::Code::ALL.iter().copied().map(Self::Ndl).chain(Self::ALL.iter().copied())
-    }
-
     /// Whether the code, as an error, leaves open which bytes are the member, so that its content is neither
     /// shown nor written. Errors about the archive around a member do not: reading a member that is cut off
     /// fails by itself.
@@ -326,9 +495,9 @@ impl FromStr for Code {
 
     fn from_str(text: &str) -> Result<Self, UnknownCode> {
         let id = text.trim().to_ascii_uppercase();
-        let exact = Self::all().find(|code| code.id() == id);
+        let exact = Self::ALL.iter().find(|code| code.id() == id).copied();
         exact.ok_or_else(|| UnknownCode {
-            nearest: Self::all().min_by_key(|code| distance(code.id(), &id)),
+            nearest: Self::ALL.iter().min_by_key(|code| distance(code.id(), &id)).copied(),
         })
     }
 }
@@ -352,15 +521,15 @@ mod tests {
 
     #[test]
     fn every_code_is_explained_in_its_own_words() {
-        let mut texts: Vec<_> = Code::all().map(|code| code.explanation().text).collect();
+        let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.explanation().text).collect();
         let thin: Vec<_> =
             texts.iter().filter(|text| text.len() < 50 || !text.ends_with('.')).collect();
         assert!(thin.is_empty(), "{thin:?}");
         let all = texts.len();
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!((texts.len(), all), (all, ndl::Code::ALL.len() + Code::ALL.len()));
-        for code in Code::all() {
+        assert_eq!((texts.len(), all), (all, Code::ALL.len()));
+        for code in Code::ALL {
             let Explanation { wrong, right, source, .. } = code.explanation();
             assert_ne!(wrong.text(), right.text(), "{}", code.id());
             assert!(!source.is_empty() && wrong.text().ends_with('\n'), "{}", code.id());
@@ -369,7 +538,7 @@ mod tests {
 
     #[test]
     fn every_code_has_a_next_step_in_the_form_of_a_message() {
-        for code in Code::all() {
+        for code in Code::ALL {
             let remedy = code.remedy();
             let first = remedy.chars().next().unwrap();
             assert!(first.is_lowercase() || first == '`', "{}: {remedy}", code.id());
@@ -387,9 +556,9 @@ mod tests {
 
     #[test]
     fn every_id_is_found_whatever_its_case() {
-        for code in Code::all() {
-            assert_eq!(code.id().parse(), Ok(code));
-            assert_eq!(code.id().to_lowercase().parse(), Ok(code));
+        for code in Code::ALL {
+            assert_eq!(code.id().parse(), Ok(*code));
+            assert_eq!(code.id().to_lowercase().parse(), Ok(*code));
         }
     }
 

@@ -8,11 +8,21 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use self::code::{Code, UnknownCode};
+pub use self::code::{Code, Example, Explanation, UnknownCode};
 
-use crate::ndl;
-pub use crate::ndl::Severity;
 use crate::path::escape;
+
+/// The severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
+    /// thinks.
+    Warning,
+    /// A rule is broken: a pack is damaged, contradicts itself, or cannot be proved intact.
+    Error,
+}
 
 /// One thing that is wrong: where, what was expected, what was found, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,6 +92,19 @@ pub enum Place {
     },
 }
 
+/// A stretch of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// The line it begins on, from 1. LF, CR LF and a CR alone end a line, as in YAML.
+    pub line: usize,
+    /// The column that it begins in, in characters from 1. A byte order mark takes no column.
+    pub column: usize,
+    /// The byte it begins at, counted from 0, a byte order mark included.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+}
+
 /// The lines of a text around a place, to be shown with a caret under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
@@ -132,7 +155,7 @@ impl Finding {
             message: message.into(),
             expected: None,
             found: None,
-            hint: Some(code.remedy().into_owned()),
+            hint: Some(code.remedy().to_owned()),
             excerpt: None,
             count: 1,
         }
@@ -190,30 +213,12 @@ impl Finding {
 
     /// Points at a stretch of a member's text.
     #[must_use]
-    pub fn at_span(mut self, text: &str, span: ndl::Span) -> Self {
-        self.place = Some(Place::Text {
-            line: span.start.line.into(),
-            column: span.start.column.into(),
-            start: span.start.offset as u64,
-            end: span.end.offset as u64,
-        });
-        let line = span.start.line as usize;
-        self.excerpt = Excerpt::cut(text, line, span.start.offset, span.end.offset);
+    pub fn at_span(mut self, text: &str, span: Span) -> Self {
+        let Span { line, column, start, end } = span;
+        self.excerpt = Excerpt::cut(text, line, start, end);
+        let [line, column, start, end] = [line, column, start, end].map(|number| number as u64);
+        self.place = Some(Place::Text { line, column, start, end });
         self
-    }
-
-    /// The finding that a diagnostic of a description makes; `text` is the description.
-    pub fn from_diagnostic(diagnostic: ndl::Diagnostic, member: &str, text: &str) -> Self {
-        let own = Self::new(Code::Ndl(diagnostic.code), diagnostic.message);
-        Self {
-            severity: diagnostic.severity,
-            member: Some(member.to_owned()),
-            expected: diagnostic.expected,
-            found: diagnostic.found,
-            hint: diagnostic.hint.or(own.hint),
-            ..own
-        }
-        .at_span(text, diagnostic.span)
     }
 
     /// Whether it leaves open what its member is, so that none of that is to be shown or written.

@@ -9,10 +9,11 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, Severity, quote};
 use super::model::{Document, Value};
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
+use super::report::{Reported, Reporter, quote};
 use super::write;
+use crate::finding::{Code, Finding};
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
 /// some 40 MB.
@@ -87,7 +88,7 @@ fn check_text(text: &str, sink: &mut Reporter<'_>) -> Option<()> {
     let ahead = ahead(text);
     if ahead > MAX_AHEAD {
         let message = "the document holds too many lists and mappings in brackets";
-        sink.error(Code::TooLarge, Range::new(0, 0), DiagnosticSubject::default(), message)
+        sink.report(Code::TooLarge, Range::new(0, 0), message)
             .expected(format!("at most {MAX_AHEAD} commas and brackets"))
             .hint("write long lists as blocks, or keep them in a file");
         return None;
@@ -98,7 +99,7 @@ fn check_text(text: &str, sink: &mut Reporter<'_>) -> Option<()> {
     };
     let range = Range::new(at, at + character.len_utf8());
     let message = "the text holds a character that YAML does not allow";
-    sink.error(Code::Syntax, range, DiagnosticSubject::default(), message)
+    sink.report(Code::Syntax, range, message)
         .found(format!("U+{:04X}", u32::from(character)))
         .hint("write it as an escape in double quotes, such as `\"\\x07\"`");
     None
@@ -185,9 +186,7 @@ impl<'t> Loader<'t, '_, '_> {
                     let message = format!("the text is not YAML: {}", error.info());
                     let range = Range::new(at, at);
                     let hint = yaml_hint(self.cursor.text, at, error.info());
-                    self.sink
-                        .error(Code::Syntax, range, DiagnosticSubject::default(), message)
-                        .maybe_hint(hint);
+                    self.sink.report(Code::Syntax, range, message).maybe_hint(hint);
                     return None;
                 }
             };
@@ -198,7 +197,7 @@ impl<'t> Loader<'t, '_, '_> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        self.error(Code::ManyDocuments, at, "a second YAML document begins here")
+                        self.report(Code::ManyDocuments, at, "a second YAML document begins here")
                             .expected("one document")
                             .hint("remove the `---`, or put each document into a file of its own");
                         return Some(());
@@ -222,8 +221,8 @@ impl<'t> Loader<'t, '_, '_> {
         Some(())
     }
 
-    fn error(&mut self, code: Code, at: Range, message: &str) -> &mut Diagnostic {
-        self.sink.error(code, at, DiagnosticSubject::default(), message)
+    fn report(&mut self, code: Code, at: Range, message: impl Into<String>) -> Reported<'_> {
+        self.sink.report(code, at, message)
     }
 
     fn open(&mut self, at: Range, anchor: usize, content: OpenContent) -> Option<()> {
@@ -232,7 +231,7 @@ impl<'t> Loader<'t, '_, '_> {
             return None;
         }
         if self.wants_key() {
-            self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            self.report(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
             return None;
         }
         if anchor != 0 {
@@ -243,7 +242,7 @@ impl<'t> Loader<'t, '_, '_> {
     }
 
     fn too_deep(&mut self, at: Range) {
-        self.error(Code::TooDeep, at, "lists and mappings are nested too deeply")
+        self.report(Code::TooDeep, at, "lists and mappings are nested too deeply")
             .expected(format!("at most {MAX_DEPTH} levels"));
     }
 
@@ -266,12 +265,12 @@ impl<'t> Loader<'t, '_, '_> {
                 let tail = entries.last().map(|(_, node)| node.at);
                 let (map, twice) = NodeMap::new(entries);
                 for (key, first) in twice {
-                    let line = self.sink.line(first);
+                    let line = self.sink.span(first).line;
                     let name = quote(&key.text);
-                    self.error(
+                    self.report(
                         Code::DuplicateKey,
                         key.at,
-                        &format!("the key {name} is given twice"),
+                        format!("the key {name} is given twice"),
                     )
                     .hint(format!("it is first given on line {line}"));
                 }
@@ -303,7 +302,7 @@ impl<'t> Loader<'t, '_, '_> {
         let text: Box<str> = text.into();
         if self.wants_key() {
             if plain && tag.is_none() && *text == *"<<" {
-                self.error(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
+                self.report(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
                     .hint("write the entries out; a key that is really named so needs quotes");
             }
             if anchor != 0 {
@@ -349,7 +348,7 @@ impl<'t> Loader<'t, '_, '_> {
         };
         if !fits {
             let message = format!("the tag `{}` contradicts its value", shown(tag));
-            self.error(Code::Tag, at, &message).found(quote(text));
+            self.report(Code::Tag, at, message).found(quote(text));
         }
         style
     }
@@ -361,19 +360,19 @@ impl<'t> Loader<'t, '_, '_> {
             return;
         }
         let message = format!("the tag `{}` is not allowed here", shown(tag));
-        self.error(Code::Tag, at, &message)
+        self.report(Code::Tag, at, message)
             .expected("no tag")
             .hint("the datatype is said by `type`, not by a tag");
     }
 
     fn alias(&mut self, at: Range, anchor: usize) -> Option<()> {
         let Some(Some((node, size, height))) = self.anchors.get(&anchor) else {
-            self.error(Code::Alias, at, "the alias stands inside what it stands for");
+            self.report(Code::Alias, at, "the alias stands inside what it stands for");
             return None;
         };
         self.aliased += *size;
         if self.aliased > MAX_ALIASED {
-            self.error(Code::Alias, at, "the aliases of the document expand too far")
+            self.report(Code::Alias, at, "the aliases of the document expand too far")
                 .expected(format!("at most {MAX_ALIASED} values"));
             return None;
         }
@@ -387,7 +386,7 @@ impl<'t> Loader<'t, '_, '_> {
             return self.put(Node { at, kind }, 0);
         }
         let NodeKind::Scalar(scalar) = kind else {
-            self.error(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            self.report(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
             return None;
         };
         self.key(NodeKey { at, text: scalar.text });
@@ -397,7 +396,7 @@ impl<'t> Loader<'t, '_, '_> {
     fn put(&mut self, mut node: Node, anchor: usize) -> Option<()> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            self.error(Code::TooLarge, node.at, "the document holds too many values")
+            self.report(Code::TooLarge, node.at, "the document holds too many values")
                 .expected(format!("at most {MAX_NODES}"));
             return None;
         }
@@ -406,7 +405,7 @@ impl<'t> Loader<'t, '_, '_> {
             // The copy is paid for like a use, so that nested anchors cannot multiply it.
             self.aliased += size;
             if self.aliased > MAX_ALIASED {
-                self.error(Code::Alias, node.at, "the anchors of the document hold too much")
+                self.report(Code::Alias, node.at, "the anchors of the document hold too much")
                     .expected(format!("at most {MAX_ALIASED} values"));
                 return None;
             }
@@ -505,12 +504,11 @@ impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = write::to_yaml(&Value::deserialize(deserializer)?);
         let parsed = super::parse(text.as_bytes());
-        let mut findings = parsed.diagnostics.iter();
-        match (findings.find(|finding| finding.severity == Severity::Error), parsed.document) {
+        match (parsed.findings.into_iter().find(Finding::is_error), parsed.document) {
             (None, Some(document)) => Ok(document),
             (finding, _) => {
-                let message = finding.map(Diagnostic::without_place);
-                Err(Error::custom(message.expect("without a document there is an error")))
+                let finding = finding.expect("without a document there is an error");
+                Err(Error::custom(Finding { place: None, ..finding }))
             }
         }
     }

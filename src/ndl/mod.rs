@@ -5,9 +5,9 @@
 //! use ra_pack::ndl;
 //!
 //! let parsed = ndl::parse(b"ndarrays:\n  z:\n    shape: [10, 20]\n    type: flaot64\n");
-//! let finding = &parsed.diagnostics[0];
+//! let finding = &parsed.findings[0];
 //! assert_eq!(finding.code.id(), "NDL040");
-//! assert_eq!((finding.span.start.line, finding.span.start.column), (4, 11));
+//! assert!(matches!(finding.place, Some(ra_pack::Place::Text { line: 4, column: 11, .. })));
 //! assert_eq!(finding.hint.as_deref(), Some("did you mean `float64`?"));
 //! ```
 //!
@@ -29,12 +29,12 @@
 //!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
 
 mod datatype;
-mod diagnostic;
 mod load;
 mod model;
 mod node;
 mod parse;
 mod plain;
+mod report;
 mod source;
 mod validate;
 pub(crate) mod write;
@@ -45,8 +45,6 @@ pub(crate) mod strategies;
 mod tests;
 
 pub use self::datatype::{Datatype, Integer, RegionSelection};
-pub(crate) use self::diagnostic::nearest;
-pub use self::diagnostic::{Code, Diagnostic, Example, Explanation, MAX_DIAGNOSTICS, Severity};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
@@ -54,16 +52,19 @@ pub use self::model::{
     Storage, Value,
 };
 pub use self::plain::PlainDescription;
+pub use self::report::MAX_FINDINGS;
+pub(crate) use self::report::nearest;
 pub(crate) use self::source::complete;
-pub use self::source::{Position, SourceMap, Span, Step};
+pub use self::source::{SourceMap, Step};
 pub(crate) use self::validate::enum_number;
 pub use self::validate::{Referrer, UnresolvedReference};
 
-use self::diagnostic::{DiagnosticSubject, Reporter};
 pub(crate) use self::model::{Positions, ancestors, candidates, entity_path, split_path};
 use self::node::Range;
 use self::parse::DocumentReader;
+use self::report::Reporter;
 use self::source::SourceText;
+use crate::finding::{self, Code, Finding};
 
 /// How strictly to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,7 +80,7 @@ pub struct Parsed {
     /// at all.
     pub document: Option<Document>,
     /// What is wrong, in the order of the text.
-    pub diagnostics: Vec<Diagnostic>,
+    pub findings: Vec<Finding>,
     /// The text and its places.
     pub source: SourceMap,
     /// References to what is not in the document. They are wrong unless it can be found elsewhere, as in the
@@ -90,34 +91,35 @@ pub struct Parsed {
 impl Parsed {
     /// Whether a rule is broken; warnings and unresolved references do not count.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+        self.findings.iter().any(Finding::is_error)
     }
 
     /// The findings that the unresolved references are when there is nothing beside the document.
-    pub fn unresolved_diagnostics(&self) -> Vec<Diagnostic> {
+    pub fn unresolved_findings(&self) -> Vec<Finding> {
         let Some(document) = &self.document else { return Vec::new() };
-        let index = document.index();
-        let diagnostic = |reference: &UnresolvedReference| {
+        let (index, text) = (document.index(), self.source.text());
+        let finding_of = |reference: &UnresolvedReference| {
             let Referrer::Extent { group, .. } = &reference.by else {
-                let arrays = document.ndarrays().take(diagnostic::MAX_CANDIDATES);
+                let arrays = document.ndarrays().take(report::MAX_CANDIDATES);
                 let paths = arrays.map(|(group, array)| entity_path(&group.path, &array.name));
-                return reference.diagnostic(&paths.collect::<Vec<_>>());
+                return reference.finding(text, &paths.collect::<Vec<_>>());
             };
             let is_path = reference.name.starts_with('/');
-            let coords = document.dimcoords().take(diagnostic::MAX_CANDIDATES);
+            let coords = document.dimcoords().take(report::MAX_CANDIDATES);
             let names = coords.map(|(group, coord)| {
                 if is_path { entity_path(&group.path, &coord.name) } else { coord.name.clone() }
             });
-            let mut finding = reference.diagnostic(&names.collect::<Vec<_>>());
+            let mut finding = reference.finding(text, &names.collect::<Vec<_>>());
             let path = candidates(group, &reference.name).swap_remove(0);
             if let Some((_, Entity::Ndarray(_))) = index.entity(&path) {
-                finding.hint("that is an ndarray; coordinates stand under `dimcoords`");
+                let hint = "that is an ndarray; coordinates stand under `dimcoords`";
+                finding.hint = Some(hint.to_owned());
             }
             finding
         };
-        let unresolved = self.unresolved.iter().take(MAX_DIAGNOSTICS);
-        let mut findings: Vec<_> = unresolved.map(diagnostic).collect();
-        findings.sort_by_key(|finding| finding.span.start.offset);
+        let unresolved = self.unresolved.iter().take(MAX_FINDINGS);
+        let mut findings: Vec<_> = unresolved.map(finding_of).collect();
+        finding::sort(&mut findings);
         findings
     }
 }
@@ -134,7 +136,7 @@ pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
     let (mut root, mut read) = (None, None);
     match refused {
         Some((code, at, message, expected)) => {
-            sink.error(code, at, DiagnosticSubject::default(), message).expected(expected);
+            sink.report(code, at, message).expected(expected);
         }
         None => root = load::load(source.text(), &mut sink),
     }
@@ -145,10 +147,10 @@ pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
             (document, unresolved)
         });
     }
-    let diagnostics = sink.finish();
+    let findings = sink.finish();
     let (document, unresolved) = read.unzip();
     let source = SourceMap { source, root };
-    Parsed { document, diagnostics, source, unresolved: unresolved.unwrap_or_default() }
+    Parsed { document, findings, source, unresolved: unresolved.unwrap_or_default() }
 }
 
 /// Why a text is not read: the rule, the place, and what was expected.

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::quote;
 use super::model::Value;
+use super::report::quote;
 use super::source::Step;
 
 /// A stretch of the text in bytes. 32 bits are enough for [`MAX_TEXT`](super::MAX_TEXT) and halve

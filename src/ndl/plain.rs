@@ -313,7 +313,7 @@ mod tests {
     fn agrees(text: &str) -> Result<bool, TestCaseError> {
         let Some(plain) = PlainDescription::read(text) else { return Ok(false) };
         let parsed = parse(text.as_bytes());
-        prop_assert_eq!(&parsed.diagnostics, &[], "{}", text);
+        prop_assert_eq!(&parsed.findings, &[], "{}", text);
         prop_assert!(parsed.unresolved.is_empty());
         let document = plain.to_document();
         prop_assert_eq!(parsed.document.as_ref(), Some(&document), "{}", text);

@@ -7,26 +7,7 @@ use std::sync::OnceLock;
 use super::model::{Form, Group, Value};
 use super::node::{Node, NodeKind, Range};
 use super::{parse, write};
-
-/// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Position {
-    /// The line, from 1. LF, CR LF and a CR alone end a line, as in YAML.
-    pub line: u32,
-    /// The column in characters, from 1. A byte order mark takes no column.
-    pub column: u32,
-    /// The offset in bytes from the start of the text, a byte order mark included.
-    pub offset: usize,
-}
-
-/// A stretch of a text; `end` is the place after its last character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Span {
-    /// The first character.
-    pub start: Position,
-    /// After the last character.
-    pub end: Position,
-}
+use crate::finding::{Finding, Span};
 
 /// One step from a mapping or list into a value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,24 +58,21 @@ impl SourceText {
         Range::new(start.saturating_sub(self.start), end.saturating_sub(self.start))
     }
 
-    /// Lines and columns of a byte range.
+    /// Line and column of a byte range.
     pub(super) fn span(&self, at: Range) -> Span {
-        Span { start: self.position(at.start()), end: self.position(at.end()) }
-    }
-
-    fn position(&self, offset: usize) -> Position {
         let text = self.text();
         let index = self.index.get_or_init(|| LineIndex::new(text));
-        let offset = offset.min(text.len());
-        let line = index.lines.partition_point(|&start| start <= offset);
-        let start = line.checked_sub(1).and_then(|at| index.lines.get(at)).copied().unwrap_or(0);
-        let column = index.count(text, offset) - index.count(text, start);
-        Position { line: clamp(line), column: clamp(column + 1), offset: offset + self.start }
+        let [start, end] = [at.start(), at.end()].map(|offset| offset.min(text.len()));
+        let line = index.lines.partition_point(|&first| first <= start);
+        let first = *index.lines.get(line - 1).expect("the first line begins with the text");
+        let column = index.count(text, start) - index.count(text, first) + 1;
+        Span { line, column, start: start + self.start, end: end + self.start }
     }
-}
 
-fn clamp(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    /// The finding with its place.
+    pub(super) fn locate(&self, at: Range, finding: Finding) -> Finding {
+        finding.at_span(&self.whole, self.span(at))
+    }
 }
 
 impl LineIndex {
@@ -161,9 +139,9 @@ impl SourceMap {
     ///
     /// let parsed = ndl::parse(b"ndarrays:\n  z: {shape: [3, 4], type: int8}\n");
     /// let span = parsed.source.entity_span("/", "z", &[Step::Key("shape"), Step::Index(1)]);
-    /// assert_eq!(span.map(|span| (span.start.line, span.start.column)), Some((2, 18)));
+    /// assert_eq!(span.map(|span| (span.line, span.column)), Some((2, 18)));
     /// let span = parsed.source.entity_span("/", "z", &[Step::Key("storage"), Step::Key("order")]);
-    /// assert_eq!(span.map(|span| (span.start.line, span.start.column)), Some((2, 3)));
+    /// assert_eq!(span.map(|span| (span.line, span.column)), Some((2, 3)));
     /// ```
     pub fn entity_span(&self, group: &str, name: &str, path: &[Step<'_>]) -> Option<Span> {
         let body = self.group(group)?;
@@ -343,10 +321,10 @@ mod tests {
     use super::super::model::{Extent, Ndarray};
     use super::*;
 
-    fn at(text: &str, offset: usize) -> (u32, u32, usize) {
+    fn at(text: &str, offset: usize) -> (usize, usize, usize) {
         let source = SourceText::new(text.to_owned());
-        let position = source.position(offset);
-        (position.line, position.column, position.offset)
+        let span = source.span(Range::new(offset, offset));
+        (span.line, span.column, span.start)
     }
 
     #[test]
@@ -365,7 +343,7 @@ mod tests {
     fn columns_of_long_lines_do_not_depend_on_the_checkpoints() {
         let text = "é".repeat(CHECKPOINT * 2);
         for character in [0, 1, CHECKPOINT / 2, CHECKPOINT, CHECKPOINT * 2 - 1] {
-            assert_eq!(usize::try_from(at(&text, character * 2).1), Ok(character + 1));
+            assert_eq!(at(&text, character * 2).1, character + 1);
         }
     }
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::datatype::{Datatype, Integer};
-use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Severity, count, hint, quote};
 use super::model::{
     Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
 };
 use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
-use super::source::Span;
+use super::report::{Reported, count, hint, quote};
+use crate::finding::{Code, Finding, Span};
 
 /// A reference that the document itself cannot satisfy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,42 +35,36 @@ pub enum Referrer {
         axis: usize,
     },
     /// A value, which refers to a group, dimcoord or ndarray.
-    Value {
-        /// The entity or attribute with the value, as in [`Diagnostic::entity`].
-        entity: String,
-    },
+    Value,
 }
 
 impl UnresolvedReference {
-    /// The finding about a reference that cannot be satisfied elsewhere either; `known` are the names and
-    /// paths that could have been meant.
-    pub fn diagnostic(&self, known: &[impl AsRef<str>]) -> Diagnostic {
-        let (code, noun, entity, expected) = match &self.by {
-            Referrer::Extent { group, ndarray, .. } => {
-                let entity = DiagnosticSubject::group(group).entity(ndarray).text();
+    /// The finding about a reference that cannot be satisfied elsewhere either; `text` is that of the document, and
+    /// `known` are the names and paths that could have been meant.
+    pub fn finding(&self, text: &str, known: &[impl AsRef<str>]) -> Finding {
+        let (code, noun, expected) = match &self.by {
+            Referrer::Extent { group, .. } => {
                 let expected = match &**group {
                     _ if self.name.starts_with('/') => "a dimcoord of this path".to_owned(),
                     "/" => "a dimcoord in the group `/`".to_owned(),
                     group => format!("a dimcoord in the group {} or one above it", quote(group)),
                 };
-                (Code::UnresolvedCoord, "dimcoord", entity, expected)
+                (Code::UnresolvedCoord, "dimcoord", expected)
             }
-            Referrer::Value { entity } => {
+            Referrer::Value => {
                 let expected = "the path of a group, dimcoord or ndarray".to_owned();
-                (Code::UnresolvedTarget, "object", Some(entity.clone()), expected)
+                (Code::UnresolvedTarget, "object", expected)
             }
         };
-        let message = format!("there is no {noun} {}", quote(&self.name));
-        let mut finding = Diagnostic { entity, ..Diagnostic::new(code, self.span, message) };
-        finding.expected(expected).maybe_hint(hint(&self.name, known.iter().map(AsRef::as_ref)));
-        finding
+        let finding = Finding::new(code, format!("there is no {noun} {}", quote(&self.name)));
+        let hint = hint(&self.name, known.iter().map(AsRef::as_ref)).or(finding.hint);
+        Finding { expected: Some(expected), hint, ..finding }.at_span(text, self.span)
     }
 }
 
 /// A reference in a value, to be followed when the whole document is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingReference<'n> {
-    place: DiagnosticSubject<'n>,
     path: &'n Node,
     /// The whole of a region.
     region: Option<&'n Node>,
@@ -87,7 +81,6 @@ pub(super) fn whole(
         reader.broken.iter().map(|(group, name)| entity_path(group, name)).collect();
     let sites = std::mem::take(&mut reader.sites);
     for ((group, ndarray), site) in document.ndarrays().zip(sites) {
-        reader.place = site.place();
         let storage = ndarray.storage.as_ref();
         let stored_shape = storage.and_then(|storage| storage.shape.as_deref());
         let chunk = storage.and_then(|storage| storage.chunk.as_deref());
@@ -109,7 +102,7 @@ pub(super) fn whole(
             let fixed = fixed.map(|bound| bound.max(1));
             let message = "the chunk is larger than the array";
             if let Some(finding) = reader.check_bound(site, "chunk", chunk, axis, fixed, message) {
-                finding.severity = Severity::Warning;
+                finding.warning();
             }
             extents.push(known);
         }
@@ -169,14 +162,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
         axis: usize,
         bound: Option<u64>,
         message: &str,
-    ) -> Option<&mut Diagnostic> {
+    ) -> Option<Reported<'_>> {
         let (stored, bound) = (*stored?.get(axis)?, bound?);
         if stored <= bound {
             return None;
         }
         let node = site.storage.and_then(|node| node.entry(key));
         let at = node.map_or(site.key.at, |(_, node)| child(node, axis));
-        let finding = self.error(Code::StorageBound, at, message);
+        let finding = self.report(Code::StorageBound, at, message);
         Some(finding.expected(format!("at most {bound}")).found(stored.to_string()))
     }
 
@@ -200,8 +193,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             let holds_groups = next.is_some_and(|group| group.starts_with(&below));
             path == "/" || listed.contains(path) || holds_groups
         };
-        for PendingReference { place, path: node, region } in targets {
-            self.place = place;
+        for PendingReference { path: node, region } in targets {
             let path = node.word();
             if !path.starts_with('/') {
                 let expected = "the path of an ndarray, such as `/a/b`";
@@ -224,7 +216,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                     unresolved.push(UnresolvedReference {
                         name: path.to_owned(),
                         span: self.sink.span(node.at),
-                        by: Referrer::Value { entity: place.text().unwrap_or_default() },
+                        by: Referrer::Value,
                     });
                 }
                 _ => {}
@@ -243,7 +235,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             };
             if list.len() != extents.len() {
                 let message = format!("`{corner}` has the wrong length");
-                self.error(Code::RegionBounds, node.at, message)
+                self.report(Code::RegionBounds, node.at, message)
                     .expected(count(extents.len(), "index").replace("indexs", "indices"))
                     .found(list.len().to_string());
                 continue;
@@ -278,7 +270,7 @@ fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u6
 }
 
 /// Most findings about one value: a list of a million wrong elements is one mistake.
-const MAX_FINDINGS: usize = 5;
+const MAX_PER_VALUE: usize = 5;
 
 /// The shape and the type that a value has to fit.
 #[derive(Debug, Clone)]
@@ -310,7 +302,7 @@ impl Misfit {
 impl<'n> DocumentReader<'n, '_, '_> {
     /// Checks a value; the references in it are kept for later.
     pub(super) fn check_value(&mut self, value: &Value, node: &'n Node, expected: Expected<'_>) {
-        let limit = self.sink.len() + MAX_FINDINGS;
+        let limit = self.sink.len() + MAX_PER_VALUE;
         let mut expected = expected;
         self.check_level(value, node, 0, &mut expected, limit);
     }
@@ -348,7 +340,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let wanted = *extent.get_or_insert(length);
         if wanted != length {
             let message = format!("the list has the wrong length for dimension {dimension}");
-            self.error(Code::ValueShape, node.at, message)
+            self.report(Code::ValueShape, node.at, message)
                 .expected(wanted.to_string())
                 .found(length.to_string());
             return;
@@ -379,8 +371,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             Datatype::RegRef { .. } => node.entry("target").map(|(_, path)| (path, Some(node))),
             _ => None,
         };
-        let place = self.place;
-        self.targets.extend(target.map(|(path, region)| PendingReference { place, path, region }));
+        self.targets.extend(target.map(|(path, region)| PendingReference { path, region }));
     }
 }
 /// Whether an element is written as one scalar.

@@ -272,7 +272,7 @@ fn update(
                 report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
                     document: document.clone(),
                     array: array.as_str().to_owned(),
-                    line: edit.line,
+                    line: u32::try_from(edit.line).expect("a description has fewer lines"),
                     key: edit.key,
                     from: old.get(edit.span).unwrap_or_default().to_owned(),
                     to: edit.text,

@@ -181,9 +181,8 @@ impl SingleFile {
                 finding.code,
                 Code::UnknownCoordinate
                     | Code::Undescribed
-                    | Code::Ndl(
-                        crate::ndl::Code::UnresolvedCoord | crate::ndl::Code::UnresolvedTarget
-                    )
+                    | Code::UnresolvedCoord
+                    | Code::UnresolvedTarget
             )
         })
     }

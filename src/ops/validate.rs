@@ -166,7 +166,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::FileTooLarge => {
             let limit = ndl::MAX_TEXT;
             report.findings.push(
-                Finding::new(Code::Ndl(ndl::Code::TooLarge), "the document is too large")
+                Finding::new(Code::TooLarge, "the document is too large")
                     .in_member(target.to_string_lossy())
                     .expected(format!("at most {limit} bytes"), "more"),
             );

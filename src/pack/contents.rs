@@ -12,7 +12,7 @@ use super::{
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, DimCoord, Document, Entity, Group, MAX_DIAGNOSTICS, Ndarray, Order, PlainDescription,
+    self, DimCoord, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription,
     Referrer, entity_path,
 };
 use crate::path::MemberPath;
@@ -448,14 +448,13 @@ impl Contents {
                     let is_there = self.find_coordinate(&home, &reference.name).is_some();
                     (is_there || !counts(group, ndarray), &coords[..])
                 }
-                Referrer::Value { .. } => (self.holds(&reference.name), &[][..]),
+                Referrer::Value => (self.holds(&reference.name), &[][..]),
             };
-            if !is_there && found.len() < MAX_DIAGNOSTICS {
-                found.push(reference.diagnostic(known));
+            if !is_there && found.len() < MAX_FINDINGS {
+                found.push(reference.finding(facts.text(), known).in_member(member));
             }
         }
-        let found = found.into_iter();
-        findings.extend(found.map(|found| Finding::from_diagnostic(found, member, facts.text())));
+        findings.extend(found);
     }
 
     /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a

@@ -8,8 +8,8 @@ use super::check::{Contrast, Difference, Statements, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, group_of};
-use crate::finding::{Code, Finding};
-use crate::ndl::{Entity, Extent, Ndarray, Span, Step, Value, ancestors, candidates, entity_path};
+use crate::finding::{Code, Finding, Span};
+use crate::ndl::{Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path};
 use crate::path::MemberPath;
 
 /// Somebody who says how long a coordinate is.
@@ -190,9 +190,7 @@ impl<'a> Claim<'a> {
     fn in_words(&self, sources: &mut Sources) -> String {
         let length = self.length;
         let place = match self.span(sources) {
-            Some((member, _, Span { start, .. })) => {
-                format!("`{member}:{}:{}`", start.line, start.column)
-            }
+            Some((member, _, Span { line, column, .. })) => format!("`{member}:{line}:{column}`"),
             None => format!("`{}`", self.member()),
         };
         match &self.who {

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::contents::Described;
 use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::allowance::Allowance;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Span};
 use crate::ndl::{
-    self, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Span, Step,
+    self, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Step,
     UnresolvedReference,
 };
 use crate::path::MemberPath;
@@ -139,7 +139,7 @@ impl DescriptionFacts {
         let (text, allowance) = (text.into(), allowance.clone());
         let whole = Whole { text, name: name.into(), model: OnceLock::new(), allowance };
         if let Some(bytes) = invalid {
-            whole.model.get_or_init(|| Box::new(Model::new(name, &bytes, &whole.text)));
+            whole.model.get_or_init(|| Box::new(Model::new(name, &bytes)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
             // The document of a whole pack is as long as all others together, and most often says the
             // same.
@@ -241,10 +241,10 @@ impl DescriptionFacts {
             None => Cow::Borrowed(self.text()),
         };
         ndl::parse_with(text.as_bytes(), &options)
-            .diagnostics
+            .findings
             .into_iter()
-            .filter(|diagnostic| diagnostic.code == ndl::Code::Extension)
-            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, &text))
+            .filter(|finding| finding.code == Code::Extension)
+            .map(|finding| finding.in_member(name))
             .collect()
     }
 }
@@ -256,7 +256,7 @@ impl Whole {
             if !self.allowance.take(memory) {
                 return Box::new(Model::too_large(&self.name, &self.allowance));
             }
-            let model = Model::new(&self.name, self.text.as_bytes(), &self.text);
+            let model = Model::new(&self.name, self.text.as_bytes());
             // The tree, which is the most of it, is gone by now.
             self.allowance.give_back(memory - memory / 4);
             Box::new(model)
@@ -266,9 +266,8 @@ impl Whole {
 }
 
 impl Model {
-    /// Parses `bytes`, which findings show as `text`.
-    fn new(name: &str, bytes: &[u8], text: &str) -> Self {
-        let Parsed { document, diagnostics, source, unresolved } = ndl::parse(bytes);
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let Parsed { document, findings, source, unresolved } = ndl::parse(bytes);
         let holds_arrays = |at: &[Step<'_>]| {
             ["ndarrays", "dimcoords"].into_iter().any(|section| {
                 let path: Vec<_> = at.iter().copied().chain([Step::Key(section)]).collect();
@@ -280,13 +279,9 @@ impl Model {
                 document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
             });
         drop(source);
-        let findings = diagnostics
-            .into_iter()
-            .map(|diagnostic| Finding::from_diagnostic(diagnostic, name, text))
-            .collect();
         Self {
             document,
-            findings,
+            findings: findings.into_iter().map(|finding| finding.in_member(name)).collect(),
             describes,
             unresolved,
             positions: OnceLock::new(),
@@ -297,7 +292,7 @@ impl Model {
     /// Of what is not parsed, since it would take more memory than its archive may make anyone take.
     fn too_large(name: &str, allowance: &Allowance) -> Self {
         let message = "the descriptions take too much memory for an archive of this size";
-        let finding = Finding::new(Code::Ndl(ndl::Code::TooLarge), message).in_member(name);
+        let finding = Finding::new(Code::TooLarge, message).in_member(name);
         let limit = allowance.limit();
         let expected = format!("at most {limit} bytes for all of them together");
         let finding = Finding { expected: Some(expected), ..finding };

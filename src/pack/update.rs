@@ -21,7 +21,7 @@ pub(crate) struct Edit {
     /// The bytes of the text that are replaced.
     pub(crate) span: Range<usize>,
     /// The line that they begin on, counted from 1.
-    pub(crate) line: u32,
+    pub(crate) line: usize,
     /// What they become.
     pub(crate) text: String,
     /// What they say: `shape`, `storage.endian`.
@@ -145,10 +145,10 @@ impl<'a> Update<'a> {
         }
         text.push_str(self.text.get(at..).unwrap_or_default());
         let parsed = ndl::parse(text.as_bytes());
-        let fault = parsed.diagnostics.iter().find(|fault| fault.severity == ndl::Severity::Error);
+        let fault = parsed.findings.iter().find(|fault| fault.is_error());
         if let (Some(fault), Some((path, edit))) = (fault, self.edits.first()) {
             let why =
-                format!("the document would break a rule ({}: {})", fault.code, fault.message);
+                format!("the document would break a rule ({}: {})", fault.code.id(), fault.message);
             return Err(self.refusal(path, edit, &why));
         }
         if let (false, Some((path, edit))) =
@@ -165,7 +165,7 @@ impl<'a> Update<'a> {
         let finding = Finding::new(code, message)
             .expected(format!("`{}: {}`", edit.key, edit.text), "another one")
             .hint("change it by hand");
-        Box::new(finding.in_member(self.member).at_line(edit.line.into()))
+        Box::new(finding.in_member(self.member).at_line(edit.line as u64))
     }
 }
 
@@ -346,8 +346,8 @@ impl Editor<'_, '_> {
             })
             .collect();
         self.edits.push(Edit {
-            span: span.start.offset..span.end.offset,
-            line: span.start.line,
+            span: span.start..span.end,
+            line: span.line,
             text,
             key: keys.join("."),
         });
@@ -357,13 +357,12 @@ impl Editor<'_, '_> {
     fn replace_list(&mut self, place: &[Step<'_>], numbers: &[String]) {
         let name = self.described.entity.name();
         let span = self.update.source.entity_span(&self.described.group.path, name, place);
-        let old = span
-            .and_then(|span| self.update.text.get(span.start.offset..span.end.offset))
-            .unwrap_or_default();
+        let old =
+            span.and_then(|span| self.update.text.get(span.start..span.end)).unwrap_or_default();
         let is_block = old.starts_with('-') && !numbers.is_empty();
         let text = if let (true, Some(span)) = (is_block, span) {
             let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
-            let indent = span.start.column as usize - 1;
+            let indent = span.column - 1;
             let next = format!("{line_end}{}- ", " ".repeat(indent));
             format!("- {}", numbers.join(&next))
         } else {

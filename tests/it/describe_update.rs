@@ -234,9 +234,9 @@ fn frame(text: &str) -> String {
     let mut frame = String::new();
     let mut at = 0;
     for span in spans {
-        frame.push_str(&text[at..span.start.offset]);
+        frame.push_str(&text[at..span.start]);
         frame.push('_');
-        at = span.end.offset;
+        at = span.end;
     }
     frame + &text[at..]
 }

@@ -55,9 +55,9 @@ pub(crate) fn check_tables(page: &str, tables: &str) {
 /// What is wrong with a document, one finding on each line.
 fn findings(text: &str) -> String {
     let parsed = ndl::parse(text.as_bytes());
-    let unresolved = parsed.unresolved_diagnostics();
+    let unresolved = parsed.unresolved_findings();
     parsed
-        .diagnostics
+        .findings
         .iter()
         .chain(&unresolved)
         .flat_map(|finding| [finding.to_string(), "\n".to_owned()])
@@ -147,7 +147,7 @@ impl Home {
                 ("console", _) => self.run(page, text),
                 // A file of a directory: its coordinates may be in others.
                 ("yaml", Some(name)) => {
-                    assert_eq!(ndl::parse(text.as_bytes()).diagnostics, [], "{text}");
+                    assert_eq!(ndl::parse(text.as_bytes()).findings, [], "{text}");
                     fs::write(self.file(name), text).unwrap();
                 }
                 ("yaml", None) => match shown {

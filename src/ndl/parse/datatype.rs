@@ -1,9 +1,10 @@
 //! Datatypes: a word, or a mapping with one key.
 
 use super::{DocumentReader, one_of};
+use crate::finding::Code;
 use crate::ndl::datatype::{Datatype, Integer, RegionSelection, WORDS};
-use crate::ndl::diagnostic::{Code, hint, quote};
 use crate::ndl::node::{Node, NodeKey, NodeKind, child};
+use crate::ndl::report::{hint, quote};
 
 /// The keys of datatypes that are more than a word, and how each is written.
 const FORMS: [(&str, &str); 6] = [
@@ -52,7 +53,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     pub(in crate::ndl) fn datatype(&mut self, node: &'n Node) -> Option<Datatype> {
         let datatype = self.any_datatype(node)?;
         if datatype.is_fixed_size() && datatype.packed_size().is_none() {
-            self.error(Code::DatatypeSize, node.at, "the elements of the datatype are too large")
+            self.report(Code::DatatypeSize, node.at, "the elements of the datatype are too large")
                 .expected("fewer than 2^64 bytes");
             return None;
         }
@@ -106,7 +107,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 let shape = self.fixed_shape(node, "the shape of an array datatype")?;
                 if let Some(axis) = shape.iter().position(|extent| *extent == 0) {
                     let message = "the extent of an array datatype is not positive";
-                    self.error(Code::Extent, child(node, axis), message)
+                    self.report(Code::Extent, child(node, axis), message)
                         .expected("an integer, at least 1: elements have a size")
                         .found("0");
                     return None;
@@ -115,7 +116,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             }
             other => {
                 let message = format!("unknown datatype {}", quote(other));
-                self.error(Code::UnknownDatatype, key.at, message)
+                self.report(Code::UnknownDatatype, key.at, message)
                     .expected(one_of(&forms))
                     .maybe_hint(hint(other, forms));
                 None
@@ -157,14 +158,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
             (_, size) => format!("write `opaque: {{size: {}, tag: {word}}}`", size.unwrap_or(0)),
         };
         let message = format!("`{word}` is not a datatype of NDL 0.6.1");
-        self.error(Code::Extension, node.at, message).hint(hint);
+        self.report(Code::Extension, node.at, message).hint(hint);
         None
     }
 
     fn unknown_word(&mut self, word: &str, node: &Node) {
         if let Some((_, form)) = FORMS.iter().find(|(form, _)| *form == word) {
             let message = format!("the datatype `{word}` is incomplete");
-            self.error(Code::DatatypeForm, node.at, message).hint(*form);
+            self.report(Code::DatatypeForm, node.at, message).hint(*form);
             return;
         }
         let folded = word.to_lowercase();
@@ -176,7 +177,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             None => hint(word, known),
         };
         let message = format!("unknown datatype {}", quote(word));
-        self.error(Code::UnknownDatatype, node.at, message).maybe_hint(hint);
+        self.report(Code::UnknownDatatype, node.at, message).maybe_hint(hint);
     }
 
     fn opaque(&mut self, body: &'n Node) -> Option<Datatype> {
@@ -209,7 +210,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let node = self.required(members, "members", body.at, "`enum`", hint)?;
         let map = self.map(node, "`members`", "a number for each name")?;
         if map.len() == 0 {
-            self.error(Code::EnumMembers, node.at, "the enum has no members")
+            self.report(Code::EnumMembers, node.at, "the enum has no members")
                 .expected("a number for each name");
             return None;
         }
@@ -225,7 +226,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             if let Some(base) = base.filter(|base| !base.holds(number)) {
                 let (low, high) = base.range();
                 let message = format!("the member {} does not fit the base", quote(&key.text));
-                self.error(Code::EnumRange, node.at, message)
+                self.report(Code::EnumRange, node.at, message)
                     .expected(format!("{low} to {high} for `{}`", base.word()))
                     .found(number.to_string());
             }
@@ -238,7 +239,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         }
         let datatype = Datatype::Enum { base, members };
         if datatype.resolved_base().is_none() {
-            self.error(Code::EnumRange, node.at, "no integer type holds all members")
+            self.report(Code::EnumRange, node.at, "no integer type holds all members")
                 .hint("numbers below 0 and above 9223372036854775807 cannot be in one enum");
             return None;
         }
@@ -248,7 +249,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn member_name(&mut self, key: &NodeKey, what: &str) -> bool {
         if key.text.is_empty() {
             let message = format!("the name of a member of {what} is empty");
-            self.error(Code::Name, key.at, message);
+            self.report(Code::Name, key.at, message);
         }
         !key.text.is_empty()
     }
@@ -261,7 +262,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             if let [((first, a), _), ((second, b), node)] = pair
                 && a == b
             {
-                self.error(Code::EnumTwice, node.at, format!("two members have the number {a}"))
+                self.report(Code::EnumTwice, node.at, format!("two members have the number {a}"))
                     .found(format!("{} and {}", quote(first), quote(second)));
             }
         }
@@ -276,7 +277,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             return None;
         };
         if list.is_empty() {
-            self.error(Code::CompoundMember, body.at, "the compound has no members");
+            self.report(Code::CompoundMember, body.at, "the compound has no members");
             return None;
         }
         let mut members = Vec::with_capacity(list.len());
@@ -297,7 +298,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             complete &= self.member_name(key, "a compound");
             if !seen.insert(&*key.text) {
                 let message = format!("two members are called {}", quote(&key.text));
-                self.error(Code::CompoundTwice, key.at, message);
+                self.report(Code::CompoundTwice, key.at, message);
                 complete = false;
             }
             // A member may be called `array`, and then its type is one of the forms as well.
@@ -305,7 +306,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             if is_form(key)
                 && matches!(&node.kind, NodeKind::Map(map) if !map.iter().all(|(key, _)| is_form(key)))
             {
-                self.error(Code::CompoundMember, key.at, "the member has no name")
+                self.report(Code::CompoundMember, key.at, "the member has no name")
                     .expected("`name: type`")
                     .found(format!("the type {}", quote(&key.text)))
                     .hint(format!("write `- name: {{{}: …}}`", key.text));

@@ -1,10 +1,11 @@
 //! Attributes, dimension coordinates and arrays, and how a file holds them.
 
 use super::{DocumentReader, Site, one_of};
+use crate::finding::Code;
 use crate::ndl::datatype::Datatype;
-use crate::ndl::diagnostic::{Code, count, hint, quote};
 use crate::ndl::model::{Attribute, DimCoord, Endian, Ndarray, Order, Storage, Value};
 use crate::ndl::node::{Node, NodeKey, NodeKind};
+use crate::ndl::report::{count, hint, quote};
 use crate::ndl::validate::{Expected, scalar};
 
 /// A kind of entity, by which findings call it.
@@ -36,13 +37,11 @@ struct StoredEntity<'a> {
 
 impl<'n> DocumentReader<'n, '_, '_> {
     pub(super) fn attributes(&mut self, node: Option<&'n Node>) -> Vec<Attribute> {
-        let place = self.place;
         let entries = self.entries(node, "`attributes`");
         let mut attributes = Vec::with_capacity(entries.len());
         for (key, node) in entries {
-            self.place = place.attribute(&key.text);
             if key.text.is_empty() {
-                self.error(Code::Name, key.at, "the name of an attribute is empty");
+                self.report(Code::Name, key.at, "the name of an attribute is empty");
                 continue;
             }
             attributes.extend(match node.kind {
@@ -50,7 +49,6 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 NodeKind::Scalar(_) | NodeKind::List(_) => self.short_attribute(key, node),
             });
         }
-        self.place = place;
         attributes
     }
 
@@ -76,7 +74,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             }
             _ => return Attribute::short(&*key.text, value),
         };
-        self.error(code, node.at, message)
+        self.report(code, node.at, message)
             .expected("an integer, a float or a text")
             .found(value.describe())
             .hint(hint);
@@ -131,7 +129,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             && stored > size
         {
             let at = node.entry("size").map_or(node.at, |(_, node)| node.at);
-            self.error(Code::StorageBound, at, "`storage.size` is larger than `size`")
+            self.report(Code::StorageBound, at, "`storage.size` is larger than `size`")
                 .expected(format!("at most {size}"))
                 .found(stored.to_string());
         }
@@ -221,7 +219,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             let group = quote(&format!("/{}", group.trim_matches('/')));
             format!("{} belongs into the group {group}", quote(name))
         });
-        self.error(Code::Name, key.at, format!("the name of {what} {fault}")).maybe_hint(hint);
+        self.report(Code::Name, key.at, format!("the name of {what} {fault}")).maybe_hint(hint);
         false
     }
 }
@@ -264,8 +262,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 "order" => storage.order = self.order(key, node, stored.owner).unwrap_or_default(),
                 other => {
                     let message = format!("unknown storage key {}", quote(other));
-                    self.sink
-                        .warning(Code::StorageKey, key.at, self.place, message)
+                    self.report(Code::StorageKey, key.at, message)
+                        .warning()
                         .expected(one_of(&STORAGE_KEYS))
                         .maybe_hint(hint(other, STORAGE_KEYS));
                     if let Some(value) = self.value(node) {
@@ -290,8 +288,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
             Owner::Attribute => None,
         };
         let message = format!("`{}` means nothing in the storage of {an}", key.text);
-        self.sink
-            .warning(Code::StoragePlace, key.at, self.place, message)
+        self.report(Code::StoragePlace, key.at, message)
+            .warning()
             .maybe_hint(hint.map(str::to_owned));
     }
 
@@ -300,7 +298,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         if let Some(rank) = stored.rank
             && numbers.len() != rank
         {
-            self.error(Code::StorageRank, node.at, format!("{what} has the wrong length"))
+            self.report(Code::StorageRank, node.at, format!("{what} has the wrong length"))
                 .expected(count(rank, "extent"))
                 .found(count(numbers.len(), "extent"));
             return None;
@@ -315,7 +313,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let NodeKind::List(list) = &node.kind else { return None };
         for node in list {
             if node.value().is_ok_and(|value| value.as_integer() == Some(0)) {
-                self.error(Code::Extent, node.at, "the extent of a chunk is not positive")
+                self.report(Code::Extent, node.at, "the extent of a chunk is not positive")
                     .expected("an integer, at least 1")
                     .found("0");
             }
@@ -358,7 +356,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         ];
         if self.strict {
             let message = "`storage.order` is not a key of NDL 0.6.1";
-            self.error(Code::Extension, key.at, message);
+            self.report(Code::Extension, key.at, message);
             return None;
         }
         let choices = Order::ALL.map(|order| (order.word(), order));

@@ -4,10 +4,11 @@
 mod datatype;
 mod entity;
 
-use super::diagnostic::{Code, Diagnostic, DiagnosticSubject, Reporter, hint, quote};
 use super::model::{Document, Extent, Form, Group, Value};
 use super::node::{Node, NodeKey, NodeKind, NodeMap, Range};
+use super::report::{Reported, Reporter, hint, quote};
 use super::validate::PendingReference;
+use crate::finding::Code;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
 
@@ -17,8 +18,6 @@ pub(super) struct DocumentReader<'n, 'k, 's> {
     pub(super) sink: &'k mut Reporter<'s>,
     /// Whether words of ours are refused.
     strict: bool,
-    /// What is being read, which findings name.
-    pub(super) place: DiagnosticSubject<'n>,
     /// For each ndarray of the document, in its order.
     pub(super) sites: Vec<Site<'n>>,
     /// Shapes of ndarrays that could not be read otherwise.
@@ -39,27 +38,20 @@ pub(super) struct Site<'n> {
     pub(super) storage: Option<&'n Node>,
 }
 
-impl<'n> Site<'n> {
-    pub(super) fn place(self) -> DiagnosticSubject<'n> {
-        DiagnosticSubject::group(self.group).entity(&self.key.text)
-    }
-}
-
 /// Helpers of everything that is read.
 impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     pub(super) fn new(sink: &'k mut Reporter<'s>, strict: bool) -> Self {
         let (sites, stray, targets, broken) = <_>::default();
-        Self { sink, strict, place: DiagnosticSubject::default(), sites, stray, targets, broken }
+        Self { sink, strict, sites, stray, targets, broken }
     }
 
-    /// Reports an error; the answer takes expected, found and hint.
-    pub(super) fn error(
+    pub(super) fn report(
         &mut self,
         code: Code,
         at: Range,
         message: impl Into<String>,
-    ) -> &mut Diagnostic {
-        self.sink.error(code, at, self.place, message)
+    ) -> Reported<'_> {
+        self.sink.report(code, at, message)
     }
 
     /// Reports a value that is not what is expected.
@@ -69,11 +61,11 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         node: &Node,
         message: impl Into<String>,
         expected: impl Into<String>,
-    ) -> &mut Diagnostic {
-        self.error(code, node.at, message).expected(expected).found(node.describe())
+    ) -> Reported<'_> {
+        self.report(code, node.at, message).expected(expected).found(node.describe())
     }
 
-    fn wrong_kind(&mut self, node: &Node, what: &str, expected: &str) -> &mut Diagnostic {
+    fn wrong_kind(&mut self, node: &Node, what: &str, expected: &str) -> Reported<'_> {
         self.refuse(Code::WrongKind, node, format!("{what} is of the wrong kind"), expected)
     }
 
@@ -106,7 +98,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     ) -> [Option<&'n Node>; N] {
         for (key, _) in map.iter().filter(|(key, _)| !known.contains(&&*key.text)) {
             let message = format!("unknown key {} in {what}", quote(&key.text));
-            let finding = self.error(Code::UnknownKey, key.at, message);
+            let finding = self.report(Code::UnknownKey, key.at, message);
             finding.expected(one_of(&known)).maybe_hint(hint(&key.text, known));
         }
         known.map(|key| map.entry(key).map(|(_, node)| node))
@@ -123,7 +115,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     ) -> Option<&'n Node> {
         if node.is_none() {
             let message = format!("{what} has no `{key}`");
-            self.error(Code::MissingKey, at, message).expected(format!("`{key}`")).hint(hint);
+            self.report(Code::MissingKey, at, message).expected(format!("`{key}`")).hint(hint);
         }
         node
     }
@@ -131,7 +123,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     /// What a node says; reports a number that cannot be held.
     fn value(&mut self, node: &Node) -> Option<Value> {
         let too_large = |at| {
-            self.error(Code::NumberRange, at, "the number is too large")
+            self.report(Code::NumberRange, at, "the number is too large")
                 .expected("an integer of 64 bits, or a float within the range of `float64`")
                 .hint("quote it when it is a text");
         };
@@ -209,9 +201,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             if !key.text.starts_with('/') {
                 self.not_a_group(key, body, first);
             } else if self.group_path(key) {
-                self.place = DiagnosticSubject::group(&key.text);
                 groups.extend(self.group(&key.text, body));
-                self.place = DiagnosticSubject::default();
             }
         }
         Some(Document { form: Form::Grouped, groups })
@@ -228,7 +218,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             } else {
                 hint(&key.text, SECTIONS)
             };
-            self.error(Code::UnknownKey, key.at, format!("unknown key {}", quote(&key.text)))
+            self.report(Code::UnknownKey, key.at, format!("unknown key {}", quote(&key.text)))
                 .expected("`attributes`, `dimcoords` or `ndarrays`, or groups such as `/a`")
                 .maybe_hint(hint);
         }
@@ -239,15 +229,15 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn not_a_group(&mut self, key: &NodeKey, body: &Node, first: &NodeKey) {
         let named = quote(&key.text);
         if SECTIONS.contains(&&*key.text) {
-            let line = self.sink.line(first.at);
-            self.error(Code::MixedForms, key.at, format!("{named} stands beside groups"))
+            let line = self.sink.span(first.at).line;
+            self.report(Code::MixedForms, key.at, format!("{named} stands beside groups"))
                 .expected("either groups or the content of the root group")
                 .hint(format!("move it under `/`; the first group is on line {line}"));
             return;
         }
         let is_map = matches!(body.kind, NodeKind::Map(_));
         let hint = is_map.then(|| format!("write {}", quote(&format!("/{}", key.text))));
-        self.error(Code::GroupPath, key.at, format!("{named} is no group path"))
+        self.report(Code::GroupPath, key.at, format!("{named} is no group path"))
             .expected("a path that begins with `/`")
             .maybe_hint(hint);
     }
@@ -267,7 +257,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         };
         let parts: Vec<&str> =
             path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-        self.error(Code::GroupPath, key.at, format!("the path {} {fault}", quote(path)))
+        self.report(Code::GroupPath, key.at, format!("the path {} {fault}", quote(path)))
             .hint(format!("write {}", quote(&format!("/{}", parts.join("/")))));
         false
     }
@@ -283,37 +273,30 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     fn sections(&mut self, map: &'n NodeMap, path: &'n str) -> Group {
-        let place = DiagnosticSubject::group(path);
-        self.place = place;
         let [attributes, dimcoords, ndarrays] =
             SECTIONS.map(|section| map.entry(section).map(|(_, node)| node));
         let attributes = self.attributes(attributes);
         let mut group = Group { path: path.to_owned(), attributes, ..Group::default() };
         for (key, node) in self.entries(dimcoords, "`dimcoords`") {
-            self.place = place.entity(&key.text);
             match self.dimcoord(key, node) {
                 Some(dimcoord) => group.dimcoords.push(dimcoord),
                 None => self.broken.push((path, &key.text)),
             }
-            self.place = place;
         }
         for (key, node) in self.entries(ndarrays, "`ndarrays`") {
-            self.place = place.entity(&key.text);
             if let Some((ndarray, site)) = self.ndarray(key, node, path) {
                 group.ndarrays.push(ndarray);
                 self.sites.push(site);
             }
             // A path means one thing: an array and a coordinate cannot share it.
             if let Some((first, _)) = dimcoords.and_then(|coords| coords.entry(&key.text)) {
-                let line = self.sink.line(first.at);
+                let line = self.sink.span(first.at).line;
                 let message = format!("{} is a dimcoord and an ndarray", quote(&key.text));
-                self.error(Code::NameTwice, key.at, message)
+                self.report(Code::NameTwice, key.at, message)
                     .expected("one entity for each path")
                     .hint(format!("the dimcoord is on line {line}"));
             }
-            self.place = place;
         }
-        self.place = DiagnosticSubject::default();
         group
     }
 }
@@ -414,7 +397,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         {
             return Some(());
         }
-        self.error(Code::ShapeSize, node.at, "the shape has too many elements")
+        self.report(Code::ShapeSize, node.at, "the shape has too many elements")
             .expected("fewer than 2^64");
         None
     }

@@ -8,27 +8,38 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::{
-    Attribute, Code, Datatype, Diagnostic, Document, Extent, Form, Group, MAX_DIAGNOSTICS,
-    MAX_TEXT, Ndarray, Order, ParseOptions, Parsed, Step, Storage, Value, parse, parse_with,
-    strategies, write,
+    Attribute, Datatype, Document, Extent, Form, Group, MAX_FINDINGS, MAX_TEXT, Ndarray, Order,
+    ParseOptions, Parsed, Step, Storage, Value, parse, parse_with, strategies, write,
 };
+use crate::finding::{Code, Finding, Place, Span};
 
 /// Reads a text that breaks no rule.
 fn document(text: &str) -> Document {
     let parsed = parse(text.as_bytes());
-    assert_eq!(shown(&parsed.diagnostics), Vec::<String>::new(), "{text}");
+    assert_eq!(shown(&parsed.findings), Vec::<String>::new(), "{text}");
     parsed.document.unwrap()
+}
+
+fn place(finding: &Finding) -> Span {
+    let Some(Place::Text { line, column, start, end }) = finding.place else { panic!("{finding}") };
+    let [line, column, start, end] =
+        [line, column, start, end].map(|number| usize::try_from(number).unwrap());
+    Span { line, column, start, end }
 }
 
 /// Findings as `NDL021 29:5`.
 fn places(parsed: &Parsed) -> Vec<String> {
-    let place = |finding: &Diagnostic| {
-        format!("{} {}:{}", finding.code.id(), finding.span.start.line, finding.span.start.column)
-    };
-    parsed.diagnostics.iter().map(place).collect()
+    parsed
+        .findings
+        .iter()
+        .map(|finding| {
+            let Span { line, column, .. } = place(finding);
+            format!("{} {line}:{column}", finding.code.id())
+        })
+        .collect()
 }
 
-fn shown(findings: &[Diagnostic]) -> Vec<String> {
+fn shown(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }
 
@@ -108,7 +119,7 @@ fn duplicate_keys_are_found_at_the_second() {
     let text = "attributes:\n  é: 1\n  \"a\": 2\n  b: 3\n  a: 4\n";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 5:3"]);
-    assert_eq!(parsed.diagnostics[0].hint.as_deref(), Some("it is first given on line 3"));
+    assert_eq!(parsed.findings[0].hint.as_deref(), Some("it is first given on line 3"));
     // The first one holds.
     let document = parsed.document.unwrap();
     assert_eq!(document.groups[0].attributes[1].value, Value::Int(2));
@@ -136,9 +147,9 @@ fn numbers_that_no_type_holds_are_refused() {
 fn what_is_not_yaml_says_where() {
     assert_eq!(places(&parse(b"attributes:\n  a: b: c\n")), ["NDL003 2:7"]);
     let tab = parse(b"attributes:\n\ta: 1\n");
-    assert_eq!(tab.diagnostics[0].code, Code::Syntax);
-    assert_eq!(tab.diagnostics[0].span.start.line, 2);
-    assert!(tab.diagnostics[0].hint.as_ref().unwrap().contains("tabs"));
+    assert_eq!(tab.findings[0].code, Code::Syntax);
+    assert_eq!(place(&tab.findings[0]).line, 2);
+    assert!(tab.findings[0].hint.as_ref().unwrap().contains("tabs"));
     assert!(tab.document.is_none());
     // The parser behind would take a NUL for the end.
     assert_eq!(places(&parse(b"attributes: {}\n# \xc3\xa9 \0\nx: 1\n")), ["NDL003 2:5"]);
@@ -150,9 +161,9 @@ fn what_is_not_utf8_says_where() {
     assert_eq!(places(&parse(b"a: 1\nb\xc3\xa9: \xff\n")), ["NDL001 2:5"]);
     let parsed = parse(b"\xef\xbb\xbfa: \xff\n");
     assert_eq!(places(&parsed), ["NDL001 1:4"]);
-    assert_eq!(parsed.diagnostics[0].span.start.offset, 6);
+    assert_eq!(place(&parsed.findings[0]).start, 6);
     let utf16 = parse(b"\xff\xfea\0");
-    assert_eq!(utf16.diagnostics[0].expected.as_deref(), Some("UTF-8, not UTF-16"));
+    assert_eq!(utf16.findings[0].expected.as_deref(), Some("UTF-8, not UTF-16"));
 }
 
 #[test]
@@ -160,9 +171,8 @@ fn columns_count_characters_and_offsets_bytes() {
     let text = "\u{feff}attributes:\r\n  größe: {shape: [ü], type: int8, value: 1}\r\n";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL061 2:19"]);
-    let span = parsed.diagnostics[0].span;
-    assert_eq!(&text[span.start.offset..span.end.offset], "ü");
-    assert_eq!((span.end.line, span.end.column), (2, 20));
+    let span = place(&parsed.findings[0]);
+    assert_eq!(&text[span.start..span.end], "ü");
     assert_eq!(parsed.source.text(), text);
     assert_eq!(places(&parse("\u{feff}x: 1".as_bytes())), ["NDL020 1:1"]);
 }
@@ -173,15 +183,15 @@ fn every_step_of_a_path_has_a_place() {
     let parsed = parse(text.as_bytes());
     let map = &parsed.source;
     let path = |keys: &[&'static str]| keys.iter().copied().map(Step::Key).collect::<Vec<_>>();
-    let text_at = |span: Option<crate::ndl::Span>| {
+    let text_at = |span: Option<Span>| {
         let span = span.unwrap();
-        &text[span.start.offset..span.end.offset]
+        &text[span.start..span.end]
     };
     let mut shape = path(&["ndarrays", "z", "shape"]);
     assert_eq!(text_at(map.value_span(&shape)), "- 10\n      - 20");
     shape.push(Step::Index(1));
     assert_eq!(text_at(map.value_span(&shape)), "20");
-    assert_eq!(map.value_span(&shape).map(|span| span.start.line), Some(6));
+    assert_eq!(map.value_span(&shape).map(|span| span.line), Some(6));
     assert_eq!(
         text_at(map.value_span(&path(&["ndarrays", "z", "type"]))),
         "{vlen: {base: 'int8'}}"
@@ -205,7 +215,7 @@ fn entities_of_grouped_documents_have_places_too() {
     let text = "/a/b:\n  attributes: {u: 1}\n  dimcoords:\n    t: {size: 1, type: int8, attributes: {v: 2}}\n";
     let map = parse(text.as_bytes()).source;
     assert_eq!(
-        map.entity_span("/a/b", "t", &[Step::Key("type")]).map(|span| span.start.column),
+        map.entity_span("/a/b", "t", &[Step::Key("type")]).map(|span| span.column),
         Some(24)
     );
     assert_eq!(map.entity_span("/", "t", &[]), None);
@@ -224,7 +234,7 @@ fn an_empty_mapping_is_a_document_and_nothing_is_not() {
     assert_eq!(document("{}").form, Form::Flat);
     for text in ["", "# only a comment\n", "---\n", "~"] {
         let parsed = parse(text.as_bytes());
-        assert_eq!(parsed.diagnostics[0].code, Code::WrongKind, "{text:?}");
+        assert_eq!(parsed.findings[0].code, Code::WrongKind, "{text:?}");
         assert!(parsed.document.is_none() && parsed.has_errors());
     }
     let Parsed { document, .. } = parse(b"/a:\n/b: {attributes: }\n");
@@ -235,11 +245,11 @@ fn an_empty_mapping_is_a_document_and_nothing_is_not() {
 fn findings_read_as_one_line() {
     let parsed = parse(b"ndarrays:\n  z:\n    shape: 10\n    tpye: int8\n");
     assert_eq!(
-        shown(&parsed.diagnostics),
+        shown(&parsed.findings),
         [
-            "error[NDL021] 2:3: /z: the ndarray has no `type`: expected `type` (add the type of its elements, such as `type: float64`)",
-            "error[NDL022] 3:12: /z: the shape is of the wrong kind: expected a list of extents, found the integer 10 (a shape of one dimension is a list, too: `[10]`)",
-            "error[NDL020] 4:5: /z: unknown key `tpye` in an ndarray: expected `shape`, `type`, `value`, `attributes` or `storage` (did you mean `type`?)",
+            "2:3: error[NDL021]: the ndarray has no `type` (expected `type`); add the type of its elements, such as `type: float64`",
+            "3:12: error[NDL022]: the shape is of the wrong kind (expected a list of extents, found the integer 10); a shape of one dimension is a list, too: `[10]`",
+            "4:5: error[NDL020]: unknown key `tpye` in an ndarray (expected `shape`, `type`, `value`, `attributes` or `storage`); did you mean `type`?",
         ]
     );
 }
@@ -255,7 +265,7 @@ fn a_collection_in_brackets_ends_at_its_bracket() {
         let source = parse(text.as_bytes()).source;
         let path = ["ndarrays", "z", "shape"].map(Step::Key);
         if let Some(span) = source.value_span(&path) {
-            assert_eq!(&text[span.start.offset..span.end.offset], "[ 1, é ]", "{text:?}");
+            assert_eq!(&text[span.start..span.end], "[ 1, é ]", "{text:?}");
         } else {
             assert!(text.contains("]#"), "{text:?}");
         }
@@ -269,7 +279,7 @@ proptest! {
     fn what_is_written_is_read_as_the_same(original in strategies::document()) {
         let text = original.to_yaml();
         let parsed = parse(text.as_bytes());
-        let errors: Vec<_> = parsed.diagnostics.iter().filter(|finding| {
+        let errors: Vec<_> = parsed.findings.iter().filter(|finding| {
             !finding.code.id().starts_with("NDL08")
         }).map(ToString::to_string).collect();
         prop_assert!(errors.is_empty() && !parsed.has_errors(), "{errors:?}\n{text}");
@@ -303,7 +313,7 @@ proptest! {
         let map = parse(text.as_bytes()).source;
         for (group, ndarray) in original.ndarrays() {
             let span = map.entity_span(&group.path, &ndarray.name, &[]).unwrap();
-            let found = &text[span.start.offset..span.end.offset];
+            let found = &text[span.start..span.end];
             prop_assert_eq!(serde_yaml::from_str::<String>(found).unwrap(), &*ndarray.name);
         }
     }
@@ -327,10 +337,7 @@ fn json_carries_a_document() {
 fn serde_refuses_what_breaks_a_rule() {
     let message = |text: &str| serde_json::from_str::<Document>(text).unwrap_err().to_string();
     let unknown = message(r#"{"ndarrays": {"z": {"shape": [1], "type": "flaot32"}}}"#);
-    assert!(
-        unknown.contains("/z: unknown datatype `flaot32` (did you mean `float32`?)"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("unknown datatype `flaot32`; did you mean `float32`?"), "{unknown}");
     assert!(message(r#"{"attributes": {"a": 1, "a": 2}}"#).contains("`a` is given twice"));
     let deep = format!("{{\"attributes\": {{\"a\": {}{}}}}}", "[".repeat(110), "]".repeat(110));
     assert!(message(&deep).contains("nested"), "{}", message(&deep));
@@ -484,8 +491,8 @@ proptest! {
     #[test]
     fn soups_of_indicators_are_survived(text in "([-?:,\\[\\]{}#&*!|>'\"%@`a~<0 \t\n\r]|: |- |: \\||\n  |\n---\n|&a |\\*a|!!int |é|\u{feff}){0,60}") {
         let parsed = parse(text.as_bytes());
-        for finding in &parsed.diagnostics {
-            prop_assert!(finding.span.start.offset <= text.len());
+        for finding in &parsed.findings {
+            prop_assert!(place(finding).start <= text.len());
         }
     }
 
@@ -526,9 +533,9 @@ fn deep_nesting_is_refused_before_it_is_built() {
         ] {
             let parsed = parse(text.as_bytes());
             assert!(parsed.document.is_none());
-            let code = parsed.diagnostics.last().unwrap().code;
+            let code = parsed.findings.last().unwrap().code;
             let refused = matches!(code, Code::TooDeep | Code::Syntax | Code::KeyNotText);
-            assert!(refused, "{code} {}", &text[..20]);
+            assert!(refused, "{} {}", code.id(), &text[..20]);
         }
     }
     let parsed = parse(format!("attributes: {}{}", "[".repeat(101), "]".repeat(101)).as_bytes());
@@ -545,7 +552,7 @@ fn an_alias_bomb_is_refused() {
     }
     let parsed = parse(text.as_bytes());
     assert!(parsed.document.is_none());
-    assert_eq!(parsed.diagnostics.last().map(|finding| finding.code), Some(Code::Alias));
+    assert_eq!(parsed.findings.last().map(|finding| finding.code), Some(Code::Alias));
 }
 
 #[test]
@@ -555,14 +562,14 @@ fn aliases_cannot_nest_deeper_than_the_text_may() {
         writeln!(text, "a{level}: &a{level} [*a{}]", level - 1).unwrap();
     }
     let parsed = parse(text.as_bytes());
-    assert_eq!(parsed.diagnostics.last().map(|finding| finding.code), Some(Code::TooDeep));
+    assert_eq!(parsed.findings.last().map(|finding| finding.code), Some(Code::TooDeep));
 }
 
 #[test]
 fn a_long_text_cannot_be_multiplied_by_aliases() {
     let text = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 1000].join(","));
     let parsed = parse(text.as_bytes());
-    assert_eq!(parsed.diagnostics.last().map(|finding| finding.code), Some(Code::Alias));
+    assert_eq!(parsed.findings.last().map(|finding| finding.code), Some(Code::Alias));
 }
 
 #[test]
@@ -598,8 +605,8 @@ fn findings_are_bounded() {
     let lines: Vec<String> = (0..5000).map(|key| format!("k{key}: 1\nk{key}: 2\n")).collect();
     let text = lines.concat();
     let parsed = parse(text.as_bytes());
-    assert_eq!(parsed.diagnostics.len(), MAX_DIAGNOSTICS + 1);
-    assert_eq!(parsed.diagnostics.last().map(|finding| finding.code), Some(Code::TooManyFindings));
+    assert_eq!(parsed.findings.len(), MAX_FINDINGS + 1);
+    assert_eq!(parsed.findings.last().map(|finding| finding.code), Some(Code::TooManyFindings));
 }
 
 #[test]
@@ -608,16 +615,16 @@ fn long_mappings_find_their_duplicates_and_their_keys() {
     let text = format!("attributes:\n{}  k500: again\n", lines.concat());
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 1002:3"]);
-    assert_eq!(parsed.diagnostics[0].hint.as_deref(), Some("it is first given on line 502"));
+    assert_eq!(parsed.findings[0].hint.as_deref(), Some("it is first given on line 502"));
     let span = parsed.source.value_span(&[Step::Key("attributes"), Step::Key("k777")]).unwrap();
-    assert_eq!(span.start.line, 779);
+    assert_eq!(span.line, 779);
 }
 
 #[test]
 fn what_a_terminal_would_obey_is_escaped_in_findings() {
     let parsed = parse("ndarrays: {z: {shape: [1], type: \"a\\e[2Jb\\u202e\"}}\n".as_bytes());
-    let text = parsed.diagnostics[0].to_string();
+    let text = parsed.findings[0].to_string();
     assert!(text.contains("\\u{1b}[2Jb\\u{202e}") && !text.contains('\u{1b}'), "{text}");
     let name = parse("ndarrays: {\"a\\e[2Jb\": {shape: [1], type: x}}\n".as_bytes());
-    assert!(!name.diagnostics[0].to_string().contains('\u{1b}'));
+    assert!(!name.findings[0].to_string().contains('\u{1b}'));
 }

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::interchange;
-use crate::ndl::{self, Document, MAX_TEXT, Ndarray};
+use crate::ndl::{Document, MAX_TEXT, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, Described, Inspector, Layout,
 };
@@ -105,7 +105,8 @@ fn is_in_the_way(finding: &Finding) -> bool {
             | Code::Undescribed
             | Code::UnknownCoordinate
             | Code::CoordinateLength
-            | Code::Ndl(ndl::Code::UnresolvedCoord | ndl::Code::UnresolvedTarget)
+            | Code::UnresolvedCoord
+            | Code::UnresolvedTarget
     );
     finding.is_error() && !is_said_elsewhere
 }

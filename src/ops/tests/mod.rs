@@ -10,8 +10,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use self::generated::{check, compare, kept, schema};
 use super::values::Number;
 use super::*;
+use crate::finding::Explanation;
 use crate::finding::{Code, Finding};
-use crate::ndl::{Document, Explanation};
+use crate::ndl::Document;
 
 /// The schema of a type that serde writes by a function of its own.
 macro_rules! written_as {

@@ -1,0 +1,188 @@
+//! Findings in a description while it is read: where they go, and the words in them.
+
+use super::node::Range;
+use super::source::SourceText;
+use crate::finding::{Code, Finding, Severity, Span};
+use crate::path::escape;
+
+/// Most findings reported for one document: a file with more needs another kind of help, and a
+/// hostile one must not turn every byte into a report.
+pub const MAX_FINDINGS: usize = 1000;
+
+/// Takes findings while a document is read.
+#[derive(Debug)]
+pub(super) struct Reporter<'s> {
+    source: &'s SourceText,
+    list: Vec<(Range, Finding)>,
+    /// Takes the findings over the limit.
+    scratch: Option<(Range, Finding)>,
+}
+
+/// A finding that was just reported, to which details are added. Texts from the document are shortened and escaped.
+#[derive(Debug)]
+pub(super) struct Reported<'r>(&'r mut Finding);
+
+impl Reported<'_> {
+    pub(super) fn expected(self, text: impl Into<String>) -> Self {
+        self.0.expected = Some(text.into());
+        self
+    }
+
+    pub(super) fn found(self, text: impl Into<String>) -> Self {
+        self.0.found = Some(text.into());
+        self
+    }
+
+    pub(super) fn hint(self, text: impl Into<String>) -> Self {
+        self.maybe_hint(Some(text.into()))
+    }
+
+    pub(super) fn maybe_hint(self, text: Option<String>) -> Self {
+        self.0.hint = text.or(self.0.hint.take());
+        self
+    }
+
+    pub(super) fn warning(self) -> Self {
+        self.0.severity = Severity::Warning;
+        self
+    }
+}
+
+impl<'s> Reporter<'s> {
+    pub(super) fn new(source: &'s SourceText) -> Self {
+        Self { source, list: Vec::new(), scratch: None }
+    }
+
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        at: Range,
+        message: impl Into<String>,
+    ) -> Reported<'_> {
+        let reported = (at, Finding::new(code, message));
+        if self.list.len() >= MAX_FINDINGS {
+            return Reported(&mut self.scratch.insert(reported).1);
+        }
+        self.list.push(reported);
+        Reported(&mut self.list.last_mut().expect("one was added above").1)
+    }
+
+    /// The number of findings, to see whether a step added any.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Line and column of a byte range.
+    pub(super) fn span(&self, at: Range) -> Span {
+        self.source.span(at)
+    }
+
+    /// The findings in document order.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        self.list.sort_by_key(|(at, _)| at.start());
+        let more = self.scratch.map(|(at, _)| {
+            let message = format!("there is more: only {MAX_FINDINGS} findings are shown");
+            (at, Finding::new(Code::TooManyFindings, message))
+        });
+        let findings = self.list.into_iter().chain(more);
+        findings.map(|(at, finding)| self.source.locate(at, finding)).collect()
+    }
+}
+
+/// Longest text of a document that is shown in a finding, in characters.
+const SHOWN: usize = 40;
+
+/// Text from the document between backticks, shortened and escaped.
+pub(super) fn quote(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("`{}…`", escape(text.get(..cut).unwrap_or_default())),
+        None => format!("`{}`", escape(text)),
+    }
+}
+
+/// A number with its noun.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Most candidates that are looked at: help must not make reading a long document slow.
+pub(super) const MAX_CANDIDATES: usize = 1000;
+
+/// Longest word that is compared, in characters.
+const MAX_LENGTH: usize = 64;
+
+/// A hint that names the candidate nearest to `word`, when one is near enough.
+pub(super) fn hint<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(word, candidates).map(|near| format!("did you mean {}?", quote(near)))
+}
+
+/// The candidate nearest to `word`: equal but for case, or with few letters changed.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let fold = |word: &str| word.to_lowercase().chars().take(MAX_LENGTH).collect::<String>();
+    let folded = fold(word);
+    let length = folded.chars().count();
+    let near = candidates.into_iter().take(MAX_CANDIDATES).filter_map(|candidate| {
+        let distance = strsim::osa_distance(&folded, &fold(candidate));
+        (distance <= (length / 3).max(1) && distance < length).then_some((distance, candidate))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ParseOptions, parse, parse_with};
+    use super::*;
+    use crate::finding::{Example, Explanation};
+
+    /// The rules of the language.
+    fn rules() -> impl Iterator<Item = Code> {
+        Code::ALL.iter().copied().filter(|code| code.id().starts_with("NDL"))
+    }
+
+    fn codes(text: &str, strict: bool) -> Vec<Code> {
+        let parsed = parse_with(text.as_bytes(), &ParseOptions { strict });
+        let unresolved = parsed.unresolved_findings();
+        parsed.findings.iter().chain(&unresolved).map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn wrong_examples_break_their_rule_alone_and_right_ones_none() {
+        for code in rules() {
+            let Explanation { wrong, right, .. } = code.explanation();
+            if let Example::Document(text) = wrong {
+                let strict = code == Code::Extension;
+                assert_eq!(codes(text, strict), [code], "{}\n{text}", code.id());
+            }
+            if let Example::Document(text) = right {
+                assert_eq!(codes(text, true), [], "{}\n{text}", code.id());
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_no_small_text_can_break_has_a_sketch() {
+        let sketched: Vec<_> =
+            rules().filter(|code| matches!(code.explanation().wrong, Example::Sketch(_))).collect();
+        assert_eq!(sketched, [Code::NotUtf8, Code::TooLarge, Code::TooManyFindings]);
+        // What the sketches say.
+        assert_eq!(parse(b"attributes: {site: Troms\xf8}").findings[0].code, Code::NotUtf8);
+    }
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let words = ["float32", "float64", "int8", "string"];
+        assert_eq!(nearest("flaot32", words), Some("float32"));
+        assert_eq!(nearest("Float64", words), Some("float64"));
+        assert_eq!(nearest("int", words), Some("int8"));
+        assert_eq!(nearest("strng", words), Some("string"));
+        assert_eq!(nearest("complex", words), None);
+        assert_eq!(nearest("", words), None);
+        assert_eq!(nearest("x", ["y"]), None);
+    }
+}
