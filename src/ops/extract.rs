@@ -20,8 +20,7 @@ use crate::archive::{
     copy,
 };
 use crate::digest::{
-    Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
-    hash_side_by_side,
+    Algorithm, Digest, Digests, Hashers, Hashing, Lane, at_once, hash_side_by_side,
 };
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
@@ -349,55 +348,19 @@ impl<'e> Revisit for &'e Extraction<'_> {
         width: usize,
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, Extracted)>> {
-        let mut several = FilesAtOnce { extraction: self, writer, contents, outcomes: Vec::new() };
-        hash_side_by_side(&mut several, width, None)?;
-        Ok(several.outcomes)
-    }
-}
-
-/// Files that one job writes side by side.
-struct FilesAtOnce<'s, 'e, 'c> {
-    extraction: &'e Extraction<'e>,
-    writer: &'s mut TargetWriter<'e>,
-    contents: &'s mut OpenContents<'c>,
-    outcomes: Vec<(usize, Extracted)>,
-}
-
-impl<'e> SideBySide for FilesAtOnce<'_, 'e, '_> {
-    /// The position, and what the digest is made by.
-    type Label = (usize, Algorithm);
-    type Content = Copying<MemberReader, NewFile<'e>>;
-    type Error = Error;
-
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        for opened in &mut *self.contents {
-            let (position, mut content) = opened?;
-            let outcome = match self.extraction.begin(self.writer, position) {
-                Ok(file) => match file.algorithm() {
-                    Some(algorithm) => {
-                        let hashers = Hashers::new(&[algorithm]);
-                        let label = (position, algorithm);
-                        let content = Copying { content, sink: file };
-                        return Ok(Some(Lane { label, content, hashers }));
-                    }
-                    None => self.extraction.outcome(file.fill(&mut content, Hashing::Here)),
-                },
-                Err(outcome) => outcome,
-            };
-            self.outcomes.push((position, outcome));
-        }
-        Ok(None)
-    }
-
-    fn done(
-        &mut self,
-        (position, algorithm): (usize, Algorithm),
-        Copying { sink: file, .. }: Self::Content,
-        digests: Result<Digests, Fault>,
-    ) -> Result<()> {
-        let digest = digests.map(|digests| Some(digests.made_by(algorithm)));
-        self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
-        Ok(())
+        let begin = |opened: Result<(usize, MemberReader)>| {
+            let (position, content) = opened?;
+            Ok(match self.begin(writer, position) {
+                Ok(sink) => {
+                    let hashers = Hashers::new(sink.algorithm().as_slice());
+                    Ok(Lane { label: position, content: Copying { content, sink }, hashers })
+                }
+                Err(outcome) => Err((position, outcome)),
+            })
+        };
+        hash_side_by_side(width, None, contents.map(begin), |position, content, digests| {
+            Ok((position, self.outcome(content.sink.finish(digests))))
+        })
     }
 }
 
@@ -420,15 +383,15 @@ impl NewFile<'_> {
     /// Writes all of its content.
     fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Extracted> {
         let algorithm = self.algorithm();
-        let sink = |block: &[u8]| self.take(block);
-        let digests = copy(content, algorithm.as_slice(), hashing, sink);
-        self.finish(digests.map(|digests| algorithm.map(|by| digests.made_by(by))))
+        let digests = copy(content, algorithm.as_slice(), hashing, |block| self.take(block));
+        self.finish(digests)
     }
 
     /// Gives it its name when it is what it should be.
-    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Extracted> {
-        let fault = match digest {
-            Ok(digest) => self.expected.zip(digest).and_then(|((listed, expected), digest)| {
+    fn finish(self, digests: Result<Digests, Fault>) -> Result<Extracted> {
+        let fault = match digests {
+            Ok(digests) => self.expected.and_then(|(listed, expected)| {
+                let digest = digests.made_by(expected.algorithm());
                 let differs = digest != expected;
                 differs.then(|| manifests::mismatch(self.name, &listed.name, &expected, &digest))
             }),

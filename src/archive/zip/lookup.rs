@@ -486,11 +486,11 @@ mod tests {
             broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
         ) {
             let Some((_path, zip)) = opened(&zip_of(&members, claimed, broken)) else { return Ok(()) };
-            let scan = zip.scan(1, &|_, _| (), &|member, seen| (member, seen)).unwrap();
+            let scan = zip.scan(1, &|member, _| member.clone()).unwrap();
             let mut findings = scan.findings;
-            let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
+            let table = names::NameTable::new(scan.members.iter().map(Member::named));
             names::check(&table, Container::Zip, &mut findings);
-            let listed: Vec<_> = scan.members.iter().map(|(member, _)| &*member.name).collect();
+            let listed: Vec<_> = scan.members.iter().map(|member| &*member.name).collect();
             let is_whole = findings.iter().all(|finding| finding.code != Code::BadDirectory);
             for name in NAMES.into_iter().chain(listed.iter().copied()) {
                 let found = zip.find(name);

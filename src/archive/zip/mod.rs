@@ -9,7 +9,6 @@ mod scan;
 pub(super) mod write;
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use self::end::EndOfArchive;
@@ -18,7 +17,6 @@ use self::record::{
     CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8, Fields,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
 };
-use super::data::{MemberReader, Stretch, open};
 use super::{Location, Member, MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -58,16 +56,12 @@ impl ZipArchive {
         Ok(self.directory.get_or_init(|| directory))
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.file.path()
-    }
-
     pub(super) fn file(&self) -> &Arc<File> {
         &self.file
     }
 
     fn damaged(&self, finding: Finding) -> Error {
-        Error::damaged(self.path(), finding)
+        Error::damaged(self.file.path(), finding)
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
@@ -92,10 +86,6 @@ impl ZipArchive {
             Some(found) if found.is_some() || !must_be_sure => Ok(found),
             _ => self.find(name),
         }
-    }
-
-    pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        open(member, Stretch::of(&self.file, member))
     }
 
     /// Forgets the directory.

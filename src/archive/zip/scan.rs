@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::data::Window;
-use super::super::{Keep, Location, MemberKind, Scan, Visit};
+use super::super::{Location, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
@@ -25,11 +25,10 @@ const TURNS: usize = 32;
 const SEARCHED: usize = 64 * 1024;
 
 impl ZipArchive {
-    pub(in crate::archive) fn scan<T, K: Send>(
+    pub(in crate::archive) fn scan<K: Send>(
         &self,
         jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
+        visit: &Visit<'_, K>,
     ) -> Result<Scan<K>> {
         let zip = self;
         let mut findings = zip.end.findings.clone();
@@ -73,13 +72,14 @@ impl ZipArchive {
                     if entry.is_root() {
                         continue;
                     }
-                    let mut result = None;
-                    if let Some(data) = data {
-                        let member = &mut entry.member;
-                        member.location = Location::Packed { data, crc: entry.facts.crc };
-                        result = Some(window.show(member, |content| visit(member, content))?);
-                    }
-                    *slot = Some(keep(entry.member, result));
+                    let member = &mut entry.member;
+                    *slot = Some(match data {
+                        Some(data) => {
+                            member.location = Location::Packed { data, crc: entry.facts.crc };
+                            window.show(member, |content| visit(member, Some(content)))?
+                        }
+                        None => visit(member, None),
+                    });
                 }
                 Ok::<_, Error>(findings)
             },

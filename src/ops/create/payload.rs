@@ -267,30 +267,26 @@ impl PayloadMembers<'_> {
         };
         let writer = writer.reserved();
         let write = |(): &mut (), _| {
-            let mut written = Vec::new();
-            let mut done = |number, placed| {
-                written.push((number, placed));
-                progress.done(1);
-            };
+            let files = iter::from_fn(next);
             let result = if width > 1 {
-                writer.write_side_by_side(width, &mut iter::from_fn(next), &mut done)
+                writer.write_side_by_side(width, files)
             } else {
-                iter::from_fn(next).try_for_each(|file| {
-                    let file = file?;
-                    // Longer than the other jobs have work.
-                    let is_longest =
-                        jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
-                    let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
-                    let number = file.number;
-                    done(number, writer.write(file, hashing)?);
-                    Ok(())
-                })
+                files
+                    .map(|file| {
+                        let file = file?;
+                        // Longer than the other jobs have work.
+                        let is_longest =
+                            jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
+                        let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
+                        Ok((file.number, writer.write(file, hashing)?))
+                    })
+                    .collect::<Result<Vec<_>>>()
             };
             if result.is_err() {
                 // The other jobs begin nothing more.
                 lock().by_ref().for_each(drop);
             }
-            result.map(|()| written)
+            result
         };
         let written = pipeline::share(jobs, 0..jobs, || (), write)?;
         for (number, placed) in written.into_iter().flatten() {

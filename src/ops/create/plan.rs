@@ -25,7 +25,6 @@ use crate::pack::{
     PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::MemberPath;
-use crate::pipeline;
 
 /// What goes into the archive.
 pub(super) struct CreatePlan<'a> {
@@ -107,19 +106,11 @@ impl<'a> CreatePlan<'a> {
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
-        let (of_names, of_contents) = pipeline::join(
-            jobs,
-            || {
-                let portable = options.portable;
-                let mut found = unportable_names(&entries, placement, container, portable);
-                if options.layout == Layout::BagIt {
-                    found.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
-                }
-                found
-            },
-            || contents.findings(),
-        );
-        findings.extend(of_contents);
+        let mut of_names = unportable_names(&entries, placement, container, options.portable);
+        if options.layout == Layout::BagIt {
+            of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
+        }
+        findings.extend(contents.findings());
         findings.extend(check_values_below(source, &contents)?);
         findings.extend(of_names);
         let completed = contents.complete_document().transpose();

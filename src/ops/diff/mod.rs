@@ -228,7 +228,8 @@ fn read_unlisted(
         ours.retain(|file| a.digest(*file).is_none());
         theirs.retain(|file| b.digest(*file).is_none());
     }
-    both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
+    let read = |(): &mut (), (side, files): (&mut PackSide, _)| side.read_files(files, jobs);
+    pipeline::share(jobs, [(a, ours), (b, theirs)], || (), read).map(drop)
 }
 
 /// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
@@ -251,21 +252,11 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
     let differing = pairs.iter().flat_map(Pair::parts);
     let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
     let (of_a, of_b) = differing.unzip();
-    both(
-        jobs,
-        || a.look_closely(removed, ours, of_a, jobs),
-        || b.look_closely(added, theirs, of_b, jobs),
-    )
-}
-
-/// Does something with both packs.
-fn both(
-    jobs: usize,
-    one: impl FnOnce() -> Result<()>,
-    other: impl FnOnce() -> Result<()> + Send,
-) -> Result<()> {
-    let (one, other) = pipeline::join(jobs, one, other);
-    one.and(other)
+    let sides = [(a, removed, ours, of_a), (b, added, theirs, of_b)];
+    let look = |(): &mut (), (side, alone, common, differing): (&mut PackSide, _, _, _)| {
+        side.look_closely(alone, common, differing, jobs)
+    };
+    pipeline::share(jobs, sides, || (), look).map(drop)
 }
 
 /// Whether two files are known to have the same bytes.

@@ -363,7 +363,7 @@ impl<'a> Proof<'a> {
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
-        let scan = self.archive.scan_files(self.jobs, &|_, content| {
+        let scan = self.archive.scan_files(self.jobs, |_, content| {
             manifests::digest_reader(content, &wanted, || ())
         })?;
         for (member, more) in scan.members {

@@ -9,9 +9,7 @@ use crate::allowance::Allowance;
 use crate::archive::{
     Archive, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, wait_for,
 };
-use crate::digest::{
-    Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
-};
+use crate::digest::{Algorithm, Blocks, Digests, Hashers, Lane, at_once, hash, hash_side_by_side};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
@@ -58,15 +56,11 @@ impl Rare {
 
 impl Visited {
     /// The member, and the header or description that was read.
-    pub(super) fn new(member: Member, read: Option<(Read, Content)>) -> (Self, Content) {
-        let (mut read, content) = read.unzip();
-        let rare = read.as_mut().and_then(|read: &mut Read| read.rare.as_mut());
-        // While its content was shown, a member of a zip did not yet say where that is.
-        if let Some(large) = rare.and_then(|rare| rare.large.as_mut()) {
-            large.clone_from(&member);
-        }
+    pub(super) fn new(member: &Member, read: Option<(Read, Content)>) -> (Self, Content) {
+        let (read, content) = read.unzip();
         let Member { name, kind, size, .. } = member;
-        (Self { name, kind, size, read }, content.unwrap_or(Content::Other))
+        let visited = Self { name: Arc::clone(name), kind: *kind, size: *size, read };
+        (visited, content.unwrap_or(Content::Other))
     }
 }
 
@@ -162,46 +156,20 @@ impl Revisit for LargeFiles<'_> {
         width: usize,
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, (Read, Content))>> {
-        let mut several = ReadAtOnce { files: self, contents, read: Vec::new() };
-        hash_side_by_side(&mut several, width, None)?;
-        Ok(several.read)
-    }
-}
-
-/// Files that one job reads side by side.
-struct ReadAtOnce<'r, 's, 'c> {
-    files: &'r LargeFiles<'r>,
-    contents: &'s mut OpenContents<'c>,
-    read: Vec<(usize, (Read, Content))>,
-}
-
-impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
-    type Label = usize;
-    type Content = Reading<'r, MemberReader>;
-    type Error = Error;
-
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        for opened in &mut *self.contents {
+        let begin = |opened: Result<(usize, MemberReader)>| {
             let (position, content) = opened?;
-            let reading = self.files.reading(position, content);
-            if !reading.keeps_much() {
-                let hashers = Hashers::new(&self.files.visitor.algorithms);
-                return Ok(Some(Lane { label: position, content: reading, hashers }));
-            }
+            let content = self.reading(position, content);
             // Of several at once it would be too much.
-            self.read.push((position, reading.read()));
-        }
-        Ok(None)
-    }
-
-    fn done(
-        &mut self,
-        position: usize,
-        reading: Self::Content,
-        digests: io::Result<Digests>,
-    ) -> Result<()> {
-        self.read.push((position, reading.finish(digests.map(Some))));
-        Ok(())
+            Ok(if content.keeps_much() {
+                Err((position, content.read()))
+            } else {
+                let hashers = Hashers::new(&self.visitor.algorithms);
+                Ok(Lane { label: position, content, hashers })
+            })
+        };
+        hash_side_by_side(width, None, contents.map(begin), |position, reading, digests| {
+            Ok((position, reading.finish(digests.map(Some))))
+        })
     }
 }
 
