@@ -129,16 +129,6 @@ impl<'a> PackDocument<'a> {
         let blocks = self.pieces.chunks(STEP);
         pipeline::ordered(pipeline::workers(jobs), blocks, || (), make, |block| sink(&block))
     }
-
-    /// The length of the text in bytes.
-    pub(crate) fn len(&self, jobs: usize) -> u64 {
-        let mut len = 0;
-        let Ok(()) = self.each_block(jobs, |block| {
-            len += block.len() as u64;
-            Ok::<_, Infallible>(())
-        });
-        len
-    }
 }
 
 fn text_of(pieces: &[Piece<'_>]) -> String {
@@ -547,7 +537,6 @@ mod tests {
                 .collect();
             let document = PackDocument::of_groups(groups);
             let cut = text(&document, jobs);
-            prop_assert_eq!(document.len(jobs), u64::try_from(cut.len()).unwrap());
             let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
             prop_assert_eq!(&cut, &text_of(&document.pieces));
             prop_assert_eq!(cut.matches("float32").count(), parts);

@@ -9,8 +9,7 @@ use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED,
 };
-use super::{Entry, no_record};
-use super::{ZipArchive, has_descriptor, unsupported};
+use super::{Entry, ZipArchive, has_descriptor, headers, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::path;
@@ -60,10 +59,9 @@ impl ZipArchive {
                 window.limit = next(range.end.saturating_sub(1)).min(zip.len);
                 let mut findings = Vec::new();
                 for (slot, position) in scanned.iter_mut().zip(range) {
-                    let Some(place) = places.get(position) else { continue };
-                    let mut record = Fields(directory.get(place.record..).unwrap_or_default());
-                    let header = CentralHeader::read(&mut record)
-                        .ok_or_else(|| zip.damaged(no_record(place.record as u64)))?;
+                    let place = places.get(position).expect("there is a slot for each place");
+                    let (_, record) = directory.split_at(place.record);
+                    let (header, _) = CentralHeader::split(record).expect("it was read before");
                     let mut entry = Entry::new(&header);
                     check_central(&header, &entry, &mut findings);
                     let (end, directory) = (next(position), zip.end.directory_offset);
@@ -137,16 +135,11 @@ fn read_places(
     findings: &mut Vec<Finding>,
 ) -> Vec<RecordPlace> {
     let mut places = Vec::new();
-    let mut rest = directory;
-    while !rest.is_empty() {
-        let record = directory.len() - rest.len();
-        let Some((header, after)) = CentralHeader::split(rest) else {
-            let at = zip.end.directory_offset.saturating_add(record as u64);
-            findings.push(no_record(at));
-            break;
-        };
-        places.push(RecordPlace { record, local: header.local });
-        rest = after;
+    for header in headers(directory, zip.end.directory_offset) {
+        match header {
+            Ok((record, header)) => places.push(RecordPlace { record, local: header.local }),
+            Err(finding) => findings.push(finding),
+        }
     }
     if places.len() as u64 != zip.end.entries {
         findings.push(other_count(zip, places.len()));
