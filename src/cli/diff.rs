@@ -15,7 +15,7 @@ use super::args::Common;
 use super::output::Output;
 use super::show::{flow, values};
 use super::text::{
-    columns, count, counted, digits, fit, fit_end, float, flowing, human_bytes, padded, percent,
+    columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent, short,
 };
 use super::{Ending, Failure, array, diagnostics};
 
@@ -225,23 +225,23 @@ fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     lines.concat()
 }
 
-/// Elements that differ: labels, and the text after them, which is `short` to be taken in among many.
+/// Elements that differ: labels, and the text after them, which `is_short` to be taken in among many.
 fn rows(
     elements: &ElementsDiff,
-    short: bool,
+    is_short: bool,
     places: &IndexPlaces,
     member: Option<&str>,
 ) -> Vec<(&'static str, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
     let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
-    let share = if short && *differing > 0 {
+    let share = if is_short && *differing > 0 {
         format!(" ({})", percent(*differing, *count))
     } else {
         String::new()
     };
     let of = format!("{differing} of {} differ{share}{with_nan}", counted(*count, "element"));
     let mut rows = vec![("elements", of)];
-    let between = if short { "→" } else { "|" };
+    let between = if is_short { "→" } else { "|" };
     let place = |place: &DiffPlace| {
         let said = places.text(member, &place.index);
         let said = said.map_or(String::new(), |said| format!(" ({said})"));
@@ -249,19 +249,15 @@ fn rows(
     };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {
-        !short || first.as_ref().is_none_or(|first| first.index != furthest.index)
+        !is_short || first.as_ref().is_none_or(|first| first.index != furthest.index)
     };
     rows.extend(furthest.as_ref().filter(is_news).map(|furthest| ("furthest", place(furthest))));
     if let Some(Distance { l1, l2, max, relative }) = distance {
-        let [max_digits, relative, l1_digits, l2_digits] =
-            [max, relative, l1, l2].map(|number| digits(*number, 6));
-        if !short {
+        if !is_short {
             rows.push(("distance", format!("max {max}, L1 {l1}, L2 {l2}")));
         } else if furthest.is_some() {
-            rows.push((
-                "distance",
-                format!("max {max_digits} (relative {relative}), L1 {l1_digits}, L2 {l2_digits}"),
-            ));
+            let [max, relative, l1, l2] = [max, relative, l1, l2].map(|number| short(*number));
+            rows.push(("distance", format!("max {max} (relative {relative}), L1 {l1}, L2 {l2}")));
         }
     }
     rows

@@ -32,14 +32,32 @@ pub(super) fn floor(number: f64) -> i32 {
 /// A number with so many significant digits, without zeros at the end, as `%g` of C writes it.
 pub(super) fn digits(number: f64, count: u8) -> String {
     let places = i32::from(count) - 1;
-    let scientific = format!("{number:.*e}", usize::from(count) - 1);
-    let Some((digits, exponent)) = scientific.split_once('e') else { return number.to_string() };
-    match exponent.parse() {
-        Ok(exponent @ -4..) if exponent <= places => {
+    match scientific(number, usize::from(count) - 1) {
+        (_, Some(exponent @ -4..)) if exponent <= places => {
             let places = (places - exponent).unsigned_abs() as usize;
             trimmed(&format!("{number:.places$}")).to_owned()
         }
-        _ => format!("{}e{exponent}", trimmed(digits)),
+        (text, _) => text,
+    }
+}
+
+/// A number with at most six significant digits, and with a power of ten where its digits begin far from the point.
+pub(super) fn short(number: f64) -> String {
+    match (number.to_string(), scientific(number, 4)) {
+        (plain, _) if plain.len() <= 7 => plain,
+        (_, (_, Some(-3..=5))) => digits(number, 6),
+        (_, (text, _)) => text,
+    }
+}
+
+/// A number with a power of ten and so many digits after the point, without zeros at their end, and the power.
+fn scientific(number: f64, places: usize) -> (String, Option<i32>) {
+    let text = format!("{number:.places$e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            (format!("{}e{exponent}", trimmed(digits)), exponent.parse().ok())
+        }
+        None => (text, None),
     }
 }
 
@@ -56,9 +74,7 @@ pub(super) fn stepped(number: f64, step: f64) -> String {
         let places = count(-power).min(17);
         return format!("{number:.places$}");
     }
-    let text = format!("{number:.*e}", count(magnitude - power).min(17));
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    format!("{}e{exponent}", trimmed(digits))
+    scientific(number, count(magnitude - power).min(17)).0
 }
 
 /// Digits without zeros after the point.
@@ -218,6 +234,19 @@ mod tests {
         ];
         for (number, text) in cases {
             assert_eq!(digits(number, 6), text);
+        }
+        let cases = [
+            (0.0005, "0.0005"),
+            (0.000_999, "9.99e-4"),
+            (0.000_123_456_7, "1.2346e-4"),
+            (0.001_234_567_8, "0.00123457"),
+            (123_456.7, "123457"),
+            (1_000_000.0, "1000000"),
+            (12_345_678.0, "1.2346e7"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(short(number), text);
         }
     }
 
