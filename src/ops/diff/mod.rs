@@ -26,10 +26,11 @@ use self::detail::Details;
 use self::pairing::{Pair, Unit};
 use self::side::PackSide;
 use super::info::is_array_file;
-use super::open::Pack;
+use super::open::{LONGEST_HEADER, Pack};
 use super::select::Patterns;
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
+use crate::finding;
 use crate::fs::File;
 use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
@@ -79,7 +80,7 @@ fn diff_opened(
     options.progress.stage("comparing", bytes, 0);
     options.progress.begin(name, second.data_len());
     let (element, shape) = (first.element().to_string(), first.shape());
-    let (header, elements) = compare(&first, second, options)?;
+    let (header, elements) = compare(&first, &second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
 }
 
@@ -112,7 +113,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         pack.copy_to(member, &mut scratch.writer())?;
         Blob::whole(scratch)?
     };
-    OpenArray::new(member, blob, order)
+    OpenArray::new(member, &blob, order)
 }
 
 /// Compares two packs: archives of any kind, or directories.
@@ -176,33 +177,21 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     let details = Details { a: &a, b: &b, options, documents };
     let Ok(members) =
         pipeline::share(jobs, &pairs, || (), |(), pair| Ok::<_, Infallible>(details.of(pair)));
-    let (mut members_found, mut damage) = (Vec::new(), Vec::new());
+    let mut diff = PackDiff { a: a.report, b: b.report, counts, members: Vec::new() };
     for member in members {
         match member {
-            Ok(member) => members_found.extend(member),
-            Err(Error::Damaged { archive, finding }) => damage.push((archive, *finding)),
+            Ok(member) => diff.push(member),
+            Err(Error::Damaged { archive, finding }) => {
+                let side = if archive == diff.a.target { &mut diff.a } else { &mut diff.b };
+                side.findings.push(*finding);
+            }
             Err(error) => return Err(error),
         }
     }
-    for (archive, finding) in damage {
-        if archive == a.target() { a.note(finding) } else { b.note(finding) }
-    }
-    let mut diff = PackDiff { a: a.finish(), b: b.finish(), counts, members: Vec::new() };
-    members_found.sort_by(|one, other| one.name.cmp(&other.name));
-    for member in members_found {
-        if member.change == MemberChange::StoredOtherwise && is_silent(&member) {
-            diff.counts.same += 1;
-        } else {
-            diff.push(member);
-        }
-    }
+    diff.members.sort_by(|one, other| one.name.cmp(&other.name));
+    finding::cut(&mut diff.a.findings);
+    finding::cut(&mut diff.b.findings);
     Ok(diff)
-}
-
-/// Whether a closer look found nothing.
-fn is_silent(member: &MemberDiff) -> bool {
-    let MemberDiff { array, description, description_rewritten, file, .. } = member;
-    array.is_none() && description.is_empty() && !description_rewritten && file.is_none()
 }
 
 /// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
@@ -231,31 +220,27 @@ fn read_unlisted(
     both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
 }
 
-/// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
-/// stands in one pack alone no more is told than its header says.
+/// Reads what is not the same: it is reported by its bytes, which have to be those that were packed. Of a member of
+/// one pack alone the header and the description are enough.
 fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize) -> Result<()> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for pair in pairs {
-        match (pair.a, pair.b) {
-            (Some(one), Some(other)) => {
-                ours.extend(one.files());
-                theirs.extend(other.files());
-            }
-            (one, other) => {
-                removed.extend(one.iter().flat_map(Unit::files));
-                added.extend(other.iter().flat_map(Unit::files));
-            }
-        }
-    }
     let differing = pairs.iter().flat_map(Pair::parts);
     let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
     let (of_a, of_b) = differing.unzip();
-    both(
-        jobs,
-        || a.look_closely(removed, ours, of_a, jobs),
-        || b.look_closely(added, theirs, of_b, jobs),
-    )
+    let looked_at = |side: &PackSide, unit: fn(&Pair) -> Option<Unit>| {
+        let mut files = Vec::new();
+        for (pair, Unit { file, description, .. }) in
+            pairs.iter().filter_map(|pair| Some((pair, unit(pair)?)))
+        {
+            let is_in_both = pair.a.is_some() && pair.b.is_some();
+            let most = if is_in_both { u64::MAX } else { LONGEST_HEADER };
+            files
+                .extend((is_in_both || pairing::is_array(side.name(file))).then_some((file, most)));
+            files.extend(description.map(|file| (file, u64::MAX)));
+        }
+        files
+    };
+    let (ours, theirs) = (looked_at(a, |pair| pair.a), looked_at(b, |pair| pair.b));
+    both(jobs, || a.read_closely(ours, of_a, jobs), || b.read_closely(theirs, of_b, jobs))
 }
 
 /// Does something with both packs.

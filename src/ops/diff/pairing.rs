@@ -99,23 +99,19 @@ pub(super) fn by_name(
     patterns: &Patterns,
     generated: bool,
 ) -> Vec<Pair> {
-    let mut ours = units(a, patterns, generated).into_iter().peekable();
     let mut theirs = units(b, patterns, generated).into_iter().peekable();
     let mut pairs = Vec::new();
-    loop {
-        let order = match (ours.peek(), theirs.peek()) {
-            (None, None) => return pairs,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(one), Some(other)) => {
-                let one = (a.name(one.file), one.generated);
-                one.cmp(&(b.name(other.file), other.generated))
-            }
-        };
-        let a = if order.is_le() { ours.next() } else { None };
-        let b = if order.is_ge() { theirs.next() } else { None };
-        pairs.push(Pair { a, b, renamed: false });
+    for one in units(a, patterns, generated) {
+        let name = (a.name(one.file), one.generated);
+        let name_of = |other: &Unit| (b.name(other.file), other.generated);
+        while let Some(other) = theirs.next_if(|other| name_of(other) < name) {
+            pairs.push(Pair { a: None, b: Some(other), renamed: false });
+        }
+        let other = theirs.next_if(|other| name_of(other) == name);
+        pairs.push(Pair { a: Some(one), b: other, renamed: false });
     }
+    pairs.extend(theirs.map(|other| Pair { a: None, b: Some(other), renamed: false }));
+    pairs
 }
 
 /// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
@@ -152,29 +148,22 @@ fn identity(side: &PackSide, unit: &Unit) -> Option<ContentKey> {
     (bytes > 0 && !unit.generated).then_some((is_array, bytes, digest))
 }
 
-/// What two members that are one by their content may have in common, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Likeness<'n> {
-    Last(&'n str),
-    Above(&'n str),
-    Content,
-}
-
-impl<'n> Likeness<'n> {
-    fn all(name: &'n str) -> [Self; 3] {
-        [Self::Last(last(name)), Self::Above(above(name)), Self::Content]
-    }
+/// What two members that are one by their content may have in common, the best first: the last part of the name, the
+/// directory, or nothing.
+fn likenesses(name: &str) -> [(u8, &str); 3] {
+    let (above, last) = name.rsplit_once('/').unwrap_or(("", name));
+    [(0, last), (1, above), (2, "")]
 }
 
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
 pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
-    let mut removed: HashMap<(ContentKey, Likeness<'_>), VecDeque<usize>> = HashMap::new();
+    let mut removed: HashMap<(ContentKey, (u8, &str)), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
             && let Some(key) = identity(a, unit)
         {
-            for likeness in Likeness::all(a.name(unit.file)) {
+            for likeness in likenesses(a.name(unit.file)) {
                 removed.entry((key, likeness)).or_default().push_back(at);
             }
         }
@@ -186,7 +175,7 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
     for at in 0..pairs.len() {
         let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
         let Some(key) = identity(b, &unit) else { continue };
-        let from = Likeness::all(b.name(unit.file)).into_iter().find_map(|likeness| {
+        let from = likenesses(b.name(unit.file)).into_iter().find_map(|likeness| {
             let alike = removed.get_mut(&(key, likeness))?;
             // Each stands in three rows, and may be taken from another by now.
             std::iter::from_fn(|| alike.pop_front()).find(|from| joined.insert(*from))
@@ -200,14 +189,6 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
     }
     let mut numbers = 0..;
     pairs.retain(|_| !numbers.next().is_some_and(|at| joined.contains(&at)));
-}
-
-fn last(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |(_, last)| last)
-}
-
-fn above(name: &str) -> &str {
-    name.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
 /// Whether a member is an array by its name.

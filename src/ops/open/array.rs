@@ -21,7 +21,7 @@ use crate::ra::{
 };
 
 /// Bytes that hold every header there is.
-const LONGEST_HEADER: u64 = 1024;
+pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
 
 /// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
 /// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
@@ -343,13 +343,13 @@ impl<'a> PackedArray<'a> {
         if self.is_reversed() {
             slice.reverse();
         }
-        let header = self.laid_out(header.clone());
+        let stored = self.stored(header)?;
         let mut turned = None;
-        if self.stored(&header)?.is_none() {
-            let rising = rising(&header, &slice);
+        if stored.is_none() {
+            let rising = rising(&self.laid_out(header.clone()), &slice);
             (slice, turned) = rising.map_err(|error| self.mismatch(error.to_string()))?;
         }
-        let (part, _) = self.with_data(false, |header, read_at| {
+        let part = self.read_data(header, stored, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
         })?;
@@ -426,14 +426,26 @@ impl<'a> PackedArray<'a> {
         look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, bool)> {
         let header = self.header()?;
-        if !whole && let Some((file, data)) = self.stored(&header)? {
+        let stored = if whole { None } else { self.stored(&header)? };
+        let is_whole = stored.is_none();
+        let result = self.read_data(&header, stored, look)?;
+        Ok((result, is_whole && self.verify && self.pack.has_manifest()?))
+    }
+
+    /// Reads elements where they are `stored`, or as all of them pass.
+    fn read_data<R>(
+        &self,
+        header: &Header,
+        stored: Option<(Arc<File>, u64)>,
+        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        if let Some((file, data)) = stored {
             let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
-            let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
-            return Ok((result, false));
+            return look(header, &mut read_at).map_err(|error| self.unreadable(error));
         }
-        let encoding = self.encoding(&header)?;
-        let result = self.read_with(|reader, _| {
-            if Header::read(reader)? != header {
+        let encoding = self.encoding(header)?;
+        self.read_with(|reader, _| {
+            if Header::read(reader)? != *header {
                 return Err(io::Error::other("the header changed while it was read").into());
             }
             let mut passed = 0;
@@ -447,9 +459,8 @@ impl<'a> PackedArray<'a> {
                 return look(&header.decoded(), &mut read_at);
             }
             let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
-            look(&header, &mut read_at)
-        })?;
-        Ok((result, self.verify && self.pack.has_manifest()?))
+            look(header, &mut read_at)
+        })
     }
 
     /// How the data is encoded, when the header says that it is.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use self::array::{Axis, Coordinate, PackedArray};
-pub(super) use self::array::{ReadAt, check_decoded, tell};
+pub(super) use self::array::{LONGEST_HEADER, ReadAt, check_decoded, tell};
 
 use self::manifest::PackManifest;
 use super::info::is_array_file;
