@@ -191,23 +191,32 @@ pub(super) fn indented(lines: Vec<String>) -> String {
     lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
 }
 
-/// Puts pieces, each with a style of the terminal or none, one after the other, and goes on in another line,
-/// indented, where the next has no room. What is longer than a line stands out.
-pub(super) fn flowing(
-    pieces: impl IntoIterator<Item = (String, String)>,
+/// A text without the styles of a terminal in it.
+pub(super) fn plain(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    first.into_iter().chain(rest).collect()
+}
+
+/// Puts pieces, which may have styles of a terminal, one after the other, and goes on in another line, indented,
+/// where the next has no room. A piece that is longer than a line is not broken.
+pub(super) fn flowing<T: AsRef<str>>(
+    pieces: impl IntoIterator<Item = T>,
     start: usize,
     indent: usize,
     width: usize,
 ) -> String {
     let (mut text, mut at) = (String::new(), start);
-    for (plain, painted) in pieces {
+    for piece in pieces {
+        let plain = plain(piece.as_ref());
         if at > indent && at + columns(plain.trim_end()) > width {
             text.truncate(text.trim_end().len());
             text.push('\n');
             text.push_str(&" ".repeat(indent));
             at = indent;
         }
-        text.push_str(&painted);
+        text.push_str(piece.as_ref());
         at = plain.rsplit_once('\n').map_or(at + columns(&plain), |(_, last)| columns(last));
     }
     text
@@ -290,7 +299,7 @@ mod tests {
             words in proptest::collection::vec("[ab温]{1,9}", 0..20),
             width in 24_usize..60,
         ) {
-            let pieces = words.iter().map(|word| (format!("{word} "), format!("{word} ")));
+            let pieces = words.iter().map(|word| format!("{word} "));
             let text = flowing(pieces, 4, 4, width);
             prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words);
             for (number, line) in text.lines().enumerate() {

@@ -276,7 +276,8 @@ impl Extraction<'_> {
     /// Writes a file, and names it when it is as the manifest lists it.
     fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
         let Self { plan, options, .. } = self;
-        let number = *plan.files.get(shown.position).expect("it is one of the files to write");
+        let Shown { position, content, hashing } = shown;
+        let number = *plan.files.get(position).expect("it is one of the files to write");
         let name = &*plan.members.get(number).expect("the files are members").name;
         let listed = plan.listed.as_ref();
         let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
@@ -289,7 +290,7 @@ impl Extraction<'_> {
             bytes += block.len() as u64;
             Ok(())
         };
-        let fault = match copy(shown.content, algorithm.as_slice(), shown.hashing, sink) {
+        let fault = match copy(content, algorithm.as_slice(), hashing, sink) {
             Ok(digests) => expected.and_then(|(manifest, expected)| {
                 let found = digests.made_by(expected.algorithm());
                 let differs = found != expected;

@@ -148,8 +148,9 @@ impl Details<'_> {
 /// read.
 fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
     let name = side.name(unit.file).to_owned();
-    let size = Some(side.size(unit.file));
-    let (size_a, size_b) = if change == MemberChange::Added { (None, size) } else { (size, None) };
+    let bytes = Some(side.size(unit.file));
+    let is_added = change == MemberChange::Added;
+    let (size_a, size_b) = if is_added { (None, bytes) } else { (bytes, None) };
     let header = || {
         let blob = side.blob(unit.file, LONGEST_HEADER).ok()?;
         let header = Header::read(&mut blob.reader()).ok()?;

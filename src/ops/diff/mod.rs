@@ -240,7 +240,7 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
         files
     };
     let (ours, theirs) = (looked_at(a, |pair| pair.a), looked_at(b, |pair| pair.b));
-    both(jobs, || a.read_closely(ours, of_a, jobs), || b.read_closely(theirs, of_b, jobs))
+    both(jobs, || a.read_closely(&ours, of_a, jobs), || b.read_closely(&theirs, of_b, jobs))
 }
 
 /// Does something with both packs.

@@ -156,14 +156,14 @@ impl PackSide {
 
     /// Reads files to their ends, and checks them against the container and the manifest.
     pub(super) fn read_files(&mut self, files: Vec<usize>, jobs: usize) -> Result<()> {
-        self.read_closely(Vec::new(), files, jobs)
+        self.read_closely(&[], files, jobs)
     }
 
     /// Reads files whose bytes have to be the packed ones to their ends. Those to be looked at, with how much of each,
     /// can be reached afterwards.
     pub(super) fn read_closely(
         &mut self,
-        looked_at: Vec<(usize, u64)>,
+        looked_at: &[(usize, u64)],
         checked: Vec<usize>,
         jobs: usize,
     ) -> Result<()> {
