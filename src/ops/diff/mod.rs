@@ -155,20 +155,24 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
     read_unlisted(&mut a, &mut b, &pairs, options.read_all, jobs)?;
     pairing::join_renamed(&a, &b, &mut pairs);
-    let documents =
-        a.has_generated_document && b.has_generated_document && !is_same_document(&a, &b);
+    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
+    let documents = a.has_generated_document
+        && b.has_generated_document
+        && both.is_none_or(|(one, other)| !is_same(&a, &b, one, other));
     let mut counts = DiffCounts::default();
     pairs.retain(|pair| {
-        let is_same = pair.a.is_some() && pair.b.is_some() && !pair.renamed
-            && !pair.is_described_in_one()
+        let Some((one, other)) = pair.a.zip(pair.b) else { return true };
+        let descriptions = [one, other].map(|unit| unit.description.is_some());
+        // What only the document of the pack says of an array may be different there.
+        let may_differ = documents && descriptions == [false; 2];
+        let is_same = !pair.renamed
+            && (descriptions == [true; 2] || descriptions == [false; 2])
             && pair.parts().all(|(one, other)| is_same(&a, &b, one, other))
-            // What only the document of the pack says of an array may be different there.
-            && !(documents && has_no_description(&a, pair));
-        if is_same {
+            && !(may_differ && pairing::is_array(a.name(one.file)));
+        if is_same && !other.generated {
             let by_manifest = pair.parts().any(|(one, other)| !a.is_read(one) || !b.is_read(other));
-            let counted = pair.b.is_some_and(|unit| !unit.generated);
-            counts.same += u64::from(counted);
-            counts.by_manifest += u64::from(counted && by_manifest);
+            counts.same += 1;
+            counts.by_manifest += u64::from(by_manifest);
         }
         !is_same
     });
@@ -217,7 +221,12 @@ fn read_unlisted(
         ours.retain(|file| a.digest(*file).is_none());
         theirs.retain(|file| b.digest(*file).is_none());
     }
-    both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
+    let (a, b) = pipeline::join(
+        jobs,
+        || a.read_closely(&[], ours, jobs),
+        || b.read_closely(&[], theirs, jobs),
+    );
+    a.and(b)
 }
 
 /// Reads what is not the same: it is reported by its bytes, which have to be those that were packed. Of a member of
@@ -240,33 +249,16 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
         files
     };
     let (ours, theirs) = (looked_at(a, |pair| pair.a), looked_at(b, |pair| pair.b));
-    both(jobs, || a.read_closely(&ours, of_a, jobs), || b.read_closely(&theirs, of_b, jobs))
-}
-
-/// Does something with both packs.
-fn both(
-    jobs: usize,
-    one: impl FnOnce() -> Result<()>,
-    other: impl FnOnce() -> Result<()> + Send,
-) -> Result<()> {
-    let (one, other) = pipeline::join(jobs, one, other);
-    one.and(other)
+    let (a, b) = pipeline::join(
+        jobs,
+        || a.read_closely(&ours, of_a, jobs),
+        || b.read_closely(&theirs, of_b, jobs),
+    );
+    a.and(b)
 }
 
 /// Whether two files are known to have the same bytes.
 fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
     let digest = a.digest(one);
     a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
-}
-
-fn is_same_document(a: &PackSide, b: &PackSide) -> bool {
-    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
-    both.is_some_and(|(one, other)| is_same(a, b, one, other))
-}
-
-/// Whether nothing stands beside an array that both packs have.
-fn has_no_description(a: &PackSide, pair: &Pair) -> bool {
-    let bare = |unit: Option<Unit>| unit.is_some_and(|unit| unit.description.is_none());
-    let name = pair.a.map_or("", |unit| a.name(unit.file));
-    bare(pair.a) && bare(pair.b) && pairing::is_array(name)
 }

@@ -38,16 +38,6 @@ impl Pair {
         let descriptions = both.and_then(|(a, b)| a.description.zip(b.description));
         files.into_iter().chain(descriptions)
     }
-
-    /// Whether an array is described in one pack and not in the other.
-    pub(super) fn is_described_in_one(&self) -> bool {
-        let both = self.a.zip(self.b);
-        both.is_some_and(|(a, b)| a.description.is_some() != b.description.is_some())
-    }
-
-    fn is_one_sided(&self) -> bool {
-        self.a.is_some() != self.b.is_some()
-    }
 }
 
 /// The members of a pack in the order of their names; those that packing generates behind others of the name.
@@ -121,21 +111,18 @@ pub(super) fn maybe_renamed(
     b: &PackSide,
     pairs: &[Pair],
 ) -> (Vec<usize>, Vec<usize>) {
-    let ours = one_sided(pairs, |pair| pair.a);
-    let theirs = one_sided(pairs, |pair| pair.b);
-    let sizes = |side: &PackSide, files: &[usize]| -> HashSet<u64> {
-        files.iter().map(|file| side.size(*file)).filter(|size| *size > 0).collect()
+    let alone = |side: &PackSide, unit: fn(&Pair) -> Option<Unit>| -> Vec<(usize, u64)> {
+        let pairs = pairs.iter().filter(|pair| pair.a.is_some() != pair.b.is_some());
+        let units = pairs.filter_map(unit).filter(|unit| !unit.generated);
+        units.map(|unit| (unit.file, side.size(unit.file))).collect()
     };
-    let (in_a, in_b) = (sizes(a, &ours), sizes(b, &theirs));
-    let of_size = |side: &PackSide, files: Vec<usize>, sizes: &HashSet<u64>| {
-        files.into_iter().filter(|file| sizes.contains(&side.size(*file))).collect()
+    let (ours, theirs) = (alone(a, |pair| pair.a), alone(b, |pair| pair.b));
+    let of_size = |files: &[(usize, u64)], others: &[(usize, u64)]| {
+        let sizes: HashSet<u64> = others.iter().map(|(_, size)| *size).collect();
+        let files = files.iter().filter(|(_, size)| *size > 0 && sizes.contains(size));
+        files.map(|(file, _)| *file).collect()
     };
-    (of_size(a, ours, &in_b), of_size(b, theirs, &in_a))
-}
-
-fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize> {
-    let alone = pairs.iter().filter(|pair| pair.is_one_sided()).filter_map(side);
-    alone.filter(|unit| !unit.generated).map(|unit| unit.file).collect()
+    (of_size(&ours, &theirs), of_size(&theirs, &ours))
 }
 
 /// What a file is known by whatever its name: whether it is an array, and its content.
@@ -167,9 +154,6 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
                 removed.entry((key, likeness)).or_default().push_back(at);
             }
         }
-    }
-    if removed.is_empty() {
-        return;
     }
     let mut joined = HashSet::new();
     for at in 0..pairs.len() {

@@ -154,11 +154,6 @@ impl PackSide {
         self.readings.contains_key(&file)
     }
 
-    /// Reads files to their ends, and checks them against the container and the manifest.
-    pub(super) fn read_files(&mut self, files: Vec<usize>, jobs: usize) -> Result<()> {
-        self.read_closely(&[], files, jobs)
-    }
-
     /// Reads files whose bytes have to be the packed ones to their ends. Those to be looked at, with how much of each,
     /// can be reached afterwards.
     pub(super) fn read_closely(
