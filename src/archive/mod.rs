@@ -18,8 +18,8 @@ use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
-pub(crate) use self::data::{DataFault, MemberReader};
+pub(crate) use self::copy::{Fault, copy, wait_for};
+pub(crate) use self::data::{DataFault, MemberReader, Stretch};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
@@ -30,7 +30,7 @@ pub(crate) use self::write::{
     Records, ReservedFile, SMALL, Sampled,
 };
 
-use self::data::{Stretch, open};
+use self::data::open;
 use self::directory::Directory;
 use self::revisit::OneByOne;
 use self::stream::StreamCompression;
