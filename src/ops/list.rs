@@ -364,8 +364,7 @@ impl<'a> Said<'a> {
     fn text(&self, name: &str) -> Option<&'a str> {
         let attributes = match self {
             Self::Plain(plain) => return plain.text(name),
-            Self::Model(Described { entity: Entity::Ndarray(array), .. }) => &array.attributes,
-            Self::Model(Described { entity: Entity::DimCoord(coord), .. }) => &coord.attributes,
+            Self::Model(described) => &described.entity.array().attributes,
             Self::Nothing => return None,
         };
         let attribute = attributes.iter().find(|attribute| attribute.name == name)?;
