@@ -229,7 +229,7 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let SingleFile { contents, subject, .. } = gather(path, None)?;
     let Some((array, _)) = contents.arrays.get_key_value(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
-    Ok(described.map(|described| described.entity.to_ndarray()))
+    Ok(described.map(|described| described.entity.array().clone()))
 }
 
 /// Why what is at `path` is not taken as an array, which is known by its name.

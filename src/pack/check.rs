@@ -93,7 +93,7 @@ struct Check<'c, 'a> {
 
 impl<'a> Check<'_, 'a> {
     fn datatype(&mut self) {
-        let datatype = self.described.entity.datatype();
+        let datatype = &self.described.entity.array().datatype;
         let element = self.header.element();
         match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
@@ -303,7 +303,7 @@ impl<'a> Check<'_, 'a> {
 
     fn storage(&mut self) {
         let none = Storage::default();
-        let storage = self.described.entity.storage().unwrap_or(&none);
+        let storage = self.described.entity.array().storage.as_ref().unwrap_or(&none);
         let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
         let ordered = self.header.element().elbyte() > 1;
         let stated = storage.endian.filter(|_| ordered);
@@ -424,14 +424,15 @@ impl<'a> Statements<'a> {
 /// Everything that two descriptions say otherwise, but for extents.
 pub(super) fn differences<'a>(one: Statements<'a>, other: Statements<'a>) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    let types = (one.entity.datatype(), other.entity.datatype());
+    let arrays = (one.entity.array(), other.entity.array());
+    let types = (&arrays.0.datatype, &arrays.1.datatype);
     let key = Step::Key;
     let shown = [types.0.to_flow(), types.1.to_flow()].map(short);
     push(&mut found, compare_types(types.0, types.1), "the type", vec![key("type")], shown);
-    let values = (one.entity.value(), other.entity.value());
+    let values = (arrays.0.value.as_ref(), arrays.1.value.as_ref());
     compare_stated(&mut found, values, "the value", vec![key("value")]);
     compare_attributes(&mut found, one, other);
-    compare_storage(&mut found, one.entity.storage(), other.entity.storage());
+    compare_storage(&mut found, arrays.0.storage.as_ref(), arrays.1.storage.as_ref());
     found
 }
 
@@ -468,7 +469,7 @@ fn compare_attributes<'a>(
 ) {
     /// The array's own attributes count before those of its group.
     fn all(side: Statements<'_>) -> BTreeMap<&str, &Attribute> {
-        let own = side.entity.attributes();
+        let own = &side.entity.array().attributes;
         side.shared.iter().chain(own).map(|fact| (fact.name.as_str(), fact)).collect()
     }
     let (ones, others) = (all(one), all(other));
@@ -482,7 +483,7 @@ fn compare_attributes<'a>(
         push(found, contrast, &format!("`{name}`"), place, [line(&fact.value), said]);
     }
     // What else is said of the group is about the group.
-    for fact in other.entity.attributes() {
+    for fact in &other.entity.array().attributes {
         if !ones.contains_key(fact.name.as_str()) {
             let place = vec![Step::Key("attributes"), Step::Key(&fact.name)];
             let shown = ["nothing".to_owned(), line(&fact.value)];

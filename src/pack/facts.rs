@@ -330,7 +330,7 @@ impl Sources {
             }
             &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
         };
-        source.entity_span(&group.path, entity.name(), place)
+        source.entity_span(&group.path, &entity.array().name, place)
     }
 
     /// The finding in the document of a description, at something in that description.

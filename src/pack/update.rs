@@ -9,8 +9,8 @@ use super::describe::{Fit, datatype_of, filter_word, fit};
 use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Datatype, Document, Endian, Entity, Extent, Order, SourceMap, Step, Storage, Value,
-    entity_path,
+    self, Datatype, Document, Endian, Entity, Extent, Ndarray, Order, SourceMap, Step, Storage,
+    Value, entity_path,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
@@ -82,7 +82,7 @@ impl<'a> Update<'a> {
         encoding: Option<Encoding>,
         described: &Described<'a>,
     ) -> Result<(), Box<Finding>> {
-        let old = Stated::new(described.entity);
+        let old = described.entity.array();
         let mut new = old.clone();
         let mut editor = Editor { update: self, path, header, described, edits: Vec::new() };
         if matches!(fit(&old.datatype, header.element()), Fit::Not(_)) {
@@ -90,10 +90,10 @@ impl<'a> Update<'a> {
         }
         let extents = match described.entity {
             Entity::Ndarray(ndarray) => editor.shape(ndarray.order(), &mut new)?,
-            Entity::DimCoord(dimcoord) => editor.size(dimcoord.size, &mut new)?,
+            Entity::DimCoord(_) => editor.size(&mut new)?,
         };
         new.storage = old.storage.as_ref().map(|stated| editor.storage(encoding, &extents, stated));
-        editor.edit(&old, &new);
+        editor.edit(old, &new);
         let edits = std::mem::take(&mut editor.edits);
         if !edits.is_empty() {
             self.edits.extend(edits.into_iter().map(|edit| (path.clone(), edit)));
@@ -103,20 +103,17 @@ impl<'a> Update<'a> {
     }
 
     /// Notes what the entity says when it is edited.
-    fn expect(&mut self, described: &Described<'_>, new: Stated) {
-        let path = entity_path(&described.group.path, described.entity.name());
+    fn expect(&mut self, described: &Described<'_>, new: Ndarray) {
+        let path = entity_path(&described.group.path, &described.entity.array().name);
         let position = described.facts.index().and_then(|index| index.position(&path));
         let Some((group, nth)) = position else { return };
         let Some(group) = self.wanted.groups.get_mut(group) else { return };
-        let Stated { datatype, shape, storage } = new;
-        if let Entity::Ndarray(_) = described.entity {
-            let Some(ndarray) = group.ndarrays.get_mut(nth) else { return };
-            (ndarray.datatype, ndarray.shape, ndarray.storage) = (datatype, shape, storage);
-        } else if let Some(coord) = group.dimcoords.get_mut(nth) {
-            (coord.datatype, coord.storage) = (datatype, storage);
-            if let [Extent::Fixed(size)] = shape[..] {
-                coord.size = Some(size);
-            }
+        let arrays = match described.entity {
+            Entity::Ndarray(_) => &mut group.ndarrays,
+            Entity::DimCoord(_) => &mut group.dimcoords,
+        };
+        if let Some(array) = arrays.get_mut(nth) {
+            *array = new;
         }
     }
 
@@ -178,29 +175,9 @@ struct Editor<'e, 'a> {
     edits: Vec<Edit>,
 }
 
-/// What an entity states of its array.
-#[derive(Clone)]
-struct Stated {
-    datatype: Datatype,
-    /// The shape; for a dimcoord, its size.
-    shape: Vec<Extent>,
-    storage: Option<Storage>,
-}
-
-impl Stated {
-    fn new(entity: Entity<'_>) -> Self {
-        let shape = match entity {
-            Entity::Ndarray(ndarray) => ndarray.shape.clone(),
-            Entity::DimCoord(coord) => vec![coord.size.map_or(Extent::Unlimited, Extent::Fixed)],
-        };
-        let (datatype, storage) = (entity.datatype().clone(), entity.storage().cloned());
-        Self { datatype, shape, storage }
-    }
-}
-
 impl Editor<'_, '_> {
     /// Corrects the shape. The answer has the extents that `storage` must have.
-    fn shape(&self, order: Order, new: &mut Stated) -> Result<Vec<u64>, Box<Finding>> {
+    fn shape(&self, order: Order, new: &mut Ndarray) -> Result<Vec<u64>, Box<Finding>> {
         let dims = self.header.dims();
         let actual = shape_of(dims, order);
         let is_text = new.datatype == Datatype::String && dims.len() == 1;
@@ -258,13 +235,11 @@ impl Editor<'_, '_> {
         Ok(actual)
     }
 
-    fn size(&self, size: Option<u64>, new: &mut Stated) -> Result<Vec<u64>, Box<Finding>> {
+    fn size(&self, new: &mut Ndarray) -> Result<Vec<u64>, Box<Finding>> {
         let dims = self.header.dims();
-        match (size, dims) {
-            (None, [_]) => {}
-            (Some(size), [length]) if size == *length || *length > 0 => {
-                new.shape = vec![Extent::Fixed(*length)];
-            }
+        match (&mut new.shape[..], dims) {
+            ([Extent::Fixed(size)], [length]) if size == length || *length > 0 => *size = *length,
+            ([Extent::Unlimited], [_]) => {}
             _ => {
                 let message = format!("`{}` is no longer a coordinate", self.path);
                 return Err(self.refuse(message, dims, None));
@@ -277,9 +252,6 @@ impl Editor<'_, '_> {
     fn storage(&self, encoding: Option<Encoding>, extents: &[u64], stated: &Storage) -> Storage {
         let mut new = stated.clone();
         new.shape = stated.shape.as_ref().map(|_| extents.to_vec());
-        if let (Some(size), [length]) = (&mut new.size, extents) {
-            *size = *length;
-        }
         let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
         let is_ordered = self.header.element().elbyte() > 1;
         if let Some(endian) = new.endian.as_mut().filter(|_| is_ordered) {
@@ -294,31 +266,35 @@ impl Editor<'_, '_> {
     }
 
     /// Edits what is to change.
-    fn edit(&mut self, old: &Stated, new: &Stated) {
+    fn edit(&mut self, old: &Ndarray, new: &Ndarray) {
         if old.datatype != new.datatype {
             self.replace(&[Step::Key("type")], new.datatype.to_flow());
         }
         let texts = |shape: &[Extent]| shape.iter().map(text_of).collect::<Vec<_>>();
         let (before, after) = (texts(&old.shape), texts(&new.shape));
-        match self.described.entity {
-            Entity::Ndarray(_) => self.replace_extents(&[Step::Key("shape")], &before, &after),
-            Entity::DimCoord(_) if before == after => {}
-            Entity::DimCoord(_) => self.replace(&[Step::Key("size")], after.concat()),
-        }
+        self.replace_shape(&[], &before, &after);
         let (Some(old), Some(new)) = (&old.storage, &new.storage) else { return };
         let at = |key| [Step::Key("storage"), Step::Key(key)];
         if let (Some(old), Some(new)) = (&old.shape, &new.shape) {
             let texts = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>();
-            self.replace_extents(&at("shape"), &texts(old), &texts(new));
-        }
-        if let Some(size) = new.size.filter(|_| old.size != new.size) {
-            self.replace(&at("size"), size.to_string());
+            self.replace_shape(&[Step::Key("storage")], &texts(old), &texts(new));
         }
         if let Some(endian) = new.endian.filter(|_| old.endian != new.endian) {
             self.replace(&at("endian"), endian.word().to_owned());
         }
         if old.filter != new.filter {
             self.replace(&at("filter"), Value::List(new.filter.clone()).to_line());
+        }
+    }
+
+    /// Replaces a shape, or the size of a dimcoord.
+    fn replace_shape(&mut self, at: &[Step<'_>], old: &[String], new: &[String]) {
+        match self.described.entity {
+            Entity::Ndarray(_) => {
+                self.replace_extents(&[at, &[Step::Key("shape")]].concat(), old, new);
+            }
+            Entity::DimCoord(_) if old == new => {}
+            Entity::DimCoord(_) => self.replace(&[at, &[Step::Key("size")]].concat(), new.concat()),
         }
     }
 
@@ -335,7 +311,7 @@ impl Editor<'_, '_> {
 
     /// Replaces the value at a path of the entity.
     fn replace(&mut self, place: &[Step<'_>], text: String) {
-        let name = self.described.entity.name();
+        let name = &self.described.entity.array().name;
         let span = self.update.source.entity_span(&self.described.group.path, name, place);
         let Some(span) = span else { return };
         let keys: Vec<_> = place
@@ -355,7 +331,7 @@ impl Editor<'_, '_> {
 
     /// Replaces a list of numbers, and keeps it a list of lines when it is one.
     fn replace_list(&mut self, place: &[Step<'_>], numbers: &[String]) {
-        let name = self.described.entity.name();
+        let name = &self.described.entity.array().name;
         let span = self.update.source.entity_span(&self.described.group.path, name, place);
         let old =
             span.and_then(|span| self.update.text.get(span.start..span.end)).unwrap_or_default();
@@ -379,7 +355,7 @@ impl Editor<'_, '_> {
             .expected(format!("the dims {actual:?} of the header"), "another shape")
             .hint("change the description by hand, and its coordinates if they are wrong")
             .in_member(member);
-        let span = self.update.source.entity_span(&group.path, entity.name(), &place);
+        let span = self.update.source.entity_span(&group.path, &entity.array().name, &place);
         Box::new(match span {
             Some(span) => finding.at_span(facts.text(), span),
             None => finding,

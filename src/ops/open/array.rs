@@ -581,7 +581,7 @@ impl<'a> PackedArray<'a> {
                 && let Some((_, dimcoord)) = stated
                 && dimcoord.known_size().is_none_or(|size| size == extent)
             {
-                let description = Some(Entity::DimCoord(dimcoord).to_ndarray());
+                let description = Some(dimcoord.clone());
                 axis.coordinate = Some(Coordinate { member: None, description });
             }
             Ok(axis)

@@ -320,7 +320,7 @@ impl Pack {
         let mut findings = Vec::new();
         let ndarray = contents
             .description(&path, &mut findings)
-            .map(|described| described.entity.to_ndarray());
+            .map(|described| described.entity.array().clone());
         match findings.into_iter().find(Finding::is_error) {
             Some(finding) => Err(self.damaged(finding)),
             None => Ok(ndarray),
