@@ -346,6 +346,11 @@ impl Ndarray {
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
     }
+
+    /// The value of an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&Value> {
+        Some(&self.attributes.iter().find(|attribute| attribute.name == name)?.value)
+    }
 }
 
 impl Group {

@@ -349,10 +349,7 @@ struct Missing<T> {
 
 impl Missing<Value> {
     fn new(description: Option<&Ndarray>) -> Self {
-        let attribute = |name: &str| {
-            let mut attributes = description?.attributes.iter();
-            attributes.find(|attribute| attribute.name == name).map(|found| found.value.clone())
-        };
+        let attribute = |name: &str| description?.attribute(name).cloned();
         let storage = description.and_then(|description| description.storage.as_ref());
         let mut fills: Vec<_> =
             storage.and_then(|storage| storage.fillvalue.clone()).into_iter().collect();
