@@ -368,7 +368,7 @@ pub(crate) mod tests {
         }
         check_all! {
             "show" "output of `show --json`" ShownArray;
-            "report" "output of `report --json`" WrittenPage<'static>;
+            "report" "output of `report --json`" WrittenPage;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;
             "progress" "line of `--progress json`" ProgressLine<'static>;

@@ -328,6 +328,11 @@ impl Ndarray {
             _ => stored(),
         }
     }
+
+    /// The value of an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&Value> {
+        Some(&self.attributes.iter().find(|attribute| attribute.name == name)?.value)
+    }
 }
 
 impl Group {

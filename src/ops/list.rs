@@ -293,10 +293,7 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
     };
     let text = |name: &str| match (&plain, model) {
         (Some(plain), _) => plain.text(name),
-        (None, Some(model)) => {
-            let mut attributes = model.entity.array().attributes.iter();
-            attributes.find(|attribute| attribute.name == name)?.value.as_str()
-        }
+        (None, Some(model)) => model.entity.array().attribute(name)?.as_str(),
         (None, None) => None,
     };
     let order = match (&plain, model) {
