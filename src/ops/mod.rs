@@ -70,9 +70,7 @@ pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list}
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::manifests::check_apart;
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
-pub use self::sample::{
-    Column, Grid, GridMethod, Line, Quantity, Sample, SampleOptions, SampledAxis,
-};
+pub use self::sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::statistics::{
     Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,

@@ -97,22 +97,10 @@ pub struct Grid {
     pub columns: SampledAxis,
     /// The cells, row by row; NaN where no element has a finite value.
     pub cells: Vec<f64>,
-    /// How elements became cells.
-    pub method: GridMethod,
+    /// Whether each cell is an element in its middle; else it is the mean of its finite elements.
+    pub is_nearest: bool,
     /// Whether a manifest vouches for the elements.
     pub verified: bool,
-}
-
-/// How the elements of a grid became cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GridMethod {
-    /// Each cell is one element.
-    Every,
-    /// Each cell is the mean of its finite elements.
-    Mean,
-    /// Each cell is an element in its middle.
-    Nearest,
 }
 
 /// A dimension of a sample. Each cell stands for `step` elements that follow each other in the part that
@@ -422,17 +410,11 @@ impl Sampler<'_> {
             (self.describe(down, most_rows)?, self.describe(across, most_columns)?);
         let part = &self.part;
         let is_large = part.selection.bytes() > WHOLE && part.array.is_placed()?;
-        let method = if rows.step == 1 && columns.step == 1 {
-            GridMethod::Every
-        } else if is_large || !self.quantity.names.is_empty() {
-            GridMethod::Nearest
-        } else {
-            GridMethod::Mean
-        };
+        let is_nearest =
+            rows.step.max(columns.step) > 1 && (is_large || !self.quantity.names.is_empty());
         let mut axes = part.selection.axes().to_vec();
         let mut lane = |shown: ShownAxis, step: u64, stride| {
             let taken = axes.get_mut(shown.of_file).expect("it is one of the axes");
-            let is_nearest = method == GridMethod::Nearest;
             if is_nearest {
                 *taken = middles(shown.taken, step);
             }
@@ -456,7 +438,7 @@ impl Sampler<'_> {
             |(sum, count): (f64, u64)| if count == 0 { f64::NAN } else { sum / float(count) };
         let cells = sums.into_iter().map(mean).collect();
         let quantity = self.quantity;
-        Ok(Sample::Grid(Box::new(Grid { quantity, rows, columns, cells, method, verified })))
+        Ok(Sample::Grid(Box::new(Grid { quantity, rows, columns, cells, is_nearest, verified })))
     }
 }
 

@@ -398,19 +398,16 @@ impl Default for Moments {
 impl Moments {
     /// Of the numbers of one block.
     fn of(Floats { mut numbers, missing, exact }: Floats) -> Self {
-        let mut counts = [0; 3];
+        let (mut nan, mut positive, mut negative) = (0, 0, 0);
         // Without an early end, several are looked at at once.
         if !numbers.iter().fold(true, |all, number| all & number.is_finite()) {
-            let count = |matches: fn(f64) -> bool| {
-                numbers.iter().filter(|number| matches(**number)).count() as u64
-            };
-            let infinite = |sign| {
-                count(if sign { |n| n == f64::INFINITY } else { |n| n == f64::NEG_INFINITY })
-            };
-            counts = [count(f64::is_nan), infinite(true), infinite(false)];
-            numbers.retain(|number| number.is_finite());
+            numbers.retain(|number| {
+                nan += u64::from(number.is_nan());
+                positive += u64::from(*number == f64::INFINITY);
+                negative += u64::from(*number == f64::NEG_INFINITY);
+                number.is_finite()
+            });
         }
-        let [nan, positive, negative] = counts;
         let numbers = numbers.as_slice();
         let count = float(numbers.len() as u64);
         let sum: f64 = in_lanes(numbers, 0.0, |sum, number| sum + number).into_iter().sum();

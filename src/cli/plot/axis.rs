@@ -28,18 +28,16 @@ impl Scale {
             return Self { low, high, is_log };
         }
         let (low, high) = values.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
-        let more =
-            if low < high { (high / 2.0 - low / 2.0) * 2.0 * margin } else { low.abs() * 0.1 };
-        let more = if low == 0.0 && high == 0.0 { 1.0 } else { more };
-        let (below, above) = (low - more, high + more);
-        match (is_log, low < high) {
-            (true, false) => Self { low: low / 2.0, high: high * 2.0, is_log },
-            (false, true) if below.is_finite() && above.is_finite() => {
-                Self { low: below, high: above, is_log }
-            }
-            (_, true) => Self { low, high, is_log },
-            (false, false) => Self { low: below.max(f64::MIN), high: above.min(f64::MAX), is_log },
+        if is_log {
+            let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
+            return Self { low, high, is_log };
         }
+        let more = match low < high {
+            true => (high / 2.0 - low / 2.0) * 2.0 * margin,
+            false if low == 0.0 => 1.0,
+            false => low.abs() * 0.1,
+        };
+        Self { low: (low - more).max(f64::MIN), high: (high + more).min(f64::MAX), is_log }
     }
 
     /// The place of a value; nothing for one that is not finite, or not positive on a logarithmic scale.

@@ -1,6 +1,6 @@
 //! A sample as a drawing: a line or an image, with axes, ticks and a legend of its colours.
 
-use ra_pack::{Grid, GridMethod, Line, Quantity, Sample};
+use ra_pack::{Grid, Line, Quantity, Sample};
 
 use super::super::array;
 use super::super::text::fit;
@@ -339,7 +339,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
         let y = if has_names { y } else { area.top + area.height - 16.0 };
         scene.legend((x, y), palette.map.nothing(), "no value");
     }
-    if grid.method == GridMethod::Nearest && !has_names {
+    if grid.is_nearest && !has_names {
         let text = "one of several elements in each cell";
         scene.text((wide - 8.0, high - 6.0), text, "end", SMALL);
     }

@@ -134,9 +134,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         title: format!("{}{}", ra_pack::escape(&member), ra_pack::escape(&slice)),
     };
     let Some(path) = &args.output else {
-        let terminal =
-            Terminal { columns, rows, color: output.color_out, unicode: Output::is_unicode() };
-        output.result(&preview(&sample, &style, terminal))?;
+        output.result(&preview(&sample, &style, output))?;
         return Ok(Ending::Clean);
     };
     let scene = chart::draw(&sample, &style);
@@ -149,25 +147,18 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// The abilities of the terminal.
-#[derive(Debug, Clone, Copy)]
-struct Terminal {
-    columns: usize,
-    rows: usize,
-    color: bool,
-    unicode: bool,
-}
-
 /// Letters from thin to thick.
 const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-fn preview(sample: &Sample, style: &Chart, terminal: Terminal) -> String {
-    let mut text = format!("{}\n", fit(&style.title, terminal.columns));
-    let terminal = Terminal { columns: terminal.columns.clamp(8, 200), ..terminal };
+fn preview(sample: &Sample, style: &Chart, output: &Output) -> String {
+    let (columns, rows) = output.size();
+    let mut text = format!("{}\n", fit(&style.title, columns));
+    let size = (columns.clamp(8, 200), rows);
+    let unicode = Output::is_unicode();
     // A text takes everything.
     let _ = match sample {
-        Sample::Line(line) => of_line(line, style, terminal, &mut text),
-        Sample::Grid(grid) => of_grid(grid, style, terminal, &mut text),
+        Sample::Line(line) => of_line(line, style, size, unicode, &mut text),
+        Sample::Grid(grid) => of_grid(grid, style, size, unicode && output.color_out, &mut text),
         _ => Ok(()),
     };
     text
@@ -177,14 +168,18 @@ fn narrow(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn of_grid(grid: &Grid, style: &Chart, terminal: Terminal, text: &mut String) -> std::fmt::Result {
+fn of_grid(
+    grid: &Grid,
+    style: &Chart,
+    (columns, rows): (usize, usize),
+    is_painted: bool,
+    text: &mut String,
+) -> std::fmt::Result {
     if grid.cells.is_empty() {
         return writeln!(text, "no elements");
     }
     let palette = Palette::new(grid, style);
-    let columns = terminal.columns;
-    let rows = terminal.rows.saturating_sub(5).clamp(4, 60);
-    let is_painted = terminal.color && terminal.unicode;
+    let rows = rows.saturating_sub(5).clamp(4, 60);
     if is_painted {
         let pixels = image(grid, &palette, narrow(columns), narrow(rows * 2));
         for rows in pixels.colors.chunks_exact(columns * 2) {
@@ -242,7 +237,13 @@ fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
     format!("{layer};5;{}", 16 + 36 * level(red) + 6 * level(green) + level(blue))
 }
 
-fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) -> std::fmt::Result {
+fn of_line(
+    line: &Line,
+    style: &Chart,
+    (columns, rows): (usize, usize),
+    unicode: bool,
+    text: &mut String,
+) -> std::fmt::Result {
     if line_extremes(line, false).is_none() {
         return writeln!(
             text,
@@ -251,9 +252,8 @@ fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) ->
         );
     }
     let scale = line_scale(line, style, 0.0);
-    let columns = terminal.columns;
-    let rows = terminal.rows.saturating_sub(6).clamp(4, 30);
-    let (dots_across, dots_up) = if terminal.unicode { (2, 4) } else { (1, 1) };
+    let rows = rows.saturating_sub(6).clamp(4, 30);
+    let (dots_across, dots_up) = if unicode { (2, 4) } else { (1, 1) };
     let (wide, tall) = (columns * dots_across, rows * dots_up);
     let mut dots = vec![false; wide * tall];
     for piece in pieces(line, scale) {
@@ -275,7 +275,7 @@ fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) ->
     // The bits of a Braille pattern by the places of their dots.
     let bits = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
     let sign = |column: usize, row: usize| {
-        if !terminal.unicode {
+        if !unicode {
             return if dot(column, row) { '*' } else { ' ' };
         }
         let is_set = |(x, y): (usize, usize)| dot(column * 2 + x, row * 4 + y);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
 use ra_pack::{
-    Axis, Error, Finding, Histogram, Listed, ListedArray, NameStatistics, NumberStatistics, Pack,
-    PackedArray, Statistics, StatisticsOptions,
+    Axis, Category, Coordinate, Error, Finding, Histogram, Listed, ListedArray, NameStatistics,
+    Number, NumberStatistics, Pack, PackedArray, Statistics, StatisticsOptions,
 };
 
 use super::super::array::attribute_text;
@@ -14,7 +14,7 @@ use super::super::diagnostics::in_own_words;
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
 use super::picture::{self, Room};
-use super::{Html, Id, counted, html};
+use super::{Html, Id, counted, html, lines};
 
 /// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
 const MOST_TEXT: usize = 4000;
@@ -94,58 +94,64 @@ impl CardContext<'_> {
                 }
             }
         }
-        let mut html = Html::default();
-        html!(
-            html,
-            r#"<article class="c" id="{}" data-b="{}"><div class="p">"#,
-            Id(stem(name)),
-            member.size
-        );
         let instead = match &error {
             Some(_) => "unreadable",
             None if listed.shape.contains(&0) => "empty",
             None => "",
         };
-        match &picture {
-            Some(picture) => html.piece(picture),
-            None => html!(html, r#"<p class="x" aria-hidden="true">{}</p>"#, instead),
-        }
-        html.raw("</div><div class=\"b\">");
-        heading(name, &mut html);
-        title(description.as_ref(), &mut html);
-        kind(subject, description.as_ref(), &axes, &mut html);
-        self.problems(name, error.as_deref(), &mut html);
-        match &numbers {
-            Some(Statistics::Numbers(numbers)) => of_numbers(numbers, "", &mut html),
-            Some(Statistics::Magnitudes(numbers)) => of_numbers(numbers, "magnitudes: ", &mut html),
-            Some(Statistics::Names(names)) => of_names(names, &mut html),
-            Some(Statistics::Nothing { count, reason }) => {
-                html!(html, r#"<p class="n">{}, {}</p>"#, counted(*count, "element"), reason);
-            }
-            _ => {}
-        }
-        if array.is_ok() && !is_reached {
-            html.raw("<p class=\"n\">not read: the archive would have to be decoded too often for its size; unpack it and report on the directory</p>");
+        let note = if array.is_ok() && !is_reached {
+            html!(
+                "<p class=\"n\">not read: the archive would have to be decoded too often for its size; \
+                 unpack it and report on the directory</p>"
+            )
         } else if array.is_ok() && self.reads_data && !is_within {
-            html.raw("<p class=\"n\">elements not read: there are more before them than are read for an archive of this size; <code>ra-pack show --stats</code> reads them</p>");
-        }
-        details(self.pack, subject, reached, description.as_ref(), &axes, &mut html);
-        html.raw("</div></article>\n");
+            html!(
+                "<p class=\"n\">elements not read: there are more before them than are read for an archive \
+                 of this size; <code>ra-pack show --stats</code> reads them</p>"
+            )
+        } else {
+            Html::default()
+        };
+        let (group, last) = split(stem(name));
+        let html = html!(
+            "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h3><a \
+             href=\"#{}\">{}{}</a></h3>{}{}{}{}{}{}</div></article>\n",
+            Id(stem(name)),
+            member.size,
+            picture.unwrap_or_else(|| html!("<p class=\"x\" aria-hidden=\"true\">{}</p>", instead)),
+            Id(stem(name)),
+            (!group.is_empty()).then(|| html!("<span>{}/</span>", group)),
+            last,
+            title(description.as_ref()),
+            kind(subject, description.as_ref(), &axes),
+            self.problems(name, error.as_deref()),
+            numbers.as_ref().map(statistics),
+            note,
+            details(self.pack, subject, reached, description.as_ref(), &axes)
+        );
         (html, error.is_none())
     }
 
-    fn problems(&self, name: &str, error: Option<&str>, html: &mut Html) {
+    fn problems(&self, name: &str, error: Option<&str>) -> Html {
         let findings = self.findings.get(name).map(Vec::as_slice).unwrap_or_default();
-        for (number, finding) in findings {
+        let problem = |(number, finding): &(usize, &Finding)| {
             let (class, code) = (if finding.is_error() { "f" } else { "f o" }, finding.code.id());
-            html!(html, r##"<p class="{}"><a href="#/finding/{}">{}</a> "##, class, number, code);
-            html!(html, "{}</p>", finding.message);
-        }
-        if let Some(error) = error
-            && !findings.iter().any(|(_, finding)| finding.is_error())
-        {
-            html!(html, "<p class=\"f\">{}</p>", error);
-        }
+            let text = &finding.message;
+            html!(
+                "<p class=\"{}\"><a href=\"#/finding/{}\">{}</a> {}</p>",
+                class,
+                *number,
+                code,
+                text
+            )
+        };
+        let is_told = findings.iter().any(|(_, finding)| finding.is_error());
+        let error = error.filter(|_| !is_told);
+        html!(
+            "{}{}",
+            findings.iter().map(problem).collect::<Vec<_>>(),
+            error.map(|error| html!("<p class=\"f\">{}</p>", error))
+        )
     }
 }
 
@@ -159,90 +165,85 @@ fn reason(error: &Error) -> String {
     }
 }
 
-fn heading(name: &str, html: &mut Html) {
-    let (group, last) = split(stem(name));
-    html!(html, "<h3><a href=\"#{}\">", Id(stem(name)));
-    if !group.is_empty() {
-        html!(html, "<span>{}/</span>", group);
-    }
-    html!(html, "{}</a></h3>", last);
-}
-
 /// The meaning of the array, in the words of its description.
-fn title(description: Option<&Ndarray>, html: &mut Html) {
+fn title(description: Option<&Ndarray>) -> Option<Html> {
     let attribute = |name| attribute_text(description, name).map(|text| cut(text).0);
     let long_name = attribute("long_name").or_else(|| attribute("standard_name"));
     let units = attribute("units");
-    if long_name.is_some() || units.is_some() {
-        html!(html, "<p class=\"l\">{}", long_name.unwrap_or_default());
-        if let Some(units) = units {
-            html!(html, " <span>[{}]</span>", units);
-        }
-        html.raw("</p>");
-    }
+    long_name.or(units)?;
+    let units = units.map(|units| html!(" <span>[{}]</span>", units));
+    Some(html!("<p class=\"l\">{}{}</p>", long_name, units))
 }
 
 /// Type, shape with the names of dimensions, and size.
-fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis], html: &mut Html) {
+fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> Html {
     let Subject { member, array, .. } = subject;
     let size = human_bytes(member.size);
     if array.element.starts_with("unreadable") {
-        return html!(html, "<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
+        return html!("<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
     }
-    html!(html, "<p class=\"k\"><b>{}</b>", array.element);
-    if description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. })) {
-        html.raw(" <b>enum</b>");
-    }
-    html.raw(if array.shape.is_empty() { " <span>scalar" } else { " <span>" });
-    for (nth, extent) in array.shape.iter().enumerate() {
-        html.raw(if nth == 0 { "" } else { " × " });
+    let is_enum = description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. }));
+    let extent = |(nth, extent): (usize, &u64)| {
         let along = axes.get(nth);
         let stated = array.dimensions.get(nth).copied().flatten();
         let name = along.and_then(|axis| axis.name.as_deref()).or(stated);
         let coordinate = along.and_then(|axis| axis.coordinate.as_ref()?.member.as_deref());
-        match (name, coordinate) {
-            (Some(name), Some(member)) => {
-                html!(html, "<a href=\"#{}\">{}</a> ", Id(stem(member)), name);
-            }
-            (Some(name), None) => html!(html, "{} ", name),
-            (None, _) => {}
-        }
-        html!(html, "{}", grouped(*extent));
-    }
-    html!(html, "</span> <span>{}</span>", size);
-    if !matches!(&*member.method, "stored" | "solid") {
-        html!(html, " <span>{} to {}</span>", member.method, human_bytes(member.packed_size));
-    }
-    html.raw(if array.described { "" } else { " <span class=\"w\">not described</span>" });
-    html.raw("</p>");
+        let name = name.map(|name| match coordinate {
+            Some(member) => html!("<a href=\"#{}\">{}</a> ", Id(stem(member)), name),
+            None => html!("{} ", name),
+        });
+        html!("{}{}{}", if nth == 0 { "" } else { " × " }, name, grouped(*extent))
+    };
+    let is_packed = !matches!(&*member.method, "stored" | "solid");
+    html!(
+        "<p class=\"k\"><b>{}</b>{} <span>{}{}</span> <span>{}</span>{}{}</p>",
+        array.element,
+        is_enum.then(|| html!(" <b>enum</b>")),
+        array.shape.is_empty().then_some("scalar"),
+        array.shape.iter().enumerate().map(extent).collect::<Vec<_>>(),
+        size,
+        is_packed.then(|| {
+            html!(" <span>{} to {}</span>", member.method, human_bytes(member.packed_size))
+        }),
+        (!array.described).then(|| html!(" <span class=\"w\">not described</span>"))
+    )
 }
 
-fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html) {
-    // A single value is shown as itself.
-    if numbers.count > 1 && numbers.finite > 0 {
-        html.raw("<div class=\"s\">");
-        if let Some(found) = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1) {
-            histogram(found, html);
+fn statistics(statistics: &Statistics) -> Html {
+    match statistics {
+        Statistics::Numbers(numbers) => of_numbers(numbers, ""),
+        Statistics::Magnitudes(numbers) => of_numbers(numbers, "magnitudes: "),
+        Statistics::Names(names) => of_names(names),
+        Statistics::Nothing { count, reason } => {
+            html!("<p class=\"n\">{}, {}</p>", counted(*count, "element"), reason)
         }
-        html.raw("<dl>");
-        for (name, number) in [("min", numbers.min), ("max", numbers.max)] {
-            let Some(number) = number else { continue };
-            // The first digits of an element, with all of them for who points at it.
-            let exact = number.to_string();
-            html!(html, "<dt>{}</dt>", name);
-            match exact.len() {
-                ..=12 => html!(html, "<dd>{}</dd>", exact),
-                _ => html!(html, "<dd title=\"{}\">{}</dd>", exact, digits(number.to_f64(), 6)),
-            }
-        }
-        for (name, number) in [("mean", numbers.mean), ("std", numbers.std)] {
-            if let Some(number) = number {
-                html!(html, "<dt>{}</dt><dd>{}</dd>", name, digits(number, 6));
-            }
-        }
-        html.raw("</dl></div>");
+        _ => Html::default(),
     }
-    html!(html, "<p class=\"n\">{}{}", prefix, counted(numbers.count, "value"));
+}
+
+fn of_numbers(numbers: &NumberStatistics, prefix: &str) -> Html {
+    // A single value is shown as itself.
+    let facts = (numbers.count > 1 && numbers.finite > 0).then(|| {
+        let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1).map(histogram);
+        // The first digits of an element, with all of them for who points at it.
+        let end = |name: &str, number: Option<Number>| {
+            let number = number?;
+            let exact = number.to_string();
+            Some(match exact.len() {
+                ..=12 => html!("<dt>{}</dt><dd>{}</dd>", name, exact),
+                _ => {
+                    let short = digits(number.to_f64(), 6);
+                    html!("<dt>{}</dt><dd title=\"{}\">{}</dd>", name, exact, short)
+                }
+            })
+        };
+        let moment = |name: &str, number: Option<f64>| {
+            Some(html!("<dt>{}</dt><dd>{}</dd>", name, digits(number?, 6)))
+        };
+        let ends = vec![end("min", numbers.min), end("max", numbers.max)];
+        let moments = vec![moment("mean", numbers.mean), moment("std", numbers.std)];
+        html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
+    });
     let others = [
         (numbers.missing, "missing"),
         (numbers.nan, "NaN"),
@@ -251,58 +252,60 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &'static str, html: &mut Html)
     ];
     let others = others.into_iter().filter(|(count, _)| *count > 0);
     let others: Vec<_> = others.map(|(count, name)| format!("{} {name}", grouped(count))).collect();
-    if !others.is_empty() {
-        html!(html, "; <b class=\"w\">{}</b>", others.join(", "));
-    }
-    html.raw("</p>");
+    html!(
+        "{}<p class=\"n\">{}{}{}</p>",
+        facts,
+        prefix,
+        counted(numbers.count, "value"),
+        (!others.is_empty()).then(|| html!("; <b class=\"w\">{}</b>", others.join(", ")))
+    )
 }
 
-fn histogram(histogram: &Histogram, html: &mut Html) {
+fn histogram(histogram: &Histogram) -> Html {
     const HEIGHT: u128 = 32;
     let most = histogram.counts.iter().max().copied().unwrap_or(0);
-    let end = |edge: Option<&f64>| edge.map(|edge| digits(*edge, 6)).unwrap_or_default();
-    html!(
-        html,
-        "<svg class=\"h\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 32\" \
-         aria-label=\"Histogram from {} to {}, most in a bin: {}\"><path d=\"M0 32",
-        histogram.counts.len(),
-        end(histogram.edges.first()),
-        end(histogram.edges.last()),
-        grouped(most)
-    );
+    let end = |edge: Option<&f64>| edge.map(|edge| digits(*edge, 6));
     let mut at = HEIGHT;
-    for count in &histogram.counts {
+    let bar = |count: &u64| {
         let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
         // A bin with anything in it is seen.
         let top = HEIGHT - part.max(u128::from(*count > 0));
-        if top != at {
-            at = top;
-            html!(html, "V{}", at);
-        }
-        html.raw("h1");
-    }
-    html.raw("V32z\"/></svg>");
+        let step = (top != at).then(|| html!("V{}", top));
+        at = top;
+        html!("{}h1", step)
+    };
+    html!(
+        "<svg class=\"h\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 32\" \
+         aria-label=\"Histogram from {} to {}, most in a bin: {}\"><path d=\"M0 32{}V32z\"/></svg>",
+        histogram.counts.len(),
+        end(histogram.edges.first()),
+        end(histogram.edges.last()),
+        grouped(most),
+        histogram.counts.iter().map(bar).collect::<Vec<_>>()
+    )
 }
 
-fn of_names(names: &NameStatistics, html: &mut Html) {
-    html.raw("<ul class=\"e\">");
+fn of_names(names: &NameStatistics) -> Html {
     let count = names.categories.len();
-    for (nth, category) in names.categories.iter().enumerate().take(MOST_NAMES) {
-        html.raw("<li>");
-        if let Some(colour) = picture::name_colour(nth, count) {
-            html!(html, "<i style=\"background:{}\"></i>", colour);
-        }
-        html!(html, "<b>{}</b> = {}", category.name, category.value);
-        html!(html, "<span>{}</span></li>", grouped(category.count));
-    }
-    html!(html, "</ul><p class=\"n\">{}", counted(names.count, "element"));
-    if let Some(more @ 1..) = count.checked_sub(MOST_NAMES) {
-        html!(html, ", and {}", counted(more, "more name"));
-    }
-    if names.unnamed > 0 {
-        html!(html, "; <b class=\"w\">{} without a name</b>", grouped(names.unnamed));
-    }
-    html.raw("</p>");
+    let item = |(nth, category): (usize, &Category)| {
+        let colour = picture::name_colour(nth, count);
+        html!(
+            "<li>{}<b>{}</b> = {}<span>{}</span></li>",
+            colour.map(|colour| html!("<i style=\"background:{}\"></i>", colour)),
+            category.name,
+            category.value,
+            grouped(category.count)
+        )
+    };
+    let more = count.checked_sub(MOST_NAMES).filter(|more| *more > 0);
+    let unnamed = grouped(names.unnamed);
+    html!(
+        "<ul class=\"e\">{}</ul><p class=\"n\">{}{}{}</p>",
+        names.categories.iter().enumerate().take(MOST_NAMES).map(item).collect::<Vec<_>>(),
+        counted(names.count, "element"),
+        more.map(|more| format!(", and {}", counted(more, "more name"))),
+        (names.unnamed > 0).then(|| html!("; <b class=\"w\">{} without a name</b>", unnamed))
+    )
 }
 
 /// The rest, which is of interest now and then.
@@ -312,114 +315,111 @@ fn details(
     array: Option<&PackedArray<'_>>,
     description: Option<&Ndarray>,
     axes: &[Axis],
-    html: &mut Html,
-) {
+) -> Html {
     let Subject { member, array: listed, .. } = subject;
+    let packed = (member.packed_size != member.size)
+        .then(|| format!(" to {} bytes", grouped(member.packed_size)));
+    let data_at = array
+        .and_then(|array| array.offsets().ok()?)
+        .map(|(_, data)| html!("<dt>data at</dt><dd>byte {}</dd>", grouped(data)));
+    let order = array.map(|_| match listed.order {
+        "column" => "column: the first index runs fastest",
+        "row" => "row: the last index runs fastest",
+        _ => "row-unreversed: the last index runs fastest, dims as the shape",
+    });
+    let described = subject.description.map(|described| {
+        html!(
+            "<dt>described by</dt><dd><code>{}</code>, {}, {}</dd>",
+            described.name,
+            human_bytes(described.size),
+            digest(pack, described.name, "in no manifest")
+        )
+    });
     // A browser with scripts gets the details when they are opened: half of the page less to lay out.
-    html.raw("<details><summary>Details</summary><noscript>");
-    if let Some(description) = description {
-        attributes(&description.attributes, html);
-    }
-    html!(html, "<dl class=\"t\"><dt>member</dt><dd><code>{}</code></dd>", member.name);
-    html!(html, "<dt>size</dt><dd>{} bytes, {}", grouped(member.size), member.method);
-    if member.packed_size != member.size {
-        html!(html, " to {} bytes", grouped(member.packed_size));
-    }
-    html.raw("</dd>");
-    if let Some((_, data)) = array.and_then(|array| array.offsets().ok()?) {
-        html!(html, "<dt>data at</dt><dd>byte {}</dd>", grouped(data));
-    }
-    if array.is_some() {
-        let order = match listed.order {
-            "column" => "column: the first index runs fastest",
-            "row" => "row: the last index runs fastest",
-            _ => "row-unreversed: the last index runs fastest, dims as the shape",
-        };
-        html!(html, "<dt>order</dt><dd>{}</dd>", order);
-    }
-    coordinates(axes, html);
-    if let Some(datatype) = description.map(|description| &description.datatype) {
-        members(datatype, html);
-    }
-    html.raw("<dt>digest</dt><dd>");
-    digest(pack, member.name, "in no manifest", html);
-    html.raw("</dd>");
-    if let Some(described) = subject.description {
-        let size = human_bytes(described.size);
-        html!(html, "<dt>described by</dt><dd><code>{}</code>, {}, ", described.name, size);
-        digest(pack, described.name, "in no manifest", html);
-        html.raw("</dd>");
-    }
-    html.raw("</dl></noscript></details>");
+    html!(
+        "<details><summary>Details</summary><noscript>{}<dl \
+         class=\"t\"><dt>member</dt><dd><code>{}</code></dd><dt>size</dt><dd>{} bytes, \
+         {}{}</dd>{}{}{}{}<dt>digest</dt><dd>{}</dd>{}</dl></noscript></details>",
+        description.map(|description| attributes(&description.attributes)),
+        member.name,
+        grouped(member.size),
+        member.method,
+        packed,
+        data_at,
+        order.map(|order| html!("<dt>order</dt><dd>{}</dd>", order)),
+        coordinates(axes),
+        description.map(|description| members(&description.datatype)),
+        digest(pack, member.name, "in no manifest"),
+        described
+    )
 }
 
 /// The digest of a file, as the manifest lists it.
-pub(super) fn digest(pack: &Pack, name: &str, otherwise: &'static str, html: &mut Html) {
+pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Html {
     match pack.array(name).and_then(|file| file.listed_digest()) {
         Ok(Some(digest)) => {
-            html!(html, "{} <code>{}</code>", digest.algorithm().name(), digest);
+            html!("{} <code>{}</code>", digest.algorithm().name(), digest.to_string())
         }
-        _ => html.raw(otherwise),
+        _ => html!("{}", otherwise),
     }
 }
 
-fn coordinates(axes: &[Axis], html: &mut Html) {
+fn coordinates(axes: &[Axis]) -> Vec<Html> {
     let given = axes.iter().filter_map(|axis| Some((axis, axis.coordinate.as_ref()?)));
-    for (nth, (axis, coordinate)) in given.enumerate() {
-        html.raw(if nth == 0 { "<dt>coordinates</dt><dd>" } else { "<dd>" });
-        if let Some(name) = &axis.name {
-            html!(html, "{}: ", name);
-        }
-        match &coordinate.member {
-            Some(member) => html!(html, "<a href=\"#{}\">{}</a>", Id(stem(member)), member),
-            None => html.raw("in the description"),
-        }
-        if let Some(units) = attribute_text(coordinate.description.as_ref(), "units") {
-            html!(html, " [{}]", cut(units).0);
-        }
-        html.raw("</dd>");
-    }
+    let row = |(nth, (axis, coordinate)): (usize, (&Axis, &Coordinate))| {
+        let units = attribute_text(coordinate.description.as_ref(), "units");
+        html!(
+            "{}<dd>{}{}{}</dd>",
+            (nth == 0).then(|| html!("<dt>coordinates</dt>")),
+            axis.name.as_ref().map(|name| format!("{name}: ")),
+            match &coordinate.member {
+                Some(member) => html!("<a href=\"#{}\">{}</a>", Id(stem(member)), member),
+                None => html!("in the description"),
+            },
+            units.map(|units| format!(" [{}]", cut(units).0))
+        )
+    };
+    given.enumerate().map(row).collect()
 }
 
 /// The elements of an enum or a compound.
-fn members(datatype: &Datatype, html: &mut Html) {
+fn members(datatype: &Datatype) -> Option<Html> {
     match datatype {
         Datatype::Enum { members, .. } => {
             let shown = members.iter().take(MOST_MEMBERS);
             let shown: Vec<_> = shown.map(|(name, value)| format!("{name} = {value}")).collect();
             let more = if members.len() > MOST_MEMBERS { ", …" } else { "" };
-            html!(html, "<dt>names</dt><dd>{}{}</dd>", shown.join(", "), more);
+            Some(html!("<dt>names</dt><dd>{}{}</dd>", shown.join(", "), more))
         }
         other if other.word().is_none() => {
-            html!(html, "<dt>type</dt><dd><code>{}</code></dd>", cut(&other.to_flow()).0);
+            Some(html!("<dt>type</dt><dd><code>{}</code></dd>", cut(&other.to_flow()).0))
         }
-        _ => {}
+        _ => None,
     }
 }
 
-fn attributes(attributes: &[Attribute], html: &mut Html) {
-    if attributes.is_empty() {
-        return;
-    }
-    html.raw("<table class=\"a\"><caption>Attributes</caption><tbody>");
-    for attribute in attributes {
-        html!(html, "<tr><th scope=\"row\">{}</th><td>", attribute.name);
+fn attributes(attributes: &[Attribute]) -> Option<Html> {
+    let row = |attribute: &Attribute| {
         let text = match &attribute.value {
             Value::String(text) => Cow::Borrowed(text),
             value => Cow::Owned(flow(value, MOST_TEXT as u64)),
         };
         let (start, rest) = cut(&text);
-        html.lines(start);
-        if !rest.is_empty() {
-            html!(html, " <i>… and {} more characters</i>", grouped(rest.chars().count()));
-        }
-        html!(html, "</td><td>{}", attribute.datatype);
-        if !attribute.shape.is_empty() {
-            html!(html, "{}", format!("{:?}", attribute.shape));
-        }
-        html.raw("</td></tr>");
-    }
-    html.raw("</tbody></table>");
+        let more = (!rest.is_empty())
+            .then(|| html!(" <i>… and {} more characters</i>", grouped(rest.chars().count())));
+        html!(
+            "<tr><th scope=\"row\">{}</th><td>{}{}</td><td>{}{}</td></tr>",
+            attribute.name,
+            lines(start),
+            more,
+            attribute.datatype.to_string(),
+            (!attribute.shape.is_empty()).then(|| format!("{:?}", attribute.shape))
+        )
+    };
+    let rows: Vec<_> = attributes.iter().map(row).collect();
+    (!rows.is_empty()).then(|| {
+        html!("<table class=\"a\"><caption>Attributes</caption><tbody>{}</tbody></table>", rows)
+    })
 }
 
 /// As much of a text as is shown, and the rest.

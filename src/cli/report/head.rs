@@ -9,7 +9,7 @@ use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{Subject, split, stem};
-use super::{Html, Id, counted, html};
+use super::{Html, Id, counted, html, lines};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
@@ -32,44 +32,39 @@ impl PackFacts<'_> {
     }
 }
 
-pub(super) fn facts(facts: &PackFacts<'_>, html: &mut Html) {
+pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
     let layout = match facts.layout {
         Layout::Plain => "plain",
         Layout::BagIt => "BagIt bag",
     };
     let bytes = facts.files().fold(0, |sum: u64, file| sum.saturating_add(file.size));
-    html.raw("<dl class=\"facts\">");
-    for (name, value) in [
+    let rows = [
         ("Arrays", grouped(facts.arrays.len())),
         ("Groups", grouped(facts.groups)),
         ("Files", grouped(facts.files().count())),
         ("Size", human_bytes(bytes)),
         ("Container", facts.container.map_or_else(|| "unknown".to_owned(), |it| it.to_string())),
         ("Layout", layout.to_owned()),
-    ] {
-        html!(html, "<div><dt>{}</dt><dd>{}</dd></div>", name, value);
-    }
-    html.raw("</dl>");
-    let mut types: BTreeMap<&str, usize> = BTreeMap::new();
+    ];
+    let rows = rows.map(|(name, value)| html!("<div><dt>{}</dt><dd>{}</dd></div>", name, value));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for Subject { array, .. } in facts.arrays {
-        *types.entry(array.element.split(':').next().unwrap_or_default()).or_default() += 1;
+        *counts.entry(array.element.split(':').next().unwrap_or_default()).or_default() += 1;
     }
-    if !types.is_empty() {
-        html.raw("<p class=\"types\"><b>Types</b>");
-        for (name, count) in &types {
-            html!(html, " <span>{} <i>{}</i></span>", name, grouped(*count));
-        }
-        let undescribed = facts.arrays.iter().filter(|subject| !subject.array.described).count();
-        if undescribed > 0 {
-            let count = grouped(undescribed);
-            html!(html, " <span class=\"w\">not described <i>{}</i></span>", count);
-        }
-        html.raw("</p>");
-    }
+    let count = |(name, count): (&&str, &usize)| {
+        html!(" <span>{} <i>{}</i></span>", *name, grouped(*count))
+    };
+    let undescribed = facts.arrays.iter().filter(|subject| !subject.array.described).count();
+    let undescribed = (undescribed > 0)
+        .then(|| html!(" <span class=\"w\">not described <i>{}</i></span>", grouped(undescribed)));
+    let types: Vec<_> = counts.iter().map(count).collect();
+    let types = (!types.is_empty())
+        .then(|| html!("<p class=\"types\"><b>Types</b>{}{}</p>", types, undescribed));
+    html!("<dl class=\"facts\">{}</dl>{}", Vec::from(rows), types)
 }
 
 /// The verdict, and everything that is wrong.
-pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], html: &mut Html) {
+pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) -> Html {
     let (errors, warnings) = diagnostics::counts(findings);
     let also = match warnings {
         0 => String::new(),
@@ -84,112 +79,103 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding], 
         Some(_) if warnings > 0 => ("warn", "✓", format!("Valid{also}")),
         Some(_) => ("good", "✓", "Valid".to_owned()),
     };
+    let unchecked = "The contents were not held against a manifest when this page was made.";
     html!(
-        html,
         "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\"><p \
-         class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>",
+         class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>{}{}</section>",
         class,
         mark,
-        verdict
-    );
-    match report {
-        None => html
-            .raw("<p>The contents were not held against a manifest when this page was made.</p>"),
-        Some(report) => checked(report, html),
-    }
-    if !findings.is_empty() {
-        list(findings, html);
-    }
-    html.raw("</section>");
+        verdict,
+        report.map_or_else(|| html!("<p>{}</p>", unchecked), checked),
+        (!findings.is_empty()).then(|| list(findings))
+    )
 }
 
 /// The reasons for the verdict.
-fn checked(report: &VerifyReport, html: &mut Html) {
-    html.raw("<p>");
+fn checked(report: &VerifyReport) -> Html {
     let members = counted(report.members, "file");
-    if report.manifests.is_empty() {
-        html.raw("No manifest vouches for the contents; ");
+    let manifests = if report.manifests.is_empty() {
+        html!("No manifest vouches for the contents; ")
     } else {
         let (size, manifests) = (human_bytes(report.bytes), report.manifests.join(", "));
-        html!(html, "{} ({}) held against {}; ", members, size, manifests);
-    }
-    html.raw("container, headers and descriptions checked.");
-    if let Some(bag) = &report.bag {
-        let version = bag.version.as_deref().unwrap_or("of no version");
+        html!("{} ({}) held against {}; ", members, size, manifests)
+    };
+    let bag = report.bag.as_ref().map(|bag| {
         let state = match (bag.complete, bag.valid) {
             (_, true) => "valid",
             (true, false) => "complete, not valid",
             (false, false) => "incomplete",
         };
-        html!(html, " BagIt {}: {}.", version, state);
-    }
-    if let Some(ro_crate) = &report.ro_crate {
-        html!(html, " RO-Crate {}.", ro_crate);
-    }
-    for signature in &report.signatures {
-        html!(html, " Signature <code>{}</code>, not checked.", signature);
-    }
-    html.raw("</p>");
-    if let Some(intact) = report.intact.as_ref().filter(|_| !report.is_sound()) {
+        html!(" BagIt {}: {}.", bag.version.as_deref().unwrap_or("of no version"), state)
+    });
+    let signature = |signature| html!(" Signature <code>{}</code>, not checked.", signature);
+    let intact = report.intact.as_ref().filter(|_| !report.is_sound()).map(|intact| {
         let (arrays, files) = (grouped(intact.arrays), grouped(intact.members));
         let all = counted(report.arrays, "array");
-        html!(html, "<p>Intact: {} of {}, {} of {}.</p>", arrays, all, files, members);
-    }
+        html!("<p>Intact: {} of {}, {} of {}.</p>", arrays, all, files, members)
+    });
+    html!(
+        "<p>{}container, headers and descriptions checked.{}{}{}</p>{}",
+        manifests,
+        bag,
+        report.ro_crate.as_ref().map(|it| html!(" RO-Crate {}.", it)),
+        report.signatures.iter().map(signature).collect::<Vec<_>>(),
+        intact
+    )
 }
 
-fn list(findings: &[Finding], html: &mut Html) {
-    html.raw("<ol class=\"findings\">");
-    for (number, finding) in findings.iter().enumerate().take(MOST_FINDINGS) {
+fn list(findings: &[Finding]) -> Html {
+    let item = |(number, finding): (usize, &Finding)| {
         let (class, word) = if finding.is_error() { ("bad", "error") } else { ("warn", "warning") };
-        html!(html, r#"<li class="{}" id="/finding/{}"><p>"#, class, number);
-        let (code, message) = (finding.code.id(), &finding.message);
-        html!(html, "<code>{}</code> <b>{}</b> {}</p>", code, word, message);
-        place(finding, html);
         let facts =
             [("expected", &finding.expected), ("found", &finding.found), ("next", &finding.hint)];
-        for (name, text) in facts {
-            if let Some(text) = text {
-                html!(html, "<p class=\"n\">{}: {}</p>", name, text);
-            }
-        }
-        html.raw("</li>");
-    }
-    html.raw("</ol>");
-    if let Some(more @ 1..) = findings.len().checked_sub(MOST_FINDINGS) {
+        let facts = facts.map(|(name, text)| {
+            text.as_ref().map(|text| html!("<p class=\"n\">{}: {}</p>", name, text))
+        });
+        html!(
+            "<li class=\"{}\" id=\"/finding/{}\"><p><code>{}</code> <b>{}</b> {}</p>{}{}</li>",
+            class,
+            number,
+            finding.code.id(),
+            word,
+            finding.message,
+            place(finding),
+            Vec::from(facts)
+        )
+    };
+    let shown = findings.iter().enumerate().take(MOST_FINDINGS).map(item);
+    let more = findings.len().checked_sub(MOST_FINDINGS).filter(|more| *more > 0).map(|more| {
         let more = counted(more, "more finding");
-        html!(html, "<p>{} are left out here; <code>ra-pack verify</code> lists all.</p>", more);
-    }
+        html!("<p>{} are left out here; <code>ra-pack verify</code> lists all.</p>", more)
+    });
+    html!("<ol class=\"findings\">{}</ol>{}", shown.collect::<Vec<_>>(), more)
 }
 
-fn place(finding: &Finding, html: &mut Html) {
+fn place(finding: &Finding) -> Option<Html> {
     let (array, member) = (finding.array.as_deref(), finding.member.as_deref());
     if member.is_none() && array.is_none() && finding.place.is_none() {
-        return;
+        return None;
     }
-    html!(html, "<p class=\"n\">in <code>{}</code>", member.unwrap_or("the container"));
-    match finding.place {
-        Some(Place::Byte { offset }) => html!(html, ", byte {}", grouped(offset)),
-        Some(Place::Line { line }) => html!(html, ", line {}", line),
-        Some(Place::Text { line, column, .. }) => html!(html, ", line {}, column {}", line, column),
-        None => {}
-    }
-    if let Some(array) = array.map(stem) {
-        html!(html, " · <a href=\"#{}\">{}</a>", Id(array), array);
-    }
-    html.raw("</p>");
+    let place = finding.place.map(|place| match place {
+        Place::Byte { offset } => format!(", byte {}", grouped(offset)),
+        Place::Line { line } => format!(", line {line}"),
+        Place::Text { line, column, .. } => format!(", line {line}, column {column}"),
+    });
+    let array = array.map(stem).map(|array| html!(" · <a href=\"#{}\">{}</a>", Id(array), array));
+    let member = member.unwrap_or("the container");
+    Some(html!("<p class=\"n\">in <code>{}</code>{}{}</p>", member, place, array))
 }
 
 /// The commands that check the pack with tools that have nothing to do with it.
-pub(super) fn by_hand(facts: &PackFacts<'_>, html: &mut Html) {
-    html.raw("<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by hand</summary>");
+pub(super) fn by_hand(facts: &PackFacts<'_>) -> Html {
     let algorithms = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
     let is_there = |algorithm: &&str| {
         let manifest = format!("manifest-{algorithm}.txt");
         facts.files().any(|file| split(file.name).1 == manifest)
     };
-    match algorithms.into_iter().find(is_there) {
-        None => html.raw(
-            "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>",
+    let check = match algorithms.into_iter().find(is_there) {
+        None => html!(
+            "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>"
         ),
         Some(algorithm) => {
             let archive = shell::path(Path::new(facts.name));
@@ -209,12 +195,16 @@ pub(super) fn by_hand(facts: &PackFacts<'_>, html: &mut Html) {
                 (_, Layout::Plain) => "unpacked",
             };
             let check = format!("cd {root} && {algorithm}sum --quiet -c manifest-{algorithm}.txt");
-            html.raw(
-                "<p>With the pack in the current directory, and no tool but these:</p><pre><code>",
-            );
-            html.lines(&(unpack + &check));
-            html.raw("</code></pre><p>Nothing is printed when every file is what it was.</p>");
+            html!(
+                "<p>With the pack in the current directory, and no tool but these:</p><pre><code>{}\
+                 </code></pre><p>Nothing is printed when every file is what it was.</p>",
+                lines(&(unpack + &check))
+            )
         }
-    }
-    html.raw("</details></section>");
+    };
+    html!(
+        "<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by \
+         hand</summary>{}</details></section>",
+        check
+    )
 }

@@ -5,7 +5,8 @@ mod head;
 mod page;
 mod picture;
 
-use std::fmt::{self, Write as _};
+use std::borrow::Cow;
+use std::fmt::{self, Display as _, Write as _};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::thread;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use super::args::Common;
 use super::output::Output;
+use super::plot::Markup;
 use super::text::{self, grouped, human_bytes};
 use super::{Ending, Failure, diagnostics, files};
 
@@ -161,50 +163,75 @@ fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
 #[derive(Debug, Default)]
 struct Html(String);
 
-/// Adds markup, with a text for each `{}` in it, which is escaped. The markup is a literal, and cannot name variables,
-/// since it comes out of `concat!`.
+/// Makes markup with a text, which is escaped, or another piece for each `{}` in it. The markup is a literal, and cannot
+/// name variables, since it comes out of `concat!`.
 macro_rules! html {
-    ($html:expr, $markup:literal $(, $text:expr)* $(,)?) => {
-        $html.put(format_args!(concat!($markup) $(, $crate::cli::plot::Markup(&$text))*))
+    ($markup:literal $(, $piece:expr)* $(,)?) => {
+        $crate::cli::report::Html(
+            format!(concat!($markup) $(, $crate::cli::report::Slot(&$piece))*)
+        )
     };
 }
 use html;
 
-impl Html {
-    /// Adds a template that was filled by [`html!`].
-    fn put(&mut self, filled: fmt::Arguments<'_>) {
-        // A text takes everything.
-        let _ = self.0.write_fmt(filled);
-    }
+/// A part of markup.
+trait Piece {
+    fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
 
-    /// Adds markup of ours as it is.
-    fn raw(&mut self, markup: &'static str) {
-        self.0.push_str(markup);
-    }
+/// The place of a part.
+struct Slot<'a, T: ?Sized>(&'a T);
 
-    /// Adds text whose lines stay lines.
-    fn lines(&mut self, text: &str) {
-        let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");
-        for piece in text.split_inclusive(['\n', '\t']) {
-            let text = piece.trim_end_matches(['\n', '\t']);
-            html!(self, "{}", text);
-            self.0.push_str(piece.strip_prefix(text).unwrap_or_default());
-        }
+impl<T: Piece + ?Sized> fmt::Display for Slot<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.put(out)
     }
+}
 
-    /// Adds a piece that was made elsewhere.
-    fn piece(&mut self, piece: &Self) {
-        self.0.push_str(&piece.0);
+impl Piece for Html {
+    fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
     }
+}
 
-    fn as_str(&self) -> &str {
-        &self.0
+impl<T: Piece + ?Sized> Piece for &T {
+    fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (*self).put(out)
     }
+}
 
-    /// Forgets the text, which is written elsewhere by now.
-    fn clear(&mut self) {
-        self.0.clear();
+impl<T: Piece> Piece for Option<T> {
+    fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|piece| piece.put(out))
     }
+}
+
+impl<T: Piece> Piece for Vec<T> {
+    fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|piece| piece.put(out))
+    }
+}
+
+macro_rules! texts {
+    ($($text:ty)+) => {
+        $(impl Piece for $text {
+            fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Markup(self).fmt(out)
+            }
+        })+
+    };
+}
+
+texts! { str String Cow<'_, str> u64 u128 i128 usize Id<'_> }
+
+/// Text whose lines stay lines.
+fn lines(text: &str) -> Vec<Html> {
+    let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");
+    let piece = |piece: &str| {
+        let text = piece.trim_end_matches(['\n', '\t']);
+        Html(html!("{}", text).0 + piece.strip_prefix(text).unwrap_or_default())
+    };
+    text.split_inclusive(['\n', '\t']).map(piece).collect()
 }
 
 /// The name of a place in the page: written so that a browser makes the same of the link to it, and of the plain name
@@ -235,24 +262,21 @@ mod tests {
 
     #[test]
     fn text_cannot_become_markup() {
-        let mut html = Html::default();
-        html!(html, "<p title=\"{}\">{}</p>", "\"'", "</script><b a='1'>&amp;");
+        let html = html!("<p title=\"{}\">{}</p>", "\"'", "</script><b a='1'>&amp;");
         let expected =
             "<p title=\"&quot;&#39;\">&lt;/script&gt;&lt;b a=&#39;1&#39;&gt;&amp;amp;</p>";
-        assert_eq!(html.as_str(), expected);
+        assert_eq!(html.0, expected);
     }
 
     #[test]
     fn lines_stay_and_what_reorders_text_is_shown() {
-        let mut html = Html::default();
-        html.lines("one\r\ntwo\u{202e}<\tthree\n\n");
-        assert_eq!(html.as_str(), "one\ntwo\\u{202e}&lt;\tthree");
+        let html = html!("{}", lines("one\r\ntwo\u{202e}<\tthree\n\n"));
+        assert_eq!(html.0, "one\ntwo\\u{202e}&lt;\tthree");
     }
 
     #[test]
     fn names_become_places() {
-        let mut html = Html::default();
-        html!(html, "{} {}", Id("run1/a_b-c.d"), Id("a ä<%\"'\u{202e}"));
-        assert_eq!(html.as_str(), "run1/a_b-c.d a%20%C3%A4%3C%25%22%27%E2%80%AE");
+        let html = html!("{} {}", Id("run1/a_b-c.d"), Id("a ä<%\"'\u{202e}"));
+        assert_eq!(html.0, "run1/a_b-c.d a%20%C3%A4%3C%25%22%27%E2%80%AE");
     }
 }

@@ -83,27 +83,26 @@ pub(super) fn write(
         arrays: &arrays,
         groups: listing.map_or(0, |_| groups.len()),
     };
-    let mut html = Html::default();
-    begin(&name, &mut html);
-    html.raw("<div class=\"page\">");
     let others = grouped(files.len());
-    if listing.is_some() {
-        html.raw(
-            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>",
-        );
-        draw_tree(&groups, &mut html);
-        html!(html, "<p><a href=\"#/files\">Other files</a> <span>{}</span></p>", others);
-        html.raw("</details></nav><main>");
-    } else {
-        html.raw("<main id=\"/arrays\">");
-    }
-    head::facts(&facts, &mut html);
-    head::verification(verified, &page.findings, &mut html);
-    head::by_hand(&facts, &mut html);
+    let main = match listing {
+        Some(_) => html!(
+            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>{}<p><a \
+             href=\"#/files\">Other files</a> <span>{}</span></p></details></nav><main>",
+            tree(&groups),
+            others
+        ),
+        None => html!("<main id=\"/arrays\">"),
+    };
+    let start = html!(
+        "{}<div class=\"page\">{}{}{}{}",
+        begin(&name),
+        main,
+        head::facts(&facts),
+        head::verification(verified, &page.findings),
+        head::by_hand(&facts)
+    );
+    out.write_all(start.0.as_bytes())?;
     if let Some(pack) = pack.transpose()? {
-        tools(arrays.len(), &mut html);
-        html.raw("<div class=\"arrays\">");
-        flush(&mut html, out)?;
         let size = pack.file_size()?.unwrap_or(u64::MAX);
         let within = |least: u64, each: u64| size.saturating_mul(each).saturating_add(least);
         let context = CardContext {
@@ -114,34 +113,28 @@ pub(super) fn write(
             most_decoded: within(DECODED, DECODED_PER_BYTE),
             findings: by_array(&page.findings),
         };
+        write!(out, "{}<div class=\"arrays\">", tools(arrays.len()).0)?;
         let elements = within(ELEMENTS, ELEMENTS_PER_BYTE);
         page.unreadable = cards(&context, &arrays, elements, jobs, out)?;
-        html.raw("</div>");
-        html!(
-            html,
-            "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
+        let head = html!(
+            "</div><section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
              <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
              <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
              <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
             others
         );
+        out.write_all(head.0.as_bytes())?;
         for file in &files {
-            file_row(&pack, file, &mut html);
-            flush(&mut html, out)?;
+            out.write_all(file_row(&pack, file).0.as_bytes())?;
         }
-        html.raw("</tbody></table>");
+        out.write_all(b"</tbody></table>")?;
         if descriptions > 0 {
             let count = counted(descriptions, "description");
-            html!(
-                html,
-                "<p class=\"n\">{} not listed here: each stands with its array.</p>",
-                count
-            );
+            write!(out, "<p class=\"n\">{count} not listed here: each stands with its array.</p>")?;
         }
-        html.raw("</section>\n");
+        out.write_all(b"</section>\n")?;
     }
-    end(&mut html);
-    flush(&mut html, out)?;
+    out.write_all(end().0.as_bytes())?;
     Ok(page)
 }
 
@@ -182,34 +175,29 @@ fn by_array(findings: &[Finding]) -> BTreeMap<&str, Vec<(usize, &Finding)>> {
     by_array
 }
 
-fn begin(name: &str, html: &mut Html) {
+fn begin(name: &str) -> Html {
     html!(
-        html,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
          style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <meta name=\"referrer\" content=\"no-referrer\">\
-         <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>",
+         <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>{}\
+         </style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
+         <header><p>ra-pack report</p><h1>{}</h1></header>",
         // No script but this one runs, whatever a name or a text of the pack may do to the page.
         BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes()),
         env!("CARGO_PKG_VERSION"),
+        name,
+        Html(CSS.to_owned()),
         name
-    );
-    html.raw(CSS);
-    html!(
-        html,
-        "</style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
-         <header><p>ra-pack report</p><h1>{}</h1></header>",
-        name
-    );
+    )
 }
 
 /// The search and the order, which only work with the script and are shown by it.
-fn tools(arrays: usize, html: &mut Html) {
+fn tools(arrays: usize) -> Html {
     html!(
-        html,
         "<div class=\"tools\" id=\"/arrays\"><h2>Arrays</h2><form hidden role=\"search\">\
          <input type=\"search\" id=\"/search\" aria-label=\"Search arrays and files\" \
          placeholder=\"Search names, units, types, attributes\" autocomplete=\"off\" spellcheck=\"false\">\
@@ -218,7 +206,7 @@ fn tools(arrays: usize, html: &mut Html) {
          <option value=\"type\">by type</option></select></label></form>\
          <output aria-live=\"polite\">{}</output></div>",
         counted(arrays, "array")
-    );
+    )
 }
 
 fn group_of<'a>(subject: &Subject<'a>) -> &'a str {
@@ -238,7 +226,6 @@ fn cards(
     out: &mut dyn Write,
 ) -> io::Result<Vec<String>> {
     let mut unreadable = Vec::new();
-    let mut html = Html::default();
     let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
     // The number of each array in its group, and of all in it.
     let mut places = groups.flat_map(|group| (0..group.len()).map(|nth| (nth, group.len())));
@@ -263,67 +250,62 @@ fn cards(
             if !is_readable {
                 unreadable.push(subject.member.name.to_owned());
             }
-            if nth == 0 {
-                let group = group_of(subject);
-                let name = if group.is_empty() { "/" } else { group };
+            let group = group_of(subject);
+            let begin = (nth == 0).then(|| {
                 html!(
-                    html,
                     "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
                      <span>{}</span></summary>\n",
                     Id(group),
-                    name,
+                    if group.is_empty() { "/" } else { group },
                     grouped(all)
-                );
-            }
-            if nth % TOGETHER == 0 {
-                // Until it is laid out it is as high as that many cards mostly are.
-                let together = (all - nth).min(TOGETHER);
-                html!(html, "<div class=\"u\" style=\"--n:{}\">\n", together);
-            }
-            html.piece(&card);
-            if nth + 1 == all {
-                html.raw("</div></details></section>\n");
+                )
+            });
+            // Until it is laid out it is as high as that many cards mostly are.
+            let together = (nth % TOGETHER == 0).then(|| (all - nth).min(TOGETHER));
+            let together =
+                together.map(|count| html!("<div class=\"u\" style=\"--n:{}\">\n", count));
+            let end = if nth + 1 == all {
+                html!("</div></details></section>\n")
             } else if nth % TOGETHER == TOGETHER - 1 {
-                html.raw("</div>");
-            }
-            flush(&mut html, out)?;
+                html!("</div>")
+            } else {
+                Html::default()
+            };
+            out.write_all(html!("{}{}{}{}", begin, together, card, end).0.as_bytes())?;
         }
     }
     Ok(unreadable)
 }
 
 /// A row of the table of other files.
-fn file_row(pack: &Pack, file: &Listed<'_>, html: &mut Html) {
-    html!(html, "<tr><td>{}", file.name);
-    html.raw(match file.kind {
-        MemberKind::File => "",
-        MemberKind::Directory => "/",
-        MemberKind::Link => " <span class=\"w\">link</span>",
-        MemberKind::Special => " <span class=\"w\">special file</span>",
-    });
-    html!(html, "</td><td>{}</td><td>", grouped(file.size));
-    if file.kind == MemberKind::File {
-        digest(pack, file.name, "", html);
-    }
-    html.raw("</td></tr>\n");
+fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
+    let kind = match file.kind {
+        MemberKind::File => Html::default(),
+        MemberKind::Directory => html!("/"),
+        MemberKind::Link => html!(" <span class=\"w\">link</span>"),
+        MemberKind::Special => html!(" <span class=\"w\">special file</span>"),
+    };
+    let digest = (file.kind == MemberKind::File).then(|| digest(pack, file.name, ""));
+    html!(
+        "<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
+        file.name,
+        kind,
+        grouped(file.size),
+        digest
+    )
 }
 
-fn end(html: &mut Html) {
-    html!(html, "</main></div><footer><p>Made by ra-pack {}", env!("CARGO_PKG_VERSION"));
+fn end() -> Html {
     // Without it the same pack gives the same page.
     let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
-    if let Some(date) = made.and_then(|seconds| date(float(seconds))) {
-        html!(html, " on {}", date.split('T').next().unwrap_or_default());
-    }
-    html.raw(". This page needs no network and asks for none.</p></footer><script>");
-    html.raw(JS);
-    html.raw("</script></body></html>\n");
-}
-
-fn flush(html: &mut Html, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(html.as_str().as_bytes())?;
-    html.clear();
-    Ok(())
+    let date = made.and_then(|seconds| date(float(seconds)));
+    html!(
+        "</main></div><footer><p>Made by ra-pack {}{}. This page needs no network and asks for none.</p>\
+         </footer><script>{}</script></body></html>\n",
+        env!("CARGO_PKG_VERSION"),
+        date.map(|date| format!(" on {}", date.split('T').next().unwrap_or_default())),
+        Html(JS.to_owned())
+    )
 }
 
 /// Groups that a tree shows before those below the first are folded.
@@ -351,70 +333,54 @@ fn depth(path: &str) -> usize {
 
 /// The groups of arrays whose groups are given in order, with those above them.
 fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<ArrayGroup<'a>> {
-    let mut groups: Vec<ArrayGroup<'a>> = vec![ArrayGroup { path: "", own: 0, all: 0 }];
+    let mut groups = vec![ArrayGroup { path: "", own: 0, all: 0 }];
+    // The groups that an array is in, from the root on.
+    let mut around = vec![(0, "")];
     for path in of_arrays {
-        if let Some(last) = groups.last_mut()
-            && last.path == path
-        {
-            last.own += 1;
-            continue;
+        around.truncate(around.partition_point(|(_, above)| {
+            let rest = path.strip_prefix(above);
+            rest.is_some_and(|rest| above.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        }));
+        let known = around.last().map_or(0, |(_, above)| above.len());
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        for end in ends.filter(|end| *end > known) {
+            let (path, _) = path.split_at(end);
+            around.push((groups.len(), path));
+            groups.push(ArrayGroup { path, own: 0, all: 0 });
         }
-        // Those above it that are not there yet.
-        let last = groups.last().map_or("", |group| group.path);
-        for (at, _) in path.match_indices('/') {
-            let (above, _) = path.split_at(at);
-            if last != above && !last.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
-            {
-                groups.push(ArrayGroup { path: above, own: 0, all: 0 });
-            }
+        for (nth, above) in &around {
+            let group = groups.get_mut(*nth).expect("it was added before");
+            group.all += 1;
+            group.own += usize::from(*above == path);
         }
-        groups.push(ArrayGroup { path, own: 1, all: 0 });
     }
-    count(&mut groups);
     groups
 }
 
-/// Adds what is below each.
-fn count(groups: &mut [ArrayGroup<'_>]) {
-    let mut below: Vec<usize> = Vec::new();
-    for group in groups.iter_mut().rev() {
-        let depth = depth(group.path);
-        below.resize(below.len().max(depth + 1), 0);
-        group.all = group.own + below.drain(depth + 1..).sum::<usize>();
-        if let Some(all) = below.last_mut() {
-            *all += group.all;
-        }
-    }
-}
-
 /// The tree, with links to the groups that hold arrays themselves.
-fn draw_tree(groups: &[ArrayGroup<'_>], html: &mut Html) {
-    html.raw("<ul>");
-    for (nth, group) in groups.iter().enumerate() {
+fn tree(groups: &[ArrayGroup<'_>]) -> Html {
+    let item = |(nth, group): (usize, &ArrayGroup<'_>)| {
         let own = depth(group.path);
         let next = groups.get(nth + 1).map_or(0, |next| depth(next.path));
-        let has_more = next > own;
-        html.raw("<li>");
-        if has_more {
-            let is_open = own == 0 || groups.len() <= MANY;
-            html.raw(if is_open { "<details open><summary>" } else { "<details><summary>" });
-        }
         let name = if group.path.is_empty() { "/" } else { split(group.path).1 };
-        match group.own {
-            0 => html!(html, "{}", name),
-            _ => html!(html, "<a href=\"#{}/\">{}</a>", Id(group.path), name),
+        let name = match group.own {
+            0 => html!("{}", name),
+            _ => html!("<a href=\"#{}/\">{}</a>", Id(group.path), name),
+        };
+        let (all, is_open) = (grouped(group.all), own == 0 || groups.len() <= MANY);
+        if next > own {
+            let open = if is_open { " open" } else { "" };
+            return html!(
+                "<li><details{}><summary>{} <span>{}</span></summary><ul>",
+                open,
+                name,
+                all
+            );
         }
-        html!(html, " <span>{}</span>", grouped(group.all));
-        if has_more {
-            html.raw("</summary><ul>");
-            continue;
-        }
-        html.raw("</li>");
-        for _ in next..own {
-            html.raw("</ul></details></li>");
-        }
-    }
-    html.raw("</ul>");
+        let ends = (next..own).map(|_| html!("</ul></details></li>")).collect::<Vec<_>>();
+        html!("<li>{} <span>{}</span></li>{}", name, all, ends)
+    };
+    html!("<ul>{}</ul>", groups.iter().enumerate().map(item).collect::<Vec<_>>())
 }
 
 /// Does `work` for each of `items` on `jobs` threads.
@@ -465,11 +431,10 @@ mod tests {
     #[test]
     fn the_tree_ends_all_that_it_begins() {
         for paths in [vec![], vec!["a/b/c/d"], vec!["", "a", "a/b", "c"], vec!["x/y", "x/z/w"]] {
-            let mut html = Html::default();
-            draw_tree(&groups(sorted(paths).into_iter()), &mut html);
+            let html = tree(&groups(sorted(paths).into_iter()));
             for (begin, end) in [("<ul>", "</ul>"), ("<li>", "</li>"), ("<details", "</details>")] {
-                let count = |what: &str| html.as_str().matches(what).count();
-                assert_eq!(count(begin), count(end), "{}", html.as_str());
+                let count = |what: &str| html.0.matches(what).count();
+                assert_eq!(count(begin), count(end), "{}", html.0);
             }
         }
     }

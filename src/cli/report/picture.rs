@@ -1,7 +1,7 @@
 //! A picture of an array, as small as it can be and still tell what the array looks like.
 
 use ra_pack::{
-    Error, Grid, GridMethod, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
+    Column, Error, Grid, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
 };
 
 use super::super::plot::{
@@ -65,24 +65,21 @@ pub(super) fn draw(
     let slice = middle(shape);
     let Room { columns, rows, .. } = room;
     let options = SampleOptions { slice: slice.clone(), columns, rows, jobs: Some(jobs) };
-    let mut html = Html::default();
-    match array.sample(&options) {
-        Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line, &mut html),
-        Ok(Sample::Line(line)) => scalar(&line, &mut html),
-        Ok(Sample::Grid(grid)) => image(&grid, room, &mut html)?,
+    let html = match array.sample(&options) {
+        Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line),
+        Ok(Sample::Line(line)) => scalar(&line),
+        Ok(Sample::Grid(grid)) => image(&grid, room)?,
         // Text, compounds and the like.
         Ok(_) | Err(Error::Unsupported(_)) => return Ok(None),
         Err(error) => return Err(error),
-    }
-    if let Some(slice) = slice {
-        html!(html, "<p class=\"n\">middle slice [{}]</p>", slice);
-    }
-    Ok(Some(html))
+    };
+    let slice = slice.map(|slice| html!("<p class=\"n\">middle slice [{}]</p>", slice));
+    Ok(Some(html!("{}{}", html, slice)))
 }
 
 /// One number, large.
-fn scalar(line: &Line, html: &mut Html) {
-    let Some(column) = line.columns.first() else { return };
+fn scalar(line: &Line) -> Html {
+    let Some(column) = line.columns.first() else { return Html::default() };
     let number = digits(column.first, 6);
     let mut names = line.quantity.names.iter();
     let shown = match names.find(|(_, it)| it.to_string() == number) {
@@ -90,7 +87,7 @@ fn scalar(line: &Line, html: &mut Html) {
         Some((name, _)) => name,
         None => &number,
     };
-    html!(html, r#"<p class="v">{}</p>"#, shown);
+    html!("<p class=\"v\">{}</p>", shown)
 }
 
 fn dimension(axis: &SampledAxis) -> String {
@@ -110,38 +107,40 @@ fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
 }
 
 /// A line, without axes: its numbers are next to it.
-fn sparkline(line: &Line, html: &mut Html) {
+fn sparkline(line: &Line) -> Html {
     let last = line.columns.len().saturating_sub(1).max(1);
-    html!(
-        html,
-        "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
-         aria-label=\"Line along {}: {}\"><path d=\"",
-        last,
-        line.axis.as_ref().map(dimension).unwrap_or_default(),
-        range_text(line_extremes(line, false), &line.quantity)
-    );
-    for piece in pieces(line, line_scale(line, &Chart::default(), 0.0)) {
+    let path = |piece: Vec<(f64, f64)>| {
         let whole =
             |(x, y): (f64, f64)| (count(x * float(last) + 0.5), count((1.0 - y) * 100.0 + 0.5));
         let mut points: Vec<_> = piece.into_iter().map(whole).collect();
         points.dedup();
         let texts: Vec<_> = points.iter().map(|(x, y)| format!("{x} {y}")).collect();
-        html!(html, "M{}{}", texts.join(" "), if points.len() == 1 { "h0" } else { "" });
-    }
-    html.raw("\"/>");
-    if line.columns.iter().any(|column| column.has_gap) {
-        // Marks at the bottom where values are missing.
-        html.raw("<path class=\"m\" d=\"");
-        let mut first = 0;
-        for columns in line.columns.chunk_by(|one, other| one.has_gap == other.has_gap) {
-            if columns.first().is_some_and(|column| column.has_gap) {
-                html!(html, "M{} 100h{}", first, columns.len() - 1);
-            }
-            first += columns.len();
-        }
-        html.raw("\"><title>no value</title></path>");
-    }
-    html.raw("</svg>");
+        format!("M{}{}", texts.join(" "), if points.len() == 1 { "h0" } else { "" })
+    };
+    let pieces = pieces(line, line_scale(line, &Chart::default(), 0.0));
+    let has_gap = line.columns.iter().any(|column| column.has_gap);
+    // Marks at the bottom where values are missing.
+    let gaps = has_gap.then(|| {
+        let mut end = 0;
+        let mark = |columns: &[Column]| {
+            let first = end;
+            end += columns.len();
+            let has_gap = columns.first().is_some_and(|column| column.has_gap);
+            has_gap.then(|| format!("M{first} 100h{}", columns.len() - 1))
+        };
+        let marks = line.columns.chunk_by(|one, other| one.has_gap == other.has_gap).map(mark);
+        let marks: Vec<_> = marks.collect();
+        html!("<path class=\"m\" d=\"{}\"><title>no value</title></path>", marks)
+    });
+    html!(
+        "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
+         aria-label=\"Line along {}: {}\"><path d=\"{}\"/>{}</svg>",
+        last,
+        line.axis.as_ref().map(dimension),
+        range_text(line_extremes(line, false), &line.quantity),
+        pieces.into_iter().map(path).collect::<Vec<_>>(),
+        gaps
+    )
 }
 
 /// The width and height that a picture is shown in, so that neither long nor tall ones are threads.
@@ -157,7 +156,7 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
     }
 }
 
-fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
+fn image(grid: &Grid, room: Room) -> Result<Html, Error> {
     let palette = Palette::new(grid, &Chart::default());
     let last: u8 = if room.is_coarse { 14 } else { 62 };
     // The first is the background.
@@ -182,34 +181,28 @@ fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
     // One cell for each element has their proportions, unless they are those of a thread.
     let (width, height) = shown(grid.columns.extent, grid.rows.extent);
     let range = extremes(grid.cells.iter().copied(), false);
-    html!(
-        html,
+    let legend = (range.is_some() && !palette.has_names()).then(|| {
+        let class = if palette.map == RD_BU { "d" } else { "q" };
+        let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
+        html!("<p class=\"{}\">{}<i></i>{}</p>", class, low, high)
+    });
+    // The mean of several is less than the greatest of them.
+    let (rows, columns) = (grid.rows.step, grid.columns.step);
+    let is_mean = !grid.is_nearest && rows.max(columns) > 1;
+    Ok(html!(
         "<img loading=\"lazy\" width=\"{}\" height=\"{}\" \
-         alt=\"Image, {} down, {} across: {}\" src=\"{}\">",
+         alt=\"Image, {} down, {} across: {}\" src=\"{}\">{}{}{}{}",
         width,
         height,
         dimension(&grid.rows),
         dimension(&grid.columns),
         range_text(range, &grid.quantity),
-        data_uri(&file)
-    );
-    if range.is_some() && !palette.has_names() {
-        let class = if palette.map == RD_BU { "d" } else { "q" };
-        let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
-        html!(html, "<p class=\"{}\">{}<i></i>{}</p>", class, low, high);
-    }
-    if grid.quantity.is_magnitude {
-        html.raw("<p class=\"n\">magnitude</p>");
-    }
-    // The mean of several is less than the greatest of them.
-    let (rows, columns) = (grid.rows.step, grid.columns.step);
-    if grid.method == GridMethod::Mean && rows.max(columns) > 1 {
-        html!(html, "<p class=\"n\">each cell the mean of {} × {}</p>", rows, columns);
-    }
-    if cells.contains(&0) {
-        html.raw("<p class=\"n\">hatched: no value</p>");
-    }
-    Ok(())
+        data_uri(&file),
+        legend,
+        grid.quantity.is_magnitude.then(|| html!("<p class=\"n\">magnitude</p>")),
+        is_mean.then(|| html!("<p class=\"n\">each cell the mean of {} × {}</p>", rows, columns)),
+        cells.contains(&0).then(|| html!("<p class=\"n\">hatched: no value</p>"))
+    ))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub(super) struct ShownArray {
 }
 
 /// One dimension and its coordinate.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Dimension {
     /// Its name, when the description gives one.
@@ -213,14 +213,7 @@ const WHOLE: &str = ":";
 /// The facts of a dimension, with the coordinates of the part that is shown.
 fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
     let name = axis.name.as_ref().map(|name| ra_pack::escape(name).to_string());
-    let mut found = Dimension {
-        name,
-        extent: axis.extent,
-        coordinate: None,
-        label: None,
-        values: None,
-        dates: None,
-    };
+    let mut found = Dimension { name, extent: axis.extent, ..Dimension::default() };
     let Some(coordinate) = &axis.coordinate else { return Ok(found) };
     let description = coordinate.description.as_ref();
     found.label = array::label(description);
