@@ -215,10 +215,9 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     Ok((converter, quantity))
 }
 
-/// A dimension that is shown: its number in the shape and in the file.
+/// A dimension that is shown: its number in the file.
 #[derive(Debug, Clone, Copy)]
 struct ShownAxis {
-    of_shape: usize,
     of_file: usize,
     taken: Taken,
 }
@@ -226,19 +225,12 @@ struct ShownAxis {
 /// The dimensions that a slice leaves, in the order of the shape; those of one element only when there are
 /// no more than two.
 fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
-    let axes = part.selection.axes();
-    let of_shape = |of_file| match part.order {
-        Order::Row => axes.len() - 1 - of_file,
-        Order::Column | Order::RowUnreversed => of_file,
-    };
-    let all = axes.iter().enumerate();
-    let all = all.map(|(of_file, taken)| ShownAxis {
-        of_shape: of_shape(of_file),
-        of_file,
-        taken: *taken,
-    });
+    let all = part.selection.axes().iter().copied().enumerate();
+    let all = all.map(|(of_file, taken)| ShownAxis { of_file, taken });
     let mut all: Vec<_> = all.filter(|axis| !axis.taken.is_index).collect();
-    all.sort_unstable_by_key(|axis| axis.of_shape);
+    if part.order == Order::Row {
+        all.reverse();
+    }
     if all.len() > 2 {
         all.retain(|axis| axis.taken.count != 1);
     }
@@ -314,7 +306,11 @@ impl Sampler<'_> {
         let (step, cells) = cells(shown.taken.count, most);
         let middles = middles(shown.taken, step);
         let mut indices: Vec<u64> = (0..middles.count).map(|nth| middles.nth(nth)).collect();
-        let known = self.part.array.axes()?.into_iter().nth(shown.of_shape);
+        let mut axes = self.part.array.axes()?;
+        if self.part.order == Order::Row {
+            axes.reverse();
+        }
+        let known = axes.into_iter().nth(shown.of_file);
         let mut positions =
             known.as_ref().map(|axis| self.positions(axis, middles)).transpose()?.flatten();
         if shown.taken.is_flipped {
@@ -323,18 +319,10 @@ impl Sampler<'_> {
                 positions.reverse();
             }
         }
-        let (name, coordinate) = known.map(|axis| (axis.name, axis.coordinate)).unzip();
-        let (name, coordinate) =
-            (name.flatten(), coordinate.flatten().and_then(|of| of.description));
-        Ok(SampledAxis {
-            name,
-            extent: shown.taken.count,
-            cells,
-            step,
-            indices,
-            positions,
-            coordinate,
-        })
+        let (name, coordinate) = known.map(|axis| (axis.name, axis.coordinate)).unwrap_or_default();
+        let coordinate = coordinate.and_then(|coordinate| coordinate.description);
+        let extent = shown.taken.count;
+        Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
     }
 
     /// The coordinates of some elements along a dimension, when they are numbers.

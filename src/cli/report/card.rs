@@ -14,7 +14,7 @@ use super::super::diagnostics::in_own_words;
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
 use super::picture::{self, Room};
-use super::{Html, Id, counted, html, lines};
+use super::{Html, Id, Piece, counted, html, lines};
 
 /// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
 const MOST_TEXT: usize = 4000;
@@ -99,19 +99,19 @@ impl CardContext<'_> {
             None if listed.shape.contains(&0) => "empty",
             None => "",
         };
-        let note = if array.is_ok() && !is_reached {
+        let unread = if is_reached {
             html!(
-                "<p class=\"n\">not read: the archive would have to be decoded too often for its size; \
-                 unpack it and report on the directory</p>"
-            )
-        } else if array.is_ok() && self.reads_data && !is_within {
-            html!(
-                "<p class=\"n\">elements not read: there are more before them than are read for an archive \
-                 of this size; <code>ra-pack show --stats</code> reads them</p>"
+                "elements not read: there are more before them than are read for an archive of this size; \
+                 <code>ra-pack show --stats</code> reads them"
             )
         } else {
-            Html::default()
+            html!(
+                "not read: the archive would have to be decoded too often for its size; unpack it and report \
+                 on the directory"
+            )
         };
+        let is_unread = array.is_ok() && (!is_reached || self.reads_data && !is_within);
+        let note = is_unread.then(|| html!("<p class=\"n\">{}</p>", unread));
         let (group, last) = split(stem(name));
         let html = html!(
             "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h3><a \
@@ -230,16 +230,14 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &str) -> Html {
             let number = number?;
             let exact = number.to_string();
             Some(match exact.len() {
-                ..=12 => html!("<dt>{}</dt><dd>{}</dd>", name, exact),
+                ..=12 => row(name, exact),
                 _ => {
                     let short = digits(number.to_f64(), 6);
                     html!("<dt>{}</dt><dd title=\"{}\">{}</dd>", name, exact, short)
                 }
             })
         };
-        let moment = |name: &str, number: Option<f64>| {
-            Some(html!("<dt>{}</dt><dd>{}</dd>", name, digits(number?, 6)))
-        };
+        let moment = |name: &str, number: Option<f64>| Some(row(name, digits(number?, 6)));
         let ends = vec![end("min", numbers.min), end("max", numbers.max)];
         let moments = vec![moment("mean", numbers.mean), moment("std", numbers.std)];
         html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
@@ -319,39 +317,38 @@ fn details(
     let Subject { member, array: listed, .. } = subject;
     let packed = (member.packed_size != member.size)
         .then(|| format!(" to {} bytes", grouped(member.packed_size)));
-    let data_at = array
-        .and_then(|array| array.offsets().ok()?)
-        .map(|(_, data)| html!("<dt>data at</dt><dd>byte {}</dd>", grouped(data)));
+    let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
+    let data = array.and_then(|array| array.offsets().ok()?);
     let order = array.map(|_| match listed.order {
         "column" => "column: the first index runs fastest",
         "row" => "row: the last index runs fastest",
         _ => "row-unreversed: the last index runs fastest, dims as the shape",
     });
-    let described = subject.description.map(|described| {
-        html!(
-            "<dt>described by</dt><dd><code>{}</code>, {}, {}</dd>",
-            described.name,
-            human_bytes(described.size),
-            digest(pack, described.name, "in no manifest")
-        )
+    let digest = |name| digest(pack, name, "in no manifest");
+    let described = subject.description.map(|Listed { name, size, .. }| {
+        html!("<code>{}</code>, {}, {}", name, human_bytes(*size), digest(name))
     });
+    let rows = vec![
+        Some(row("member", html!("<code>{}</code>", member.name))),
+        Some(row("size", size)),
+        data.map(|(_, data)| row("data at", format!("byte {}", grouped(data)))),
+        order.map(|order| row("order", order)),
+        coordinates(axes),
+        description.and_then(|description| members(&description.datatype)),
+        Some(row("digest", digest(member.name))),
+        described.map(|described| row("described by", described)),
+    ];
+    let attributes = description.map(|description| attributes(&description.attributes));
     // A browser with scripts gets the details when they are opened: half of the page less to lay out.
     html!(
-        "<details><summary>Details</summary><noscript>{}<dl \
-         class=\"t\"><dt>member</dt><dd><code>{}</code></dd><dt>size</dt><dd>{} bytes, \
-         {}{}</dd>{}{}{}{}<dt>digest</dt><dd>{}</dd>{}</dl></noscript></details>",
-        description.map(|description| attributes(&description.attributes)),
-        member.name,
-        grouped(member.size),
-        member.method,
-        packed,
-        data_at,
-        order.map(|order| html!("<dt>order</dt><dd>{}</dd>", order)),
-        coordinates(axes),
-        description.map(|description| members(&description.datatype)),
-        digest(pack, member.name, "in no manifest"),
-        described
+        "<details><summary>Details</summary><noscript>{}<dl class=\"t\">{}</dl></noscript></details>",
+        attributes,
+        rows
     )
+}
+
+fn row(name: &str, fact: impl Piece) -> Html {
+    html!("<dt>{}</dt><dd>{}</dd>", name, fact)
 }
 
 /// The digest of a file, as the manifest lists it.
@@ -364,22 +361,19 @@ pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Html {
     }
 }
 
-fn coordinates(axes: &[Axis]) -> Vec<Html> {
+fn coordinates(axes: &[Axis]) -> Option<Html> {
     let given = axes.iter().filter_map(|axis| Some((axis, axis.coordinate.as_ref()?)));
-    let row = |(nth, (axis, coordinate)): (usize, (&Axis, &Coordinate))| {
+    let fact = |(axis, coordinate): (&Axis, &Coordinate)| {
         let units = attribute_text(coordinate.description.as_ref(), "units");
-        html!(
-            "{}<dd>{}{}{}</dd>",
-            (nth == 0).then(|| html!("<dt>coordinates</dt>")),
-            axis.name.as_ref().map(|name| format!("{name}: ")),
-            match &coordinate.member {
-                Some(member) => html!("<a href=\"#{}\">{}</a>", Id(stem(member)), member),
-                None => html!("in the description"),
-            },
-            units.map(|units| format!(" [{}]", cut(units).0))
-        )
+        let place = match &coordinate.member {
+            Some(member) => html!("<a href=\"#{}\">{}</a>", Id(stem(member)), member),
+            None => html!("in the description"),
+        };
+        let name = axis.name.as_ref().map(|name| format!("{name}: "));
+        html!("<dd>{}{}{}</dd>", name, place, units.map(|units| format!(" [{}]", cut(units).0)))
     };
-    given.enumerate().map(row).collect()
+    let facts: Vec<_> = given.map(fact).collect();
+    (!facts.is_empty()).then(|| html!("<dt>coordinates</dt>{}", facts))
 }
 
 /// The elements of an enum or a compound.
@@ -389,10 +383,10 @@ fn members(datatype: &Datatype) -> Option<Html> {
             let shown = members.iter().take(MOST_MEMBERS);
             let shown: Vec<_> = shown.map(|(name, value)| format!("{name} = {value}")).collect();
             let more = if members.len() > MOST_MEMBERS { ", …" } else { "" };
-            Some(html!("<dt>names</dt><dd>{}{}</dd>", shown.join(", "), more))
+            Some(row("names", shown.join(", ") + more))
         }
         other if other.word().is_none() => {
-            Some(html!("<dt>type</dt><dd><code>{}</code></dd>", cut(&other.to_flow()).0))
+            Some(row("type", html!("<code>{}</code>", cut(&other.to_flow()).0)))
         }
         _ => None,
     }

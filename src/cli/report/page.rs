@@ -56,7 +56,8 @@ pub(super) fn write(
     if let Some(listing) = &mut listing {
         diagnostics::say(&mut listing.findings);
     }
-    let (listing, pack) = (listing.as_ref(), listing.as_ref().map(|_| Pack::open(target)));
+    let listing = listing.as_ref();
+    let pack = listing.map(|_| Pack::open(target)).transpose()?;
     let findings = verified.map(|report| &report.findings);
     let findings = findings.or(listing.map(|listing| &listing.findings));
     let members: Vec<Listed<'_>> = listing.into_iter().flat_map(Listing::members).collect();
@@ -102,7 +103,7 @@ pub(super) fn write(
         head::by_hand(&facts)
     );
     out.write_all(start.0.as_bytes())?;
-    if let Some(pack) = pack.transpose()? {
+    if let Some(pack) = pack {
         let size = pack.file_size()?.unwrap_or(u64::MAX);
         let within = |least: u64, each: u64| size.saturating_mul(each).saturating_add(least);
         let context = CardContext {
