@@ -13,7 +13,7 @@ pub fn ds(file: &[u8]) {
         let body = Cursor::new(Vec::new());
         let mut writer =
             DsWriter::new(body, WriteOptions { mask_fill: masks, ..WriteOptions::default() });
-        writer.attributes(&first.attributes).unwrap();
+        writer.attributes(&first.attributes, "x");
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
         for (array, data) in &arrays {
             add(&mut writer, array, data).unwrap();

@@ -212,16 +212,13 @@ impl<'t> HeaderText<'t> {
     /// The complaint that something else is here.
     fn expected(&self, what: &str) -> Error {
         let letter = match self.language {
-            Language::PythonLatin1 => None,
+            Language::PythonLatin1 => self.peek().map(char::from),
             _ => String::from_utf8_lossy(self.rest()).chars().next(),
         };
-        let found = match (self.peek(), letter) {
-            (None, _) => "the end of the header".to_owned(),
-            (Some(plain @ b' '..=b'~'), _) => format!("`{}`", char::from(plain)),
-            (Some(b'\t' | b'\n' | b'\r' | 0x80..), Some(letter)) => {
-                format!("`{}`", letter.escape_default())
-            }
-            (Some(byte), _) => format!("the byte {byte:#04x}"),
+        let found = match letter {
+            None => "the end of the header".to_owned(),
+            Some(plain @ ' '..='~') => format!("`{plain}`"),
+            Some(letter) => format!("`{}`", letter.escape_default()),
         };
         Error::malformed(self.offset(), format!("expected {what}, found {found}"))
     }
@@ -572,7 +569,7 @@ mod tests {
         assert_eq!(fault(b"1.5"), "byte 1: expected the end of an integer, found `.`");
         assert_eq!(
             fault(b"5\0"),
-            "byte 1: expected nothing but blanks after the dict, found the byte 0x00"
+            "byte 1: expected nothing but blanks after the dict, found `\\u{0}`"
         );
         let huge = fault("9".repeat(60).as_bytes());
         assert_eq!(huge, "byte 0: expected an integer of 64 bits, found a larger one");

@@ -119,6 +119,12 @@ fn fillvalue(description: &Ndarray) -> Option<&Value> {
     description.storage.as_ref()?.fillvalue.as_ref()
 }
 
+/// The datatype of truth values.
+pub(crate) fn truth() -> Datatype {
+    let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
+    Datatype::Enum { base: Some(Integer::UInt8), members }
+}
+
 /// Whether a datatype is that of truth values of one byte, by whatever letters; `masked` may have a name besides.
 fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
     let Datatype::Enum { members, .. } = datatype else { return false };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check::Contrast;
-use crate::interchange::element_of_word;
+use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementKind, ElementType, Encoding, Flags, Header};
 
@@ -173,10 +173,7 @@ pub(super) fn datatype_of(element: ElementType) -> Datatype {
         return Datatype::Compound(vec![("r".to_owned(), part.clone()), ("i".to_owned(), part)]);
     }
     match element {
-        ElementType::BOOL | ElementType::BITS => Datatype::Enum {
-            base: Some(Integer::UInt8),
-            members: vec![("false".to_owned(), 0), ("true".to_owned(), 1)],
-        },
+        ElementType::BOOL | ElementType::BITS => truth(),
         _ => Datatype::Opaque {
             size: element.elbyte(),
             tag: (element.kind() != ElementKind::User).then(|| element.to_string()),

@@ -11,9 +11,9 @@
 )]
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use super::header::{Header, count};
-use super::slice::Odometer;
 use crate::pipeline;
 
 /// Most bytes of a tile, of which each job holds two: with fewer, the runs of a large cube become short.
@@ -88,12 +88,19 @@ impl Reversal {
             target.copy_from_slice(source);
             return Ok(());
         }
-        let shape = TileBox::whole(&self.dims)?;
-        let elbyte = size(self.elbyte)?;
-        let [from, to] = [Direction::Forward, Direction::Reversed]
-            .map(|direction| dense(&shape.lens, elbyte, direction));
-        copy(source, &from, target, &to, &shape.lens, elbyte);
-        Ok(())
+        let target = Mutex::new(target);
+        self.reverse_at(
+            1,
+            |bytes, at| {
+                bytes.copy_from_slice(&source[size(at)?..][..bytes.len()]);
+                Ok(())
+            },
+            |bytes, at| {
+                let mut target = target.lock().unwrap_or_else(PoisonError::into_inner);
+                target[size(at)?..][..bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            },
+        )
     }
 
     /// Reverses an array that `read_at` reads and `write_at` writes, both at offsets of the data section, on
@@ -172,13 +179,6 @@ fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
 struct TileBox {
     starts: Vec<u64>,
     lens: Vec<usize>,
-}
-
-impl TileBox {
-    fn whole(dims: &[u64]) -> io::Result<Self> {
-        let lens = dims.iter().map(|extent| size(*extent)).collect::<io::Result<_>>()?;
-        Ok(Self { starts: vec![0; dims.len()], lens })
-    }
 }
 
 /// The boxes that an array falls into.
@@ -292,16 +292,6 @@ impl Runs {
     }
 }
 
-/// Bytes from one element to the next along each axis.
-fn dense(lens: &[usize], elbyte: usize, direction: Direction) -> Vec<usize> {
-    let (mut strides, mut stride) = (vec![0; lens.len()], elbyte);
-    for axis in direction.axes(lens.len()) {
-        strides[axis] = stride;
-        stride = stride.saturating_mul(lens[axis]);
-    }
-    strides
-}
-
 /// Copies a box of elements between two buffers with strides of their own.
 fn copy(
     source: &[u8],
@@ -376,6 +366,45 @@ fn copy_line<const W: usize>(source: &[u8], from: usize, target: &mut [u8], to: 
                 *here = *element;
             }
         }
+    }
+}
+
+/// The offsets that nested loops visit in `N` places at once, the first loop fastest. Steps may go back: offsets wrap
+/// around.
+#[derive(Debug)]
+pub(super) struct Odometer<const N: usize> {
+    /// How often each loop goes round, and how far by each step.
+    loops: Vec<(u64, [u64; N])>,
+    turned: Vec<u64>,
+    next: Option<[u64; N]>,
+}
+
+impl<const N: usize> Odometer<N> {
+    pub(super) fn new(start: [u64; N], loops: Vec<(u64, [u64; N])>) -> Self {
+        Self { turned: vec![0; loops.len()], loops, next: Some(start) }
+    }
+}
+
+impl<const N: usize> Iterator for Odometer<N> {
+    type Item = [u64; N];
+
+    fn next(&mut self) -> Option<[u64; N]> {
+        let current = self.next.take()?;
+        let mut next = current;
+        for ((count, steps), turned) in self.loops.iter().zip(&mut self.turned) {
+            *turned += 1;
+            let is_round = *turned == *count;
+            let steps_on = if is_round { 1_u64.wrapping_sub(*count) } else { 1 };
+            for (at, step) in next.iter_mut().zip(steps) {
+                *at = at.wrapping_add(step.wrapping_mul(steps_on));
+            }
+            if !is_round {
+                self.next = Some(next);
+                break;
+            }
+            *turned = 0;
+        }
+        Some(current)
     }
 }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn, SliceInfo, SliceInfoElem};
 
+use super::reverse::Odometer;
+
 /// Bytes between two wanted pieces that are read along rather than skipped: below a page of memory the
 /// system fetches them anyway, and one read costs more than the copy.
 const MAX_GAP: i64 = 4096;
@@ -79,11 +81,21 @@ impl SlicePlan {
                 }
             }
         }
+        Self::of_picked(dims, elbyte, &picked, result)
+    }
+
+    /// The plan for these positions, whose result has the extents `result`.
+    pub(crate) fn of_picked(
+        dims: &[u64],
+        elbyte: u64,
+        picked: &[Picked],
+        result: Vec<u64>,
+    ) -> Result<Self, SliceError> {
         let mut plan = Self { dims: result, data_len: 0, first: 0, run: 0, loops: Vec::new() };
         if dims.contains(&0) || plan.dims.contains(&0) {
             return Ok(plan);
         }
-        plan.lay_out(dims, elbyte, &picked).ok_or(SliceError::TooLarge)?;
+        plan.lay_out(dims, elbyte, picked).ok_or(SliceError::TooLarge)?;
         Ok(plan)
     }
 
@@ -148,37 +160,17 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let small = |len: i64| {
-            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-        };
+        self.reader().fill(out, &mut read_at)
+    }
+
+    /// Reads the result a part at a time.
+    pub(crate) fn reader(&self) -> SliceReader {
         let (inner, outer) = match self.loops.split_first() {
             Some((inner, outer)) if inner.step.abs() <= MAX_GAP => (*inner, outer),
             _ => (Loop { count: 1, step: 1 }, &*self.loops),
         };
-        let most = (SPAN / inner.step.abs()).max(1);
-        let mut pieces = out.chunks_mut(small(self.run)?.max(1));
-        let mut span = Vec::new();
-        for start in self.starts(outer) {
-            let mut left = inner.count;
-            while left > 0 {
-                let here = most.min(left);
-                let first = start.cast_signed() + inner.step * (inner.count - left);
-                let low = first.min(first + inner.step * (here - 1));
-                left -= here;
-                if here == 1 {
-                    pieces.next().map_or(Ok(()), |piece| read_at(low.cast_unsigned(), piece))?;
-                    continue;
-                }
-                span.resize(small(inner.step.abs() * (here - 1) + self.run)?, 0);
-                read_at(low.cast_unsigned(), &mut span)?;
-                let mut at = first - low;
-                for piece in pieces.by_ref().take(small(here)?) {
-                    piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
-                    at += inner.step;
-                }
-            }
-        }
-        Ok(())
+        let starts = Box::new(self.starts(outer).map(u64::cast_signed));
+        SliceReader { run: self.run, inner, starts, start: 0, done: inner.count, within: 0 }
     }
 
     /// The offsets of the pieces that these loops visit.
@@ -190,42 +182,62 @@ impl SlicePlan {
     }
 }
 
-/// The offsets that nested loops visit in `N` places at once, the first loop fastest. Steps may go back: offsets wrap
-/// around.
-#[derive(Debug)]
-pub(super) struct Odometer<const N: usize> {
-    /// How often each loop goes round, and how far by each step.
-    loops: Vec<(u64, [u64; N])>,
-    turned: Vec<u64>,
-    next: Option<[u64; N]>,
+/// The place up to which the result of a plan was read.
+pub(crate) struct SliceReader {
+    /// Bytes of each run.
+    run: i64,
+    inner: Loop,
+    /// Where the next inner loops begin, and where the current one did.
+    starts: Box<dyn Iterator<Item = i64>>,
+    start: i64,
+    /// Runs of the inner loop that were read, and bytes of the next one.
+    done: i64,
+    within: i64,
 }
 
-impl<const N: usize> Odometer<N> {
-    pub(super) fn new(start: [u64; N], loops: Vec<(u64, [u64; N])>) -> Self {
-        Self { turned: vec![0; loops.len()], loops, next: Some(start) }
-    }
-}
-
-impl<const N: usize> Iterator for Odometer<N> {
-    type Item = [u64; N];
-
-    fn next(&mut self) -> Option<[u64; N]> {
-        let current = self.next.take()?;
-        let mut next = current;
-        for ((count, steps), turned) in self.loops.iter().zip(&mut self.turned) {
-            *turned += 1;
-            let is_round = *turned == *count;
-            let steps_on = if is_round { 1_u64.wrapping_sub(*count) } else { 1 };
-            for (at, step) in next.iter_mut().zip(steps) {
-                *at = at.wrapping_add(step.wrapping_mul(steps_on));
+impl SliceReader {
+    /// Reads the next bytes of the result into all of `out`, which has whole elements and not more than are left.
+    pub(crate) fn fill(
+        &mut self,
+        mut out: &mut [u8],
+        read_at: &mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let small = |len: i64| {
+            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+        };
+        let Loop { count, step } = self.inner;
+        let mut span = Vec::new();
+        while !out.is_empty() {
+            if self.done == count {
+                let ended = || io::Error::from(io::ErrorKind::UnexpectedEof);
+                (self.start, self.done) = (self.starts.next().ok_or_else(ended)?, 0);
             }
-            if !is_round {
-                self.next = Some(next);
-                break;
+            let first = self.start + step * self.done;
+            let room = i64::try_from(out.len()).unwrap_or(i64::MAX);
+            let whole = if self.within > 0 { 0 } else { room / self.run };
+            let here = whole.min(count - self.done).min((SPAN / step.abs()).max(1));
+            if here < 2 {
+                let len = room.min(self.run - self.within);
+                let (piece, rest) = out.split_at_mut(small(len)?);
+                read_at((first + self.within).cast_unsigned(), piece)?;
+                self.within = (self.within + len) % self.run;
+                self.done += i64::from(self.within == 0);
+                out = rest;
+                continue;
             }
-            *turned = 0;
+            let low = first.min(first + step * (here - 1));
+            span.resize(small(step.abs() * (here - 1) + self.run)?, 0);
+            read_at(low.cast_unsigned(), &mut span)?;
+            let (pieces, rest) = out.split_at_mut(small(here * self.run)?);
+            let mut at = first - low;
+            for piece in pieces.chunks_mut(small(self.run)?) {
+                piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
+                at += step;
+            }
+            self.done += here;
+            out = rest;
         }
-        Some(current)
+        Ok(())
     }
 }
 

@@ -105,23 +105,12 @@ impl<R: Read + Seek> DsBody<R> {
         let len = len.and_then(|len| len.checked_add(entry.mask_len()));
         let mut sum = Some(self.check(entry, len)?);
         if entry.element.is_text() {
-            self.lengths(entry, present, |len| sum = sum.and_then(|sum| sum.checked_add(len)))?;
+            self.scan(entry.offset + entry.mask_len(), present * 8, |bytes| {
+                let lengths = bytes.as_chunks().0.iter().map(|length| entry.length(*length));
+                sum = lengths.fold(sum, |sum, len| sum?.checked_add(len));
+            })?;
         }
         self.check(entry, sum)
-    }
-
-    /// Gives the length of each text that is there.
-    fn lengths(
-        &mut self,
-        entry: &VariableEntry,
-        present: u64,
-        mut each: impl FnMut(u64),
-    ) -> Result<(), Error> {
-        self.scan(entry.offset + entry.mask_len(), present * 8, |bytes| {
-            for length in bytes.as_chunks::<8>().0 {
-                each(entry.length(*length));
-            }
-        })
     }
 
     /// Sees where each variable lies, and gives the number of bytes that belong to none when that can be told.

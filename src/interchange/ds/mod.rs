@@ -47,7 +47,7 @@ use self::body::{DsBody, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
 use self::header::{DsElement, VERSION_LINE, VariableEntry};
 use self::values::{DIMS, FILL_VALUE, to_json};
 use super::{BlockReader, Error, ReadOptions, Variable, element_of_word};
-use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
+use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
 
 /// Most bytes of texts that are no UTF-8, once each has the room of the longest.
@@ -309,10 +309,11 @@ fn describe(
 
 /// Truth values, with a third member where some are missing.
 fn truth(with_missing: bool) -> Datatype {
-    let members = [("false", 0), ("true", 1), ("missing", MISSING_BOOL.into())];
-    let members = members.into_iter().take(if with_missing { 3 } else { 2 });
-    let members = members.map(|(name, number)| (name.to_owned(), number)).collect();
-    Datatype::Enum { base: Some(Integer::UInt8), members }
+    let mut truth = super::truth();
+    if let (Datatype::Enum { members, .. }, true) = (&mut truth, with_missing) {
+        members.push(("missing".to_owned(), MISSING_BOOL.into()));
+    }
+    truth
 }
 
 /// Texts of one length that are no UTF-8.

@@ -52,11 +52,7 @@ pub(super) fn dims(names: &[String]) -> Attribute {
 /// one datatype or texts.
 fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
     let value = plain(json);
-    let (mut shape, mut first) = (Vec::new(), Some(&value));
-    while let Some(Value::List(list)) = first {
-        shape.push(list.len() as u64);
-        first = list.first();
-    }
+    let shape = extents(&value);
     let leaves = leaves(&value, &shape)?;
     let is_text = leaves.iter().all(|leaf| matches!(leaf, Value::String(_)));
     let datatype = if is_text { Datatype::String } else { datatype_of(&leaves)? };
@@ -72,6 +68,16 @@ fn plain(json: &Literal) -> Value {
         LiteralKind::Text(text) => Value::String(text.clone()),
         _ => Value::Null,
     }
+}
+
+/// The extents of nested lists, which the first of each has.
+pub(super) fn extents(value: &Value) -> Vec<u64> {
+    let (mut extents, mut first) = (Vec::new(), Some(value));
+    while let Some(Value::List(list)) = first {
+        extents.push(list.len() as u64);
+        first = list.first();
+    }
+    extents
 }
 
 /// Everything in nested lists of this shape; nothing when they are of another.
@@ -109,8 +115,8 @@ fn to_float(number: &Value) -> Option<Value> {
     to_bits(number, &Datatype::Float64).map(|bits| Value::Float(f64::from_bits(bits)))
 }
 
-/// The JSON of an attribute of `of`.
-pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -> String {
+/// The value that is written for an attribute of `of`.
+pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -> Value {
     let Attribute { name, datatype, value, .. } = attribute;
     let is_natural = match datatype {
         Datatype::String | Datatype::Float64 | Datatype::Int64 => true,
@@ -124,8 +130,8 @@ pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -
         ));
     }
     match datatype {
-        Datatype::Float64 => to_json(&as_floats(value)),
-        _ => to_json(value),
+        Datatype::Float64 => as_floats(value),
+        _ => value.clone(),
     }
 }
 
@@ -157,24 +163,19 @@ pub(super) fn to_json(value: &Value) -> String {
         // The shortest that reads back the same, with a point or an exponent, so that it stays a float.
         Value::Float(number) => format!("{number:?}"),
         Value::String(text) => json_text(text),
-        Value::List(list) => json_list(list.iter().map(to_json)),
-        Value::Map(map) => json_map(map.iter().map(|(key, value)| (&**key, to_json(value)))),
+        Value::List(list) => {
+            format!("[{}]", list.iter().map(to_json).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(map) => {
+            let member =
+                |(key, value): &(String, Value)| format!("{}: {}", json_text(key), to_json(value));
+            format!("{{{}}}", map.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
-/// A list of values that are JSON already.
-pub(super) fn json_list(list: impl Iterator<Item = String>) -> String {
-    format!("[{}]", list.collect::<Vec<_>>().join(", "))
-}
-
-/// An object of values that are JSON already.
-pub(super) fn json_map(map: impl Iterator<Item = (impl AsRef<str>, String)>) -> String {
-    let entries = map.map(|(key, json)| format!("{}: {json}", json_text(key.as_ref())));
-    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
-}
-
 /// A text in quotes.
-pub(super) fn json_text(text: &str) -> String {
+fn json_text(text: &str) -> String {
     let mut out = "\"".to_owned();
     for character in text.chars() {
         match character {
@@ -453,7 +454,7 @@ mod tests {
             let (attribute, mut losses) = attribute(text);
             assert_eq!((&attribute.shape, &attribute.datatype), (&shape, &datatype), "{text}");
             assert_eq!(attribute.short, short);
-            assert_eq!(write(&attribute, "`x`", &mut losses), text);
+            assert_eq!(to_json(&write(&attribute, "`x`", &mut losses)), text);
             assert_eq!(losses, [""; 0]);
         }
         // Lists have one datatype, so that an integer among floats becomes one.
@@ -492,10 +493,10 @@ mod tests {
         let mut attribute = attribute("1").0;
         attribute.datatype = Datatype::Int8;
         attribute.short = false;
-        assert_eq!(write(&attribute, "`x`", &mut losses), "1");
+        assert_eq!(to_json(&write(&attribute, "`x`", &mut losses)), "1");
         assert_eq!(losses, ["the attribute \"a\" of `x` is written without its datatype, `int8`"]);
         attribute.datatype = Datatype::Float64;
-        assert_eq!(write(&attribute, "`x`", &mut losses), "1.0");
+        assert_eq!(to_json(&write(&attribute, "`x`", &mut losses)), "1.0");
         assert_eq!(losses.len(), 1);
     }
 

@@ -7,14 +7,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::body::{BitPacker, Utf8Check, numbers, packed_len};
 use super::header::{VERSION_LINE, escape, product};
-use super::values::{
-    self, DIMS, FILL_VALUE, NumberType, disagree, is_same, json_list, json_map, json_text, to_json,
-    to_value,
-};
+use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json, to_value};
 use crate::interchange::{
     Error, Variable, WriteOptions, fillvalue, is_truth, read_all, row_order_extents, wrong_length,
 };
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
+use crate::path;
 use crate::ra::{ElementType, Flags, reverse_each};
 
 /// Bytes that are taken from the data at once: whole elements of every width, and whole bytes of a mask.
@@ -52,8 +50,8 @@ const PIECE: usize = 1 << 16;
 #[derive(Debug)]
 pub struct DsWriter<S> {
     options: WriteOptions,
-    /// Names and JSON of what is known about the whole.
-    attributes: Vec<(String, String)>,
+    /// What is known about the whole.
+    attributes: Vec<(String, Value)>,
     arrays: Vec<WrittenArray>,
     names: HashSet<String>,
     /// How long each named dimension is, and of which array that is known.
@@ -68,8 +66,7 @@ pub struct DsWriter<S> {
 #[derive(Debug)]
 struct WrittenArray {
     name: String,
-    /// Names and JSON of its attributes.
-    attributes: Vec<(String, String)>,
+    attributes: Vec<(String, Value)>,
     /// The dimensions that have names.
     dims: Vec<Option<String>>,
     size: Vec<u64>,
@@ -89,15 +86,25 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         Self { options, attributes, arrays, names, lengths, losses, body, end: 0 }
     }
 
-    /// Adds what is known about the whole.
-    ///
-    /// # Errors
-    ///
-    /// When two attributes have one name.
-    pub fn attributes(&mut self, attributes: &[Attribute]) -> Result<(), Error> {
-        let known = std::mem::take(&mut self.attributes);
-        self.attributes = self.written(known, attributes.iter(), "the dataset")?;
-        Ok(())
+    /// Adds attributes of the whole, which are those of the group of the array `name`. One of a name that is known
+    /// with another value is left out, which is a loss.
+    pub fn attributes(&mut self, attributes: &[Attribute], name: &str) {
+        for attribute in attributes {
+            let mut losses = Vec::new();
+            let value = values::write(attribute, "the dataset", &mut losses);
+            match self.attributes.iter().find(|(known, _)| *known == attribute.name) {
+                None => {
+                    self.attributes.push((attribute.name.clone(), value));
+                    self.losses.append(&mut losses);
+                }
+                Some((_, known)) if *known == value => {}
+                Some(_) => self.losses.push(format!(
+                    "the attribute `{}` of the group of `{}` is said otherwise of another group",
+                    path::escape(&attribute.name),
+                    path::escape(name)
+                )),
+            }
+        }
     }
 
     /// Adds an array with these data, in the order that the description states.
@@ -124,12 +131,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             fits = header.element() == ElementType::UINT8 && size.len() == 1;
             size.clear();
         }
-        let fixed = description.shape.iter().zip(&size);
-        let mut fixed = fixed.map(|(extent, size)| match extent {
-            Extent::Fixed(length) => length == size,
-            Extent::Unlimited | Extent::Coord(_) => true,
-        });
-        if !fits || description.shape.len() != size.len() || !fixed.all(|fits| fits) {
+        if !fits {
             return Err(disagree(&description.name));
         }
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
@@ -152,9 +154,12 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             let reason = format!("{name:?} has neither data nor a value");
             return Err(Error::no_counterpart(reason, "give its values, or leave it out"));
         };
-        let size = extents(value, &description.shape);
-        let leaves = size.as_ref().and_then(|size| values::leaves(value, size));
-        let (size, leaves) = size.zip(leaves).ok_or_else(|| disagree(name))?;
+        let mut size = values::extents(value);
+        // Of no lists the shape alone tells how long they are.
+        for extent in description.shape.iter().skip(size.len()) {
+            size.push(if let Extent::Fixed(length) = extent { *length } else { 0 });
+        }
+        let leaves = values::leaves(value, &size).ok_or_else(|| disagree(name))?;
         let written = self.begin(description, size, is_coordinate)?;
         if description.datatype == Datatype::String {
             return self.texts(written, description, &leaves);
@@ -202,51 +207,42 @@ impl<S: Read + Write + Seek> DsWriter<S> {
     }
 
     fn header(&self) -> String {
-        let mut dim_names = DimNames::default();
+        // Names for dimensions that have none: the same for the same length, but never twice in one array.
+        let is_used = |name: &String| self.names.contains(name) || self.lengths.contains_key(name);
+        let mut unused = (0_u64..).map(|number| format!("d{number}")).filter(|name| !is_used(name));
+        let mut dim_names: HashMap<(u64, usize), String> = HashMap::new();
         let mut offset = 0_u64;
         let mut variables = Vec::new();
         for array in &self.arrays {
             let WrittenArray { size, len, word, is_masked, .. } = array;
-            let dims = dim_names.complete(array, |name| {
-                self.names.contains(name) || self.lengths.contains_key(name)
+            let mut seen = Vec::new();
+            let dims = array.dims.iter().zip(size).map(|(dim, length)| {
+                if let Some(dim) = dim {
+                    return dim.clone();
+                }
+                let nth = seen.iter().filter(|known| **known == length).count();
+                seen.push(length);
+                let name = dim_names.entry((*length, nth));
+                name.or_insert_with(|| unused.next().expect("there are endless names")).clone()
             });
+            let dims = dims.map(Value::String).collect();
             let endian = if array.endian == Endian::Little { "l" } else { "b" };
-            let before = (".dims", json_list(dims.iter().map(|dim| json_text(dim))));
             let after = [
-                (".size", json_list(size.iter().map(u64::to_string))),
-                (".offset", offset.to_string()),
-                (".len", len.to_string()),
-                (".type", json_text(word)),
-                (".missing", is_masked.to_string()),
-                (".endian", json_text(endian)),
+                (".size", size.clone().into()),
+                (".offset", offset.into()),
+                (".len", (*len).into()),
+                (".type", (*word).into()),
+                (".missing", Value::Bool(*is_masked)),
+                (".endian", endian.into()),
             ];
-            let own = |(key, json): (&str, String)| (key.to_owned(), json);
-            let members = [own(before)].into_iter().chain(escaped(&array.attributes));
-            let members = members.chain(after.map(own));
-            variables.push((escape(&array.name), json_map(members)));
+            let mut members = vec![(".dims".to_owned(), Value::List(dims))];
+            members.extend(escaped(&array.attributes));
+            members.extend(after.map(|(key, value)| (key.to_owned(), value)));
+            variables.push((escape(&array.name), Value::Map(members)));
             offset += len;
         }
-        variables.push((".".to_owned(), json_map(escaped(&self.attributes))));
-        json_map(variables.into_iter()) + "\n"
-    }
-
-    /// Adds names and JSON of `attributes` of `of` to those that are known.
-    fn written<'f>(
-        &mut self,
-        mut known: Vec<(String, String)>,
-        attributes: impl Iterator<Item = &'f Attribute>,
-        of: &str,
-    ) -> Result<Vec<(String, String)>, Error> {
-        let mut names: HashSet<_> = known.iter().map(|(name, _)| name.clone()).collect();
-        for attribute in attributes {
-            if !names.insert(attribute.name.clone()) {
-                let reason = format!("{of} has two attributes of one name");
-                return Err(Error::no_counterpart(reason, "rename one of them"));
-            }
-            let json = values::write(attribute, of, &mut self.losses);
-            known.push((attribute.name.clone(), json));
-        }
-        Ok(known)
+        variables.push((".".to_owned(), Value::Map(escaped(&self.attributes).collect())));
+        to_json(&Value::Map(variables)) + "\n"
     }
 
     /// An array of texts without data; others change that.
@@ -257,6 +253,13 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         is_coordinate: bool,
     ) -> Result<WrittenArray, Error> {
         let name = description.name.clone();
+        let fits = |(extent, length): (&Extent, &u64)| match extent {
+            Extent::Fixed(fixed) => fixed == length,
+            Extent::Unlimited | Extent::Coord(_) => true,
+        };
+        if description.shape.len() != size.len() || !description.shape.iter().zip(&size).all(fits) {
+            return Err(disagree(&name));
+        }
         if self.names.contains(&name) {
             let reason = format!("two arrays are called {name:?}");
             return Err(Error::no_counterpart(reason, "rename one of them"));
@@ -293,9 +296,16 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             }
             dims.push(dim);
         }
+        let (mut attributes, mut known) = (Vec::new(), HashSet::new());
         let kept = description.attributes.iter();
-        let kept = kept.filter(|attribute| !(uses_names && attribute.name == DIMS));
-        let attributes = self.written(Vec::new(), kept, &format!("{name:?}"))?;
+        for attribute in kept.filter(|attribute| !(uses_names && attribute.name == DIMS)) {
+            if !known.insert(&attribute.name) {
+                let reason = format!("{name:?} has two attributes of one name");
+                return Err(Error::no_counterpart(reason, "rename one of them"));
+            }
+            let value = values::write(attribute, &format!("{name:?}"), &mut self.losses);
+            attributes.push((attribute.name.clone(), value));
+        }
         self.names.insert(name.clone());
         Ok(WrittenArray {
             name,
@@ -472,63 +482,12 @@ impl WrittenArray {
     /// Adds an attribute, unless there is one of that name.
     fn add_attribute(&mut self, name: &str, value: &Value) {
         if self.attributes.iter().all(|(known, _)| known != name) {
-            self.attributes.push((name.to_owned(), to_json(value)));
+            self.attributes.push((name.to_owned(), value.clone()));
         }
     }
 }
 
 /// Attributes by the names that they have in the file.
-fn escaped(attributes: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
-    attributes.iter().map(|(name, json)| (escape(name), json.clone()))
-}
-
-/// Names for dimensions that have none: the same for the same length, but never twice in one array.
-#[derive(Default)]
-struct DimNames {
-    names: HashMap<(u64, usize), String>,
-    next: usize,
-}
-
-impl DimNames {
-    fn complete(&mut self, array: &WrittenArray, is_used: impl Fn(&str) -> bool) -> Vec<String> {
-        let mut seen: HashMap<u64, usize> = HashMap::new();
-        let mut dims = Vec::new();
-        for (dim, &length) in array.dims.iter().zip(&array.size) {
-            if let Some(dim) = dim {
-                dims.push(dim.clone());
-                continue;
-            }
-            let nth = seen.entry(length).or_default();
-            let name = self.names.entry((length, *nth)).or_insert_with(|| {
-                let mut names = (self.next..).map(|next| (next, format!("d{next}")));
-                let free = names.find(|(_, name)| !is_used(name));
-                let (number, name) = free.expect("there are endless names");
-                self.next = number + 1;
-                name
-            });
-            *nth += 1;
-            dims.push(name.clone());
-        }
-        dims
-    }
-}
-
-/// The extents of nested lists, as deep as the shape is long; nothing when they do not fit it.
-fn extents(value: &Value, shape: &[Extent]) -> Option<Vec<u64>> {
-    let mut first = Some(value);
-    let length = |extent: &Extent| {
-        let length = match (first, extent) {
-            (Some(Value::List(list)), _) => {
-                first = list.first();
-                list.len() as u64
-            }
-            (Some(_), _) => return None,
-            // Of no lists the shape alone tells how long they are.
-            (None, Extent::Fixed(length)) => *length,
-            (None, Extent::Unlimited | Extent::Coord(_)) => 0,
-        };
-        let fits = !matches!(extent, Extent::Fixed(fixed) if *fixed != length);
-        fits.then_some(length)
-    };
-    shape.iter().map(length).collect()
+fn escaped(attributes: &[(String, Value)]) -> impl Iterator<Item = (String, Value)> {
+    attributes.iter().map(|(name, value)| (escape(name), value.clone()))
 }

@@ -68,19 +68,23 @@ pub enum DtypeKind {
     Object,
 }
 
-/// The letters of the kinds, and the widths that each has; of no width when it has any.
-const KINDS: [(&str, DtypeKind, &[u64]); 11] = [
-    ("b", DtypeKind::Bool, &[1]),
-    ("i", DtypeKind::Int, &[1, 2, 4, 8, 12, 16]),
-    ("u", DtypeKind::UInt, &[1, 2, 4, 8, 12, 16]),
-    ("f", DtypeKind::Float, &[1, 2, 4, 8, 12, 16]),
-    ("c", DtypeKind::Complex, &[8, 16, 24, 32]),
-    ("S", DtypeKind::Bytes, &[]),
-    ("U", DtypeKind::Text, &[]),
-    ("V", DtypeKind::Void, &[]),
-    ("M", DtypeKind::Date(TimeUnit::GENERIC), &[8]),
-    ("m", DtypeKind::Duration(TimeUnit::GENERIC), &[8]),
-    ("O", DtypeKind::Object, &[]),
+/// A letter, its kind, the widths that it has, none when it has any, and how many bytes of a value of so many reverse
+/// together when the byte order changes.
+type KindRow = (&'static str, DtypeKind, &'static [u64], fn(u64) -> u64);
+
+/// Every kind.
+const KINDS: [KindRow; 11] = [
+    ("b", DtypeKind::Bool, &[1], |_| 1),
+    ("i", DtypeKind::Int, &[1, 2, 4, 8, 12, 16], |size| size),
+    ("u", DtypeKind::UInt, &[1, 2, 4, 8, 12, 16], |size| size),
+    ("f", DtypeKind::Float, &[1, 2, 4, 8, 12, 16], |size| size),
+    ("c", DtypeKind::Complex, &[8, 16, 24, 32], |size| size / 2),
+    ("S", DtypeKind::Bytes, &[], |_| 1),
+    ("U", DtypeKind::Text, &[], |_| 4),
+    ("V", DtypeKind::Void, &[], |_| 1),
+    ("M", DtypeKind::Date(TimeUnit::GENERIC), &[8], |size| size),
+    ("m", DtypeKind::Duration(TimeUnit::GENERIC), &[8], |size| size),
+    ("O", DtypeKind::Object, &[], |_| 1),
 ];
 
 /// The order of bytes in a value.
@@ -106,10 +110,10 @@ pub struct Field {
 }
 
 impl DtypeKind {
-    fn letter(self) -> &'static str {
+    fn row(self) -> &'static KindRow {
         let same = std::mem::discriminant(&self);
-        let row = KINDS.iter().find(|(_, kind, _)| std::mem::discriminant(kind) == same);
-        row.expect("the table has every kind").0
+        let row = KINDS.iter().find(|row| std::mem::discriminant(&row.1) == same);
+        row.expect("the table has every kind")
     }
 
     /// Whether it counts time.
@@ -121,28 +125,14 @@ impl DtypeKind {
 impl DtypeScalar {
     /// A little-endian value, or one without byte order.
     pub fn new(kind: DtypeKind, size: u64) -> Self {
-        let order = match kind {
-            DtypeKind::Bool | DtypeKind::Bytes | DtypeKind::Void | DtypeKind::Object => {
-                ByteOrder::None
-            }
-            _ if size == 1 => ByteOrder::None,
-            _ => ByteOrder::Little,
-        };
-        Self { kind, order, size }
+        let made = Self { kind, order: ByteOrder::Little, size };
+        Self { order: if made.swap_width() == 1 { ByteOrder::None } else { made.order }, ..made }
     }
 
     /// How many bytes reverse together when the byte order changes.
     pub(super) fn swap_width(self) -> u64 {
-        match self.kind {
-            DtypeKind::Bool | DtypeKind::Bytes | DtypeKind::Void | DtypeKind::Object => 1,
-            DtypeKind::Text => 4,
-            DtypeKind::Complex => self.size / 2,
-            DtypeKind::Int
-            | DtypeKind::UInt
-            | DtypeKind::Float
-            | DtypeKind::Date(_)
-            | DtypeKind::Duration(_) => self.size,
-        }
+        let (.., reversed) = self.kind.row();
+        reversed(self.size)
     }
 
     fn parse(text: &str, offset: u64) -> Result<Self, Error> {
@@ -164,7 +154,7 @@ impl DtypeScalar {
             ("a", _) => ("S", rest),
             _ => (letter, rest),
         };
-        let Some(&(_, mut kind, widths)) = KINDS.iter().find(|(known, ..)| *known == letter) else {
+        let Some(&(_, mut kind, widths, _)) = KINDS.iter().find(|row| row.0 == letter) else {
             return Err(wrong("a dtype of one of the kinds b i u f c S U V M m O"));
         };
         let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
@@ -205,7 +195,7 @@ impl fmt::Display for DtypeScalar {
             ByteOrder::Big => ">",
             ByteOrder::None => "|",
         };
-        write!(f, "{order}{}", self.kind.letter())?;
+        write!(f, "{order}{}", self.kind.row().0)?;
         match self.kind {
             DtypeKind::Object => Ok(()),
             DtypeKind::Text => write!(f, "{}", self.size / 4),

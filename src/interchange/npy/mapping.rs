@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, MAX_ITEM, TimeUnit};
 use crate::interchange::literal::quoted;
-use crate::interchange::{Error, Variable, element_of_word, fillvalue, is_truth};
+use crate::interchange::{Error, Variable, element_of_word, fillvalue, is_truth, truth};
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
 
@@ -48,19 +48,11 @@ fn element_kind(kind: DtypeKind) -> ElementKind {
     row.map_or(ElementKind::User, |row| row.1)
 }
 
-/// What a dtype is here.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct DtypeMeaning {
-    pub(super) element: ElementType,
-    pub(super) datatype: Datatype,
-    pub(super) attributes: Vec<Attribute>,
-    /// The element that stands for none.
-    pub(super) fillvalue: Option<Value>,
-    pub(super) losses: Vec<String>,
-}
-
 /// What elements of a dtype are here. With `bfloat16`, voids of two bytes are brain floats.
-pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, Error> {
+pub(super) fn from_dtype(
+    descr: &Descr,
+    bfloat16: bool,
+) -> Result<(ElementType, Datatype, FromDtype), Error> {
     if descr.any(|scalar| scalar.kind == DtypeKind::Object) {
         return Err(Error::no_counterpart(
             "the array holds Python objects, as a pickle: reading one can run any program",
@@ -68,14 +60,13 @@ pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, 
         ));
     }
     let mut mapper = FromDtype::default();
-    let mut fillvalue = None;
     let (eltype, datatype) = match descr {
         Descr::Scalar(DtypeScalar { kind: DtypeKind::Void, size: 2, .. }) if bfloat16 => {
             (ElementKind::BFloat, Datatype::BFloat16)
         }
         Descr::Scalar(scalar) => {
             let datatype = mapper.scalar(*scalar, "")?;
-            fillvalue = scalar.kind.is_time().then_some(NOT_A_TIME);
+            mapper.fillvalue = scalar.kind.is_time().then_some(NOT_A_TIME);
             (element_kind(scalar.kind), datatype)
         }
         Descr::Struct(_) if descr.size() == Some(0) => return Err(empty("the dtype", descr)),
@@ -90,8 +81,7 @@ pub(super) fn from_dtype(descr: &Descr, bfloat16: bool) -> Result<DtypeMeaning, 
     };
     let element = ElementType::new(eltype.eltype(), descr.checked_size())
         .map_err(|_| empty("the dtype", descr))?;
-    let FromDtype { attributes, losses } = mapper;
-    Ok(DtypeMeaning { element, datatype, attributes, fillvalue, losses })
+    Ok((element, datatype, mapper))
 }
 
 fn empty(what: &str, descr: &Descr) -> Error {
@@ -119,10 +109,13 @@ fn names_padding(name: &str) -> bool {
     })
 }
 
+/// What a dtype says besides the datatype.
 #[derive(Default)]
-struct FromDtype {
-    attributes: Vec<Attribute>,
-    losses: Vec<String>,
+pub(super) struct FromDtype {
+    pub(super) attributes: Vec<Attribute>,
+    /// The element that stands for none.
+    pub(super) fillvalue: Option<Value>,
+    pub(super) losses: Vec<String>,
 }
 
 impl FromDtype {
@@ -147,10 +140,7 @@ impl FromDtype {
         }
         let opaque = |tag: Option<&str>| Datatype::Opaque { size, tag: tag.map(str::to_owned) };
         let (why, instead) = match kind {
-            DtypeKind::Bool => {
-                let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
-                return Ok(Datatype::Enum { base: Some(Integer::UInt8), members });
-            }
+            DtypeKind::Bool => return Ok(truth()),
             DtypeKind::Bytes => return Ok(opaque(Some(BYTES_TAG))),
             DtypeKind::Text => return Ok(opaque(Some(TEXT_TAG))),
             DtypeKind::Void => return Ok(opaque(None)),

@@ -30,7 +30,7 @@ use std::io::{self, Read, Write};
 pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit};
 pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
-use self::mapping::{DtypeMeaning, from_dtype, to_dtype};
+use self::mapping::{FromDtype, from_dtype, to_dtype};
 use super::{Block, Error, ReadOptions, Variable, WriteOptions, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
@@ -97,7 +97,7 @@ impl<R: Read> NpyReader<R> {
                 Error::malformed(header.shape_at, reason)
             })
         };
-        let DtypeMeaning { element, mut datatype, attributes, fillvalue, losses } =
+        let (element, mut datatype, FromDtype { attributes, fillvalue, losses }) =
             from_dtype(&header.descr, options.bfloat16)?;
         let mut ra_header = new_header(element, dims)?;
         let mut shape: Vec<Extent> = header.shape.iter().copied().map(Extent::Fixed).collect();

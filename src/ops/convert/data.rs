@@ -30,25 +30,27 @@ pub(super) struct PlacedElements {
     /// The place of those that were not read yet, and how many bytes they are.
     at: u64,
     left: u64,
-    /// What the file looked like when its header was read, unless it is our own.
-    stamp: Option<Stamp>,
+    /// What the file looked like when its header was read.
+    stamp: Stamp,
 }
 
 impl PlacedElements {
-    /// The elements from `offset` on, `len` bytes, in a file that looked so, if it is one of others.
-    pub(super) fn new(file: File, offset: u64, len: u64, stamp: Option<Stamp>) -> Self {
+    /// The elements from `offset` on, `len` bytes, in a file that looked so.
+    pub(super) fn new(file: File, offset: u64, len: u64, stamp: Stamp) -> Self {
         Self { file, at: offset, left: len, stamp }
     }
 
-    fn check_unchanged(&self) -> Result<()> {
-        self.stamp.as_ref().map_or(Ok(()), |stamp| self.file.check_unchanged(stamp))
+    /// All of a file of our own.
+    fn scratch(file: File, len: u64) -> Result<Self> {
+        let stamp = file.stamp()?;
+        Ok(Self::new(file, 0, len, stamp))
     }
 }
 
 impl Read for PlacedElements {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            self.check_unchanged()?;
+            self.file.check_unchanged(&self.stamp)?;
             return Ok(0);
         }
         let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
@@ -99,7 +101,7 @@ impl<'s> Arranged<'s> {
             (ElementSource::Passing(mut reader, name), Some(_)) => {
                 let scratch = fs::scratch_file(output)?;
                 pour(&mut reader, len, &name, &scratch, 0)?;
-                PlacedElements::new(scratch, 0, len, None)
+                PlacedElements::scratch(scratch, len)?
             }
         };
         match reversal {
@@ -112,7 +114,7 @@ impl<'s> Arranged<'s> {
                 )
                 .map_err(|error| failed(error, "reorder", target.path()))?,
         }
-        placed.check_unchanged()
+        placed.file.check_unchanged(&placed.stamp)
     }
 
     /// Has `write` read all of them, one after the other.
@@ -121,7 +123,7 @@ impl<'s> Arranged<'s> {
         let data = if self.reversal.is_some() {
             let scratch = fs::scratch_file(self.output)?;
             self.write_at(&scratch, 0)?;
-            ElementSource::Placed(PlacedElements::new(scratch, 0, len, None))
+            ElementSource::Placed(PlacedElements::scratch(scratch, len)?)
         } else {
             self.data
         };
@@ -186,9 +188,8 @@ pub(super) fn failed(
 /// A RawArray file of which the header is read.
 pub(super) struct RawArrayFile {
     file: File,
-    /// What it looked like, unless nobody else knows it.
-    stamp: Option<Stamp>,
-    len: u64,
+    /// What it looked like.
+    stamp: Stamp,
     pub(super) header: Header,
 }
 
@@ -213,15 +214,12 @@ impl Metadata {
 
 impl RawArrayFile {
     /// Reads the header of a file from its beginning.
-    pub(super) fn open(mut file: File, stamp: Option<Stamp>) -> Result<Self, ReadError> {
-        let len = match &stamp {
-            Some(stamp) => stamp.len(),
-            None => file.len().map_err(io::Error::from)?,
-        };
+    pub(super) fn open(mut file: File) -> Result<Self, ReadError> {
+        let stamp = file.stamp().map_err(io::Error::from)?;
         file.rewind().map_err(io::Error::from)?;
         let header = Header::read(&mut file)?;
-        header.check_file_len(len)?;
-        Ok(Self { file, stamp, len, header })
+        header.check_file_len(stamp.len())?;
+        Ok(Self { file, stamp, header })
     }
 
     /// The elements, little-endian unless `keep_big`, and the bytes after them. `name` is what errors call the
@@ -231,7 +229,7 @@ impl RawArrayFile {
         name: &str,
         keep_big: bool,
     ) -> Result<(ElementSource<'static>, Metadata), ReadError> {
-        let Self { mut file, stamp, len, header } = self;
+        let Self { mut file, stamp, header } = self;
         let (start, plain) = (header.header_len(), header.decoded());
         let data_len = plain.data_len();
         let is_marked_big = header.flags().contains(Flags::BIG_ENDIAN);
@@ -248,7 +246,7 @@ impl RawArrayFile {
             (None, data_len, is_marked_big && !keep_big)
         };
         let end = start + stored;
-        let metadata = match len.saturating_sub(end) {
+        let metadata = match stamp.len().saturating_sub(end) {
             0 => Metadata::default(),
             len => {
                 let file = file.try_clone().map_err(io::Error::from)?;

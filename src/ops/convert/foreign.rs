@@ -3,18 +3,17 @@
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use super::data::{ElementSource, PlacedElements, failed};
+use super::data::{ElementSource, Metadata, PlacedElements, failed};
 use super::plan::{ArrayItem, NAMELESS, is_wanted, name_of, no_such_array, stem};
 use super::text::{write_csv, write_json};
 use super::{
-    ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
-    SourceArrays, TakeElements, WriteArrays, settle,
+    ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray, SourceArrays, TakeElements,
+    WriteArrays, settle,
 };
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
 use crate::interchange::{self, Variable, WriteOptions, ds, npy, npz, png};
-use crate::ndl::Attribute;
 use crate::path::escape;
 
 /// Bytes that are read at once.
@@ -28,8 +27,8 @@ fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
 }
 
 /// Elements that pass by once, out of the file at `path`.
-fn passing<'s>(path: &Path, data: impl Read + 's) -> ArrayElements<'s> {
-    ElementSource::Passing(Box::new(data), path.to_string_lossy().into_owned()).into()
+fn passing<'s>(path: &Path, data: impl Read + 's) -> ElementSource<'s> {
+    ElementSource::Passing(Box::new(data), path.to_string_lossy().into_owned())
 }
 
 fn lose_trailing(item: &mut ArrayItem, bytes: u64) {
@@ -54,10 +53,10 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     Ok(SourceArrays::single(item, move || {
         // A file that is cut off is refused by the reader, with the place.
         if reader.is_verbatim() && trailing.is_some() {
-            let placed = PlacedElements::new(reader.into_inner(), offset, len, Some(stamp));
-            return Ok(ElementSource::Placed(placed).into());
+            let placed = PlacedElements::new(reader.into_inner(), offset, len, stamp);
+            return Ok((ElementSource::Placed(placed), Metadata::default()));
         }
-        Ok(passing(&path, reader))
+        Ok((passing(&path, reader), Metadata::default()))
     }))
 }
 
@@ -98,7 +97,7 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
         let member = *members.get(index).expect("each item has a member");
         let opened = reader.open(member, read).map_err(|error| failed(error, "read", &path))?;
-        take(passing(&path, opened))
+        take(passing(&path, opened), Metadata::default(), false)
     });
     Ok(SourceArrays { items, losses, give })
 }
@@ -145,7 +144,7 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     let path = path.to_owned();
     let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
         let array = arrays.get(index).expect("each item has an array");
-        take(passing(&path, reader.data(array)))
+        take(passing(&path, reader.data(array)), Metadata::default(), false)
     });
     Ok(SourceArrays { items, losses, give })
 }
@@ -156,7 +155,7 @@ pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> 
     let reader = reader.map_err(|error| failed(error, "read", path))?;
     let item = ArrayItem::foreign(name_of(path), reader.variable().clone());
     let path = path.to_owned();
-    Ok(SourceArrays::single(item, move || Ok(passing(&path, reader))))
+    Ok(SourceArrays::single(item, move || Ok((passing(&path, reader), Metadata::default()))))
 }
 
 /// Why an array cannot be written in another format, or not to the file at `path`.
@@ -174,13 +173,12 @@ type Losses = Result<Vec<String>, interchange::Error>;
 struct SingleSink<'o> {
     file: PendingFile,
     options: &'o ConvertOptions,
-    /// How it is written; an `.npy` file without.
-    write: Option<WriteOne>,
+    write: WriteOne,
 }
 
 pub(super) fn begin_single<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let file = PendingFile::create(out.path, out.options.force)?;
-    let write = out.to.row().write.filter(|_| out.to != ArrayFormat::Npy);
+    let write = out.to.writer();
     Ok(Box::new(SingleSink { file, options: out.options, write }))
 }
 
@@ -189,22 +187,11 @@ impl WriteArrays for SingleSink<'_> {
         let (out, item, options) = (self.file.file(), array.item, self.options);
         let variable = item.to_variable()?;
         let unwritable = |error| unwritable(item, out.path(), error);
-        if let Some(write) = self.write {
-            let mut buffered = BufWriter::with_capacity(WRITTEN, out.writer());
-            let written =
-                array.data.read_by(|data| write(&variable, data, &mut buffered, options))?;
-            buffered.flush().map_err(Error::io("write", out.path()))?;
-            return written.map_err(unwritable);
-        }
-        // Where any byte can be written at any time, elements get into their order on the way.
-        let plan = npy::NpyPlan::new(&variable, options.write()).map_err(unwritable)?;
-        out.write_all_at(&plan.header.encode(), 0)?;
-        let end = plan.header.len + array.data.len;
-        array.data.write_at(out, plan.header.len)?;
-        if plan.file_len() > end {
-            out.write_all_at(&[0], end)?; // an empty text takes a byte
-        }
-        Ok(plan.losses)
+        let mut buffered = BufWriter::with_capacity(WRITTEN, out.writer());
+        let write = |data: &mut dyn Read| (self.write)(&variable, data, &mut buffered, options);
+        let written = array.data.read_by(write)?;
+        buffered.flush().map_err(Error::io("write", out.path()))?;
+        written.map_err(unwritable)
     }
 
     fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
@@ -261,9 +248,6 @@ impl WriteArrays for NpzSink {
 struct DsSink {
     file: PendingFile,
     writer: ds::DsWriter<File>,
-    /// What is said of the whole.
-    shared: Vec<Attribute>,
-    losses: Vec<String>,
 }
 
 pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
@@ -272,30 +256,13 @@ pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let write = WriteOptions { mask_fill, ..out.options.write() };
     let file = PendingFile::create(out.path, out.options.force)?;
     let writer = ds::DsWriter::new(fs::scratch_file(out.path)?, write);
-    Ok(Box::new(DsSink { file, writer, shared: Vec::new(), losses: Vec::new() }))
-}
-
-impl DsSink {
-    /// Takes over what is said of a whole group: there is only one here.
-    fn share(&mut self, item: &ArrayItem) {
-        for attribute in &item.shared {
-            match self.shared.iter().find(|other| other.name == attribute.name) {
-                None => self.shared.push(attribute.clone()),
-                Some(same) if same == attribute => {}
-                Some(_) => self.losses.push(format!(
-                    "the attribute `{}` of the group of `{}` is said otherwise of another group",
-                    escape(&attribute.name),
-                    escape(&item.name)
-                )),
-            }
-        }
-    }
+    Ok(Box::new(DsSink { file, writer }))
 }
 
 impl WriteArrays for DsSink {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let OutgoingArray { item, data, .. } = array;
-        self.share(item);
+        self.writer.attributes(&item.shared, &item.name);
         let variable = item.to_variable()?;
         let added = data.read_by(|data| self.writer.array(&variable, item.is_coordinate, data))?;
         added.map_err(|error| unwritable(item, self.file.file().path(), error))?;
@@ -303,20 +270,17 @@ impl WriteArrays for DsSink {
     }
 
     fn inline(&mut self, _: &str, item: &ArrayItem) -> Result<()> {
-        self.share(item);
+        self.writer.attributes(&item.shared, &item.name);
         let added = self.writer.inline(&item.description, item.is_coordinate);
         added.map_err(|error| unwritable(item, self.file.file().path(), error))
     }
 
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
-        let Self { file, mut writer, shared, losses: mut lost, .. } = *self;
+        let Self { file, writer } = *self;
         let path = file.file().path();
-        let failed = |error| failed(error, "write", path);
-        writer.attributes(&shared).map_err(failed)?;
-        losses.append(&mut lost);
         losses.extend_from_slice(writer.losses());
         let mut out = BufWriter::with_capacity(WRITTEN, file.file().writer());
-        writer.write_to(&mut out).map_err(failed)?;
+        writer.write_to(&mut out).map_err(|error| failed(error, "write", path))?;
         out.flush().map_err(Error::io("write", path))?;
         drop(out);
         settle(file)

@@ -61,7 +61,10 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     options.check(from, to)?;
 
     let out = Destination { path: output, from, to, options };
-    let mut source = SourceArrays::open(input, from, options)?;
+    let open = from.row().open.ok_or_else(|| {
+        Error::Unsupported(format!("a .{from} is only written, and cannot be read"))
+    })?;
+    let mut source = open(input, options)?;
     let planned = plan::plan(&source.items, input, &out)?;
 
     let mut losses = std::mem::take(&mut source.losses);
@@ -78,8 +81,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
         if let Some(original) = original {
             progress.begin(&name, original.data_len());
             let from = converted.from.clone();
-            (source.give)(index, &from, output, &mut |elements| {
-                let ArrayElements { data, metadata, verified } = elements;
+            (source.give)(index, &from, output, &mut |data, metadata, verified| {
                 (converted.verified, converted.trailing) = (verified, metadata.len);
                 let data = Arranged::new(data, &original, reverse, output, jobs);
                 if let Some(file) = &kept_metadata {
@@ -323,6 +325,11 @@ impl ArrayFormat {
         FORMATS.iter().find(|row| row.format == self).expect("the table has every format")
     }
 
+    /// How a single array is written to a stream.
+    fn writer(self) -> WriteOne {
+        self.row().write.expect("only formats of one array are written so")
+    }
+
     /// The words of all formats.
     pub fn words() -> impl Iterator<Item = &'static str> {
         FORMATS.iter().map(|row| row.word)
@@ -355,21 +362,15 @@ impl ArrayFormat {
         {
             return Ok(format);
         }
+        // A file with a format may have any name.
         let kind = fs::kind_of(path)?;
-        match kind {
-            // A file with a format may have any name.
-            FileKind::RawArray
-            | FileKind::Npy
-            | FileKind::Ds
-            | FileKind::Png
-            | FileKind::Unknown => {}
-            kind if kind.may_hold_a_pack() => {}
-            kind => {
-                return Err(Error::Unsupported(format!(
-                    "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
-                    escape(&path.to_string_lossy())
-                )));
-            }
+        let has_format =
+            [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
+        if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
+                escape(&path.to_string_lossy())
+            )));
         }
         Err(unknown(path, "from", |row| row.open.is_some()))
     }
@@ -459,40 +460,19 @@ struct SourceArrays {
 /// be checked are copied beside the path.
 type GiveElements = dyn FnMut(usize, &str, &Path, &mut TakeElements<'_>) -> Result<()>;
 
-type TakeElements<'t> = dyn FnMut(ArrayElements<'_>) -> Result<()> + 't;
-
-/// The elements of an array, and what came with them.
-struct ArrayElements<'s> {
-    data: ElementSource<'s>,
-    metadata: Metadata,
-    /// Whether a manifest vouches for them.
-    verified: bool,
-}
-
-impl<'s> From<ElementSource<'s>> for ArrayElements<'s> {
-    fn from(data: ElementSource<'s>) -> Self {
-        Self { data, metadata: Metadata::default(), verified: false }
-    }
-}
+/// Takes elements, what follows them, and whether a manifest vouches for them.
+type TakeElements<'t> = dyn FnMut(ElementSource<'_>, Metadata, bool) -> Result<()> + 't;
 
 impl SourceArrays {
-    /// Looks at what is at `path`.
-    fn open(path: &Path, format: ArrayFormat, options: &ConvertOptions) -> Result<Self> {
-        let open = format.row().open.ok_or_else(|| {
-            Error::Unsupported(format!("a .{format} is only written, and cannot be read"))
-        })?;
-        open(path, options)
-    }
-
     /// A file with a single array, whose elements `read` gives.
     fn single(
         item: ArrayItem,
-        read: impl FnOnce() -> Result<ArrayElements<'static>> + 'static,
+        read: impl FnOnce() -> Result<(ElementSource<'static>, Metadata)> + 'static,
     ) -> Self {
         let mut read = Some(read);
         let give = Box::new(move |_: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
-            let read = read.take().expect("each array is converted once");
-            take(read()?)
+            let (data, metadata) = read.take().expect("each array is converted once")()?;
+            take(data, metadata, false)
         });
         Self { items: vec![item], losses: Vec::new(), give }
     }
@@ -614,7 +594,7 @@ pub(super) fn write_array(
     let data = ElementSource::Passing(Box::new(data), member.to_owned());
     let data = Arranged::new(data, &before, reverse, beside, pipeline::jobs(None));
     let (variable, options) = (item.to_variable()?, ConvertOptions::default());
-    let write = format.row().write.expect("a format of one array can be written to a stream");
+    let write = format.writer();
     let written = data.read_by(|data| write(&variable, data, out, &options))?;
     let written = written.map_err(|source| match source {
         interchange::Error::Io(error) => Error::io("write", output)(error),

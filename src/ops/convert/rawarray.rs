@@ -11,8 +11,8 @@ use super::super::single_file::{self, SingleFile};
 use super::data::{RawArrayFile, failed};
 use super::plan::{ArrayItem, listed, member_name, name_of, stem};
 use super::{
-    ArrayElements, ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray,
-    SourceArrays, TakeElements, WriteArrays,
+    ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray, SourceArrays, TakeElements,
+    WriteArrays,
 };
 use crate::archive::{Archive, Container, MemberKind};
 use crate::error::{Error, Result};
@@ -34,7 +34,6 @@ const MAX_LISTED: usize = 5;
 /// A RawArray file, with the description beside it.
 pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = File::open(path)?.watched(&options.progress);
-    let stamp = file.stamp()?;
     let malformed = |path: &Path, error| {
         let name = path.to_string_lossy().into_owned();
         match error {
@@ -46,7 +45,7 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceA
             ReadError::Slice(error) => Error::Mismatch { name, reason: error.to_string() },
         }
     };
-    let file = RawArrayFile::open(file, Some(stamp)).map_err(|error| malformed(path, error))?;
+    let file = RawArrayFile::open(file).map_err(|error| malformed(path, error))?;
     let keep_big = options.keep_endian;
     let single_file = described_beside(path)?;
     let described = single_file.as_ref().and_then(|file| {
@@ -57,8 +56,7 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceA
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || {
         let elements = file.elements(&path.to_string_lossy(), keep_big);
-        let (data, metadata) = elements.map_err(|error| malformed(&path, error))?;
-        Ok(ArrayElements { data, metadata, verified: false })
+        elements.map_err(|error| malformed(&path, error))
     }))
 }
 
@@ -141,32 +139,26 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceA
     let give = move |_: usize, name: &str, beside: &Path, take: &mut TakeElements<'_>| {
         let member = format!("{name}.{ARRAY_EXTENSION}");
         let damaged = |error| match error {
-            ReadError::Decode(source) => Error::array(member.clone(), source),
             ReadError::Io(error) => failed(error, "read", &path),
-            ReadError::Slice(error) => {
-                Error::Mismatch { name: member.clone(), reason: error.to_string() }
-            }
+            error => Error::array_file(member.as_ref(), error),
         };
         let mut verified = false;
-        let (file, stamp) = if let Some(directory) = &directory
+        let (file, is_copy) = if let Some(directory) = &directory
             && pack.array(&member)?.listed_digest()?.is_none()
         {
-            let file = File::open(directory.join(&member))?.watched(&progress);
-            let stamp = file.stamp()?;
-            (file, Some(stamp))
+            (File::open(directory.join(&member))?.watched(&progress), false)
         } else {
             // Nothing of a member is used before all of it is known to be what the manifest says.
             let scratch = fs::scratch_file(beside)?;
             (_, verified) = pack.copy_to(&member, &mut scratch.writer())?;
-            (scratch, None)
+            (scratch, true)
         };
-        let is_copy = stamp.is_none();
-        let file = RawArrayFile::open(file, stamp).map_err(damaged)?;
+        let file = RawArrayFile::open(file).map_err(damaged)?;
         if is_copy {
             check_decoded(&member, &file.header)?;
         }
         let (data, metadata) = file.elements(&member, keep_big).map_err(damaged)?;
-        take(ArrayElements { data, metadata, verified })
+        take(data, metadata, verified)
     };
     Ok(SourceArrays { items, losses: left.into_iter().collect(), give: Box::new(give) })
 }

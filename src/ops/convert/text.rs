@@ -33,7 +33,7 @@ pub(super) fn write_csv(
     out: impl Write,
 ) -> Result<(), Error> {
     let mut text = TextWriter::new(variable, data, out, false)?;
-    let (rows, columns) = match *row_order_extents(variable, "a table")? {
+    let (rows, columns) = match *text.shape {
         [] => (1, 1),
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
@@ -77,7 +77,7 @@ pub(super) fn write_json(
         }
     }
     let mut text = TextWriter::new(variable, bytes.chain(data), out, true)?;
-    text.nest(&row_order_extents(variable, "nested lists")?)?;
+    text.nest(&text.shape.clone())?;
     text.buffer.push('\n');
     text.finish(variable)
 }
@@ -85,6 +85,8 @@ pub(super) fn write_json(
 /// Elements that become text, which is written in blocks.
 struct TextWriter<R, W> {
     header: Header,
+    /// Extents in the order of indices.
+    shape: Vec<u64>,
     number: ReadNumber,
     data: BufReader<R>,
     out: W,
@@ -108,7 +110,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         }
         let data = BufReader::with_capacity(BLOCK, data);
         let header = variable.header.clone();
-        Ok(Self { header, number, data, out, buffer: String::new(), is_json })
+        Ok(Self { header, shape, number, data, out, buffer: String::new(), is_json })
     }
 
     /// The next lists of this shape. Arrays have few dimensions.

@@ -6,14 +6,12 @@
 
 use std::iter;
 
-use ndarray::SliceInfoElem;
-
 use crate::error::{Error, Result};
 use crate::ndl::Order;
 use crate::ops::open::{PackedArray, ReadAt};
 use crate::pack::shape_of;
 use crate::pipeline;
-use crate::ra::{Header, ReadError, SliceError, SlicePlan, parse_slice, resolve_slice};
+use crate::ra::{Header, Picked, ReadError, SliceError, SlicePlan, parse_slice, resolve_slice};
 
 /// Elements of a block.
 const BLOCK: u64 = 1 << 16;
@@ -49,18 +47,6 @@ impl Taken {
     pub(in crate::ops) fn part(self, from: u64, step: u64, count: u64) -> Self {
         // Only the step to no further position can be so large.
         Self { first: self.nth(from), step: self.step.saturating_mul(step), count, ..self }
-    }
-
-    fn entry(self) -> Result<SliceInfoElem, SliceError> {
-        // One position needs no step, which may be larger than the axis.
-        let step = if self.count > 1 { self.step } else { 1 };
-        let end = self.count.checked_sub(1).map_or(self.first, |last| self.first + step * last + 1);
-        let number = |number: u64| isize::try_from(number).map_err(|_| SliceError::TooLarge);
-        Ok(SliceInfoElem::Slice {
-            start: number(self.first)?,
-            end: Some(number(end)?),
-            step: number(step)?,
-        })
     }
 }
 
@@ -130,38 +116,14 @@ impl ArraySelection {
         self.axes.iter().zip(&self.dims).all(|(axis, dim)| axis.count == *dim)
     }
 
-    /// The pieces that it is read in, one after the other in the order of the file, each of about `bytes` or less if an
-    /// element is not longer than that; and the dims that they are slices of.
-    fn pieces(
-        &self,
-        bytes: u64,
-    ) -> (Vec<u64>, impl Iterator<Item = Result<Vec<SliceInfoElem>, SliceError>> + use<>) {
-        let elements = self.elements();
-        let (dims, axes) = if self.is_whole() {
-            (vec![elements], vec![Taken::all(elements)])
-        } else {
-            (self.dims.clone(), self.axes.clone())
-        };
-        // As many of the fastest axes as fit a piece, a part of the next one, and one position of the others.
-        let mut inner = Some(self.elbyte);
-        let part = |axis: &Taken| {
-            let fits = inner.map_or(0, |inner| bytes / inner);
-            inner = inner.filter(|_| axis.count <= fits).map(|inner| inner * axis.count.max(1));
-            fits.clamp(1, axis.count.max(1))
-        };
-        let parts: Vec<u64> = axes.iter().map(part).collect();
-        let counts = axes.iter().zip(&parts).map(|(axis, part)| axis.count.div_ceil(*part));
-        let pieces = if elements == 0 { 0 } else { counts.product() };
-        let piece = move |mut nth: u64| {
-            let part = |(axis, part): (&Taken, &u64)| {
-                let count = axis.count.div_ceil(*part);
-                let from = nth % count * part;
-                nth /= count;
-                axis.part(from, 1, (*part).min(axis.count - from)).entry()
-            };
-            axes.iter().zip(&parts).map(part).collect()
-        };
-        (dims, (0..pieces).map(piece))
+    /// How it is read in the order of the file.
+    fn plan(&self) -> Result<SlicePlan, SliceError> {
+        let picked = self.axes.iter().map(|axis| {
+            let [first, count, step] = [axis.first, axis.count, axis.step].map(i128::from);
+            Picked { first, count, step }
+        });
+        let counts = self.axes.iter().map(|axis| axis.count).collect();
+        SlicePlan::of_picked(&self.dims, self.elbyte, &picked.collect::<Vec<_>>(), counts)
     }
 }
 
@@ -180,7 +142,7 @@ pub(in crate::ops) fn for_each<T: Send>(
     let ((), verified) = array.with_data(selection.is_whole(), |header, read_at| {
         let block = usize::try_from(BLOCK * header.element().elbyte())
             .map_err(|_| ReadError::from(SliceError::TooLarge))?;
-        let blocks = blocks(header, selection, read_at, block);
+        let blocks = blocks(header, selection, read_at, block)?;
         let work = |(): &mut (), block: Result<Vec<u8>, ReadError>| Ok(work(&block?));
         pipeline::ordered(
             pipeline::workers(jobs),
@@ -202,34 +164,16 @@ fn blocks(
     selection: &ArraySelection,
     read_at: &mut ReadAt<'_>,
     size: usize,
-) -> impl Iterator<Item = Result<Vec<u8>, ReadError>> {
-    let (dims, mut pieces) = selection.pieces(size as u64);
-    let mut read = move |block: &mut Vec<u8>, slice: Vec<SliceInfoElem>| {
-        let plan = SlicePlan::new(&dims, header.element().elbyte(), &slice)?;
-        let start = block.len();
-        let len = usize::try_from(plan.data_len()).map_err(|_| SliceError::TooLarge)?;
-        block.resize(start + len, 0);
-        let piece = block.split_at_mut(start).1;
-        plan.read_into(piece, &mut *read_at)?;
-        header.swap_to_native(piece)?;
-        Ok(())
-    };
-    // Elements of a piece that went beyond its block.
-    let mut left = Vec::new();
-    iter::from_fn(move || {
-        let mut block = std::mem::take(&mut left);
-        while block.len() < size
-            && let Some(slice) = pieces.next()
-        {
-            if let Err(error) =
-                slice.map_err(ReadError::from).and_then(|slice| read(&mut block, slice))
-            {
-                return Some(Err(error));
-            }
-        }
-        left = block.split_off(size.min(block.len()));
-        (!block.is_empty()).then_some(Ok(block))
-    })
+) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>>, ReadError> {
+    let plan = selection.plan()?;
+    let (mut reader, mut left) = (plan.reader(), plan.data_len());
+    Ok(iter::from_fn(move || {
+        let mut block = vec![0; usize::try_from(left).unwrap_or(size).min(size)];
+        let read = reader.fill(&mut block, read_at).map_err(ReadError::from);
+        let read = read.and_then(|()| Ok(header.swap_to_native(&mut block)?));
+        left = if read.is_ok() { left - block.len() as u64 } else { 0 };
+        (!block.is_empty()).then(|| read.map(|()| block))
+    }))
 }
 
 #[cfg(test)]
@@ -259,31 +203,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_tile_the_selection_in_the_order_of_the_file(
-            axes in prop::collection::vec((1..7_u64, 0..3_u64, 1..3_u64), 0..4), bytes in 1..60_u64,
-        ) {
-            let dims: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
-            let header = header(&dims);
-            let text: Vec<_> =
-                axes.iter().map(|(dim, first, step)| format!("{}::{step}", first.min(dim))).collect();
-            let slice = parse_slice(&text.join(","), &dims).unwrap();
-            let offsets = |dims: &[u64], slice: &[SliceInfoElem]| -> Vec<u64> {
-                let plan = SlicePlan::new(dims, 2, slice).unwrap();
-                plan.runs().flat_map(|run| run.step_by(2)).collect()
-            };
-            let selection =
-                ArraySelection::new(&header, Order::Column, Some(&text.join(","))).unwrap();
-            let mut found = Vec::new();
-            let (dims_of_pieces, pieces) = selection.pieces(bytes);
-            for piece in pieces {
-                let part = offsets(&dims_of_pieces, &piece.unwrap());
-                prop_assert!(u64::try_from(part.len()).unwrap() * 2 <= bytes.max(2));
-                found.extend(part);
-            }
-            prop_assert_eq!(found, offsets(&dims, &slice));
-        }
-
-        #[test]
         fn blocks_are_the_selection_cut_into_equal_parts(
             dims in prop::collection::vec(1..9_u64, 1..4), step in 1..3_u64, block in 1..20_usize,
         ) {
@@ -310,7 +229,7 @@ mod tests {
                 .flat_map(|at| u16::try_from(at / 2).unwrap().to_ne_bytes())
                 .collect();
             let mut found = Vec::new();
-            for read in blocks(&header, &selection, &mut read_at, block * 2) {
+            for read in blocks(&header, &selection, &mut read_at, block * 2).unwrap() {
                 let read = read.unwrap();
                 prop_assert!(read.len() == block * 2 || found.len() + read.len() == expected.len());
                 found.extend(read);
