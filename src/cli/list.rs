@@ -9,9 +9,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::styling::{AnsiColor, Style};
-use ra_pack::{ListOptions, ListOrder, Listed, ListedArray, Listing, MemberKind, Patterns, escape};
+use ra_pack::{ListOptions, ListOrder, Listed, Listing, MemberKind, Patterns, escape};
 
 use super::args::{Choices, Common, words};
+use super::array::extents;
 use super::output::Output;
 use super::text::{CUT, columns, counted, fit, human_bytes};
 use super::{Ending, Failure, diagnostics};
@@ -239,7 +240,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
             *title = Cell { text: escape(why).to_string(), style: WARNING };
         } else {
             element.text.clone_from(&array.element);
-            shape.text = shape_of(array);
+            shape.text = extents(array.dimensions.iter().copied().zip(&array.shape), array.order);
             match &array.title {
                 Some(text) => title.text = escape(text).to_string(),
                 None if array.described => {}
@@ -272,15 +273,6 @@ fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
     let arrays = leaves.iter().filter(|leaf| leaf.is_array).count();
     *element = Cell { text: counted(arrays, "array"), style: TYPE };
     cells
-}
-
-fn shape_of(array: &ListedArray<'_>) -> String {
-    let axes = array.shape.iter().zip(&array.dimensions).map(|(length, name)| match name {
-        Some(name) => format!("{} {length}", escape(name)),
-        None => length.to_string(),
-    });
-    let order = if array.order == "column" { "" } else { array.order };
-    format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
 }
 
 /// Columns of the table.

@@ -100,9 +100,9 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     if !options.force {
         plan.refuse_existing(target)?;
     }
-    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let target = &Target::open(target)?;
     plan.make_directories(target, &mut report.findings)?;
+    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let extraction = Extraction { target, options, plan: &plan, written, failed };
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));

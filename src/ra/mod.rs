@@ -39,7 +39,7 @@ pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
 
 pub(crate) use encoding::{Decoder, EncodingProbe};
 pub(crate) use header::{read_full, reverse_each};
-pub(crate) use slice::{Picked, resolve as resolve_slice};
+pub(crate) use slice::resolve as resolve_slice;
 
 /// A file that is not a RawArray, or not a whole or consistent one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

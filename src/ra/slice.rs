@@ -130,11 +130,15 @@ impl SlicePlan {
     /// The byte ranges of the data section that make up the result, in its order (first index
     /// fastest), joined where they are adjacent.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.starts(&self.loops).map(|start| start..start + self.run.cast_unsigned())
+        let step = |each: &Loop| (each.count.cast_unsigned(), [each.step.cast_unsigned()]);
+        let loops = self.loops.iter().map(step).collect();
+        let starts = Odometer::new([self.first.cast_unsigned()], loops);
+        let starts = starts.take(if self.data_len > 0 { usize::MAX } else { 0 });
+        starts.map(|[start]| start..start + self.run.cast_unsigned())
     }
 
     /// Reads the result into `out`, which must have its length. `read_at` fills a buffer from an offset
-    /// in the data section; pieces that lie close together are read at once.
+    /// in the data section. The offsets rise from call to call; pieces that are close together are read at once.
     ///
     /// # Errors
     ///
@@ -148,46 +152,55 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
+        if self.data_len == 0 {
+            return Ok(());
+        }
+        // Steps back are taken forwards, and the pieces are put from the end of their place in the result.
+        let (mut start, mut stride) = ([self.first, 0], self.run);
+        let mut loops = Vec::with_capacity(self.loops.len());
+        for Loop { count, step } in &self.loops {
+            let back = if *step < 0 { count - 1 } else { 0 };
+            start = [start[0] + step * back, start[1] + stride * back];
+            let steps = [step.abs(), stride * step.signum()];
+            loops.push((count.cast_unsigned(), steps.map(i64::cast_unsigned)));
+            stride *= count;
+        }
+        let (count, steps) = match loops.first() {
+            Some((_, [step, _])) if step.cast_signed() <= MAX_GAP => loops.remove(0),
+            _ => (1, [1, 0]),
+        };
+        let [step, place_step] = steps.map(u64::cast_signed);
         let small = |len: i64| {
             usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
         };
-        let (inner, outer) = match self.loops.split_first() {
-            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => (*inner, outer),
-            _ => (Loop { count: 1, step: 1 }, &*self.loops),
-        };
-        let most = (SPAN / inner.step.abs()).max(1);
-        let mut pieces = out.chunks_mut(small(self.run)?.max(1));
+        let (run, most) = (small(self.run)?, (SPAN / step).max(1));
         let mut span = Vec::new();
-        for start in self.starts(outer) {
-            let mut left = inner.count;
+        for start in Odometer::new(start.map(i64::cast_unsigned), loops) {
+            let [mut at, mut place] = start.map(u64::cast_signed);
+            let mut left = count.cast_signed();
             while left > 0 {
                 let here = most.min(left);
-                let first = start.cast_signed() + inner.step * (inner.count - left);
-                let low = first.min(first + inner.step * (here - 1));
-                left -= here;
                 if here == 1 {
-                    pieces.next().map_or(Ok(()), |piece| read_at(low.cast_unsigned(), piece))?;
-                    continue;
+                    read_at(at.cast_unsigned(), piece(out, small(place)?, run))?;
+                } else {
+                    span.resize(small(step * (here - 1) + self.run)?, 0);
+                    read_at(at.cast_unsigned(), &mut span)?;
+                    for (nth, read) in (0..).zip(span.chunks(small(step)?)) {
+                        let place = small(place + place_step * nth)?;
+                        piece(out, place, run).copy_from_slice(read.split_at(run).0);
+                    }
                 }
-                span.resize(small(inner.step.abs() * (here - 1) + self.run)?, 0);
-                read_at(low.cast_unsigned(), &mut span)?;
-                let mut at = first - low;
-                for piece in pieces.by_ref().take(small(here)?) {
-                    piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
-                    at += inner.step;
-                }
+                place += place_step * here;
+                left -= here;
+                at += step * here;
             }
         }
         Ok(())
     }
+}
 
-    /// The offsets of the pieces that these loops visit.
-    fn starts(&self, loops: &[Loop]) -> impl Iterator<Item = u64> + use<> {
-        let step = |each: &Loop| (each.count.cast_unsigned(), [each.step.cast_unsigned()]);
-        let loops = loops.iter().map(step).collect();
-        let odometer = Odometer::new([self.first.cast_unsigned()], loops);
-        odometer.map(|[at]| at).take(if self.data_len > 0 { usize::MAX } else { 0 })
-    }
+fn piece(bytes: &mut [u8], at: usize, len: usize) -> &mut [u8] {
+    bytes.split_at_mut(at).1.split_at_mut(len).0
 }
 
 /// The offsets that nested loops visit in `N` places at once, the first loop fastest. Steps may go back: offsets wrap
@@ -592,8 +605,11 @@ mod tests {
             prop_assert_eq!(&joined, bytemuck::cast_slice::<_, u8>(&expected_data));
 
             let mut read = vec![0; at(plan.data_len())];
+            let mut end = 0;
             plan.read_into(&mut read, |offset, buffer| {
-                buffer.copy_from_slice(&bytes[at(offset)..][..buffer.len()]);
+                assert!(at(offset) >= end, "{offset} after {end}");
+                end = at(offset) + buffer.len();
+                buffer.copy_from_slice(&bytes[at(offset)..end]);
                 Ok(())
             }).unwrap();
             prop_assert_eq!(read, joined);
