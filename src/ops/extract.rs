@@ -97,8 +97,11 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     fs::create_root(target)?;
     // Runs that replace files would leave a mixture of two packs.
     let _turn = Turn::take(target, !options.force, &options.progress);
-    if !options.force {
-        plan.refuse_existing(target)?;
+    if !options.force && !fs::is_empty_directory(target)? {
+        let paths = plan.members(&plan.files).map(|member| target.join(&*member.name));
+        if let Some(path) = paths.filter(|path| fs::exists(path)).min() {
+            return Err(Error::AlreadyExists { path });
+        }
     }
     let target = &Target::open(target)?;
     plan.make_directories(target, &mut report.findings)?;
@@ -209,17 +212,6 @@ impl ExtractPlan {
         numbers.iter().filter_map(|number| self.members.get(*number))
     }
 
-    /// Refuses before anything is written.
-    fn refuse_existing(&self, target: &Path) -> Result<()> {
-        if fs::is_empty_directory(target)? {
-            return Ok(());
-        }
-        let paths = self.members(&self.files).map(|member| target.join(&*member.name));
-        match paths.filter(|path| fs::exists(path)).min() {
-            Some(path) => Err(Error::AlreadyExists { path }),
-            None => Ok(()),
-        }
-    }
     /// Makes the directories that the archive names, so that empty ones are there too.
     fn make_directories(&self, target: &Target, findings: &mut Vec<Finding>) -> Result<()> {
         for member in self.members(&self.directories) {
