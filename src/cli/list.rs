@@ -401,16 +401,6 @@ enum Branch<'t, 'a> {
     Member(&'t Leaf<'a>),
 }
 
-/// A directory whose lines are being drawn.
-struct OpenDirectory<'t, 'a> {
-    /// Members that are left.
-    rest: &'t [Leaf<'a>],
-    /// Bytes of their names that lead here.
-    at: usize,
-    /// Bytes of the lead that stand before its lines.
-    lead: usize,
-}
-
 /// Gives every line from the top: the branches before it with the name, and its subject.
 fn walk(
     root: String,
@@ -419,15 +409,17 @@ fn walk(
 ) -> io::Result<()> {
     take(root, Branch::Group(leaves))?;
     let mut lead = String::new();
-    let mut open = vec![OpenDirectory { rest: leaves, at: 0, lead: 0 }];
-    while let Some(directory) = open.last_mut() {
-        let begin = directory.at;
-        let Some((own, mut below, others)) = split(directory.rest, begin) else {
+    // Of each open directory: members that are left, bytes of their names that lead there, and bytes of the lead that
+    // stand before its lines.
+    let mut open = vec![(leaves, 0, 0)];
+    while let Some((rest, begin, indent)) = open.last_mut() {
+        let begin = *begin;
+        let Some((own, mut below, others)) = split(rest, begin) else {
             open.pop();
             continue;
         };
-        directory.rest = others;
-        lead.truncate(directory.lead);
+        *rest = others;
+        lead.truncate(*indent);
         let name = |is_last: bool, name: &str, end: usize| {
             let branch = if is_last { '└' } else { '├' };
             format!("{lead}{branch}{BRANCH}{}", escape(name.get(begin..end).unwrap_or_default()))
@@ -450,7 +442,7 @@ fn walk(
         }
         take(name(others.is_empty(), first.name, at), Branch::Group(below))?;
         lead.push_str(if others.is_empty() { "    " } else { "│   " });
-        open.push(OpenDirectory { rest: below, at, lead: lead.len() });
+        open.push((below, at, lead.len()));
     }
     Ok(())
 }

@@ -152,17 +152,14 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        if self.data_len == 0 {
-            return Ok(());
-        }
         // Steps back are taken forwards, and the pieces are put from the end of their place in the result.
         let (mut start, mut stride) = ([self.first, 0], self.run);
         let mut loops = Vec::with_capacity(self.loops.len());
         for Loop { count, step } in &self.loops {
             let back = if *step < 0 { count - 1 } else { 0 };
             start = [start[0] + step * back, start[1] + stride * back];
-            let steps = [step.abs(), stride * step.signum()];
-            loops.push((count.cast_unsigned(), steps.map(i64::cast_unsigned)));
+            let steps = [step.abs(), stride * step.signum()].map(i64::cast_unsigned);
+            loops.push((count.cast_unsigned(), steps));
             stride *= count;
         }
         let (count, steps) = match loops.first() {
@@ -170,14 +167,14 @@ impl SlicePlan {
             _ => (1, [1, 0]),
         };
         let [step, place_step] = steps.map(u64::cast_signed);
+        let count = if self.data_len > 0 { count.cast_signed() } else { 0 };
         let small = |len: i64| {
             usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
         };
         let (run, most) = (small(self.run)?, (SPAN / step).max(1));
         let mut span = Vec::new();
         for start in Odometer::new(start.map(i64::cast_unsigned), loops) {
-            let [mut at, mut place] = start.map(u64::cast_signed);
-            let mut left = count.cast_signed();
+            let ([mut at, mut place], mut left) = (start.map(u64::cast_signed), count);
             while left > 0 {
                 let here = most.min(left);
                 if here == 1 {
