@@ -398,7 +398,7 @@ impl Archive {
         wanted: &[usize],
         jobs: usize,
         state: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
+        visit: impl Fn(&mut S, Shown<'_>) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }

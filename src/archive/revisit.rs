@@ -71,7 +71,7 @@ impl<S, T, M, L> Revisit for OneByOne<M, L>
 where
     T: Send,
     M: Fn() -> S + Sync,
-    L: Fn(&mut S, usize, &mut dyn BufRead) -> T + Sync,
+    L: Fn(&mut S, Shown<'_>) -> T + Sync,
 {
     type State = S;
     type Seen = T;
@@ -81,7 +81,7 @@ where
     }
 
     fn one(&self, state: &mut S, shown: Shown<'_>) -> T {
-        (self.1)(state, shown.position, shown.content)
+        (self.1)(state, shown)
     }
 }
 
@@ -330,8 +330,7 @@ mod tests {
         let is_wanted =
             |number: &usize| mask.rotate_right(u32::try_from(number % 64).unwrap()) & 1 == 1;
         let wanted: Vec<usize> = (0..members.len()).filter(is_wanted).collect();
-        let look =
-            |(): &mut (), position: usize, content: &mut dyn BufRead| (position, read(content));
+        let look = |(): &mut (), shown: Shown<'_>| (shown.position, read(shown.content));
         let again = archive.revisit(&members, &wanted, jobs, || (), look).unwrap();
         let expected = wanted.iter().map(|number| seen[*number].clone().unwrap());
         assert!(again == expected.enumerate().collect::<Vec<_>>());

@@ -47,6 +47,19 @@ pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
     parts.into_iter().flatten().reduce(|name, units| format!("{name} {units}"))
 }
 
+/// Extents with the names of their dimensions, and the order where it is not the usual one: `[depth 10, time 149] row`.
+pub(super) fn extents<'n>(
+    axes: impl Iterator<Item = (Option<&'n str>, &'n u64)>,
+    order: &str,
+) -> String {
+    let axes = axes.map(|(name, length)| match name {
+        Some(name) => format!("{} {length}", ra_pack::escape(name)),
+        None => length.to_string(),
+    });
+    let order = if order == "column" { "" } else { order };
+    format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
+}
+
 /// The way from the numbers of an array to dates, when its units count from one.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
     let units = attribute(description, "units")?;

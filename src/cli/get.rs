@@ -69,14 +69,16 @@ const FORMATS: &Choices<ArrayFormat> = &[
 ];
 
 impl GetArgs {
+    /// Whether an array is asked for, by a part of it or by its name.
+    fn is_array(&self) -> bool {
+        let extension = Path::new(&self.member).extension();
+        self.slice.is_some() || extension.is_some_and(|end| end.eq_ignore_ascii_case("ra"))
+    }
+
     /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
     /// extension a name says nothing.
     fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
-        let is_array = self.slice.is_some()
-            || Path::new(&self.member)
-                .extension()
-                .is_some_and(|end| end.eq_ignore_ascii_case("ra"));
-        if output.extension().is_none() || !is_array {
+        if output.extension().is_none() || !self.is_array() {
             return Ok(None);
         }
         match ArrayFormat::from_extension(output) {
@@ -114,9 +116,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
             let is_text = matches!(args.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
-            let is_array = args.slice.is_some()
-                || args.format.is_some()
-                || Path::new(&args.member).extension().is_some_and(|extension| extension == "ra");
+            let is_array = args.format.is_some() || args.is_array();
             if is_array && !is_text && output.is_terminal() {
                 return Err(Failure::unsupported(
                     "an array is not shown on a terminal; give --output FILE, or pipe it on",

@@ -12,7 +12,7 @@ use ra_pack::{
 };
 use serde::Serialize;
 
-use super::array::label;
+use super::array::{extents, label};
 use super::output::Output;
 use super::text::{aligned, counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
@@ -262,19 +262,18 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
 /// `float32 [depth 10, time 149], 5.8 KiB: temperature of the water [degree_Celsius]`
 fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     let lengths = info.shape.as_ref().unwrap_or(&info.dims);
-    let names = ndarray.map(|ndarray| ndarray.shape.as_slice()).unwrap_or_default();
-    let axis = |(axis, length): (usize, &u64)| match names.get(axis) {
-        Some(Extent::Coord(name)) => format!("{} {length}", escape(name)),
-        _ => length.to_string(),
-    };
-    let shape: Vec<_> = lengths.iter().enumerate().map(axis).collect();
-    let order = match info.order {
-        Some("column") | None => String::new(),
-        Some(order) => format!(" {order}"),
-    };
+    let names = (0..).map(|axis| axis_name(ndarray, axis));
+    let shape = extents(names.zip(lengths), info.order.unwrap_or("column"));
     let title = label(ndarray).map_or_else(String::new, |label| format!(": {label}"));
-    let (shape, bytes) = (shape.join(", "), human_bytes(info.header.data_len()));
-    format!("{} [{shape}]{order}, {bytes}{title}", info.element)
+    format!("{} {shape}, {}{title}", info.element, human_bytes(info.header.data_len()))
+}
+
+/// The name of a dimension by the shape of the description.
+fn axis_name(ndarray: Option<&Ndarray>, axis: usize) -> Option<&str> {
+    match ndarray?.shape.get(axis)? {
+        Extent::Coord(name) => Some(name),
+        _ => None,
+    }
 }
 
 /// Bytes of each field of the header.
@@ -317,16 +316,13 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
     let last = info.dims.len().saturating_sub(1);
     fields.extend(info.dims.iter().enumerate().map(|(nth, length)| {
         let axis = if order == Order::Row { last - nth } else { nth };
-        let name = match ndarray.and_then(|ndarray| ndarray.shape.get(axis)) {
-            Some(Extent::Coord(name)) => escape(name).to_string(),
-            _ => String::new(),
+        let name = axis_name(ndarray, axis).map(|name| escape(name).to_string());
+        let speed = match nth {
+            _ if last == 0 => None,
+            0 => Some("the fastest in the file".to_owned()),
+            nth => (nth == last).then(|| "the slowest".to_owned()),
         };
-        let meaning = match nth {
-            0 if last > 0 => format!("{name}, the fastest in the file"),
-            nth if nth == last && last > 0 => format!("{name}, the slowest"),
-            _ => name,
-        };
-        let meaning = meaning.strip_prefix(", ").unwrap_or(&meaning).to_owned();
+        let meaning = name.into_iter().chain(speed).collect::<Vec<_>>().join(", ");
         (if nth == 0 { "dims" } else { "" }, length.to_string(), meaning)
     }));
     let rows = fields.into_iter().enumerate().map(|(nth, (name, value, meaning))| {

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::styling::{AnsiColor, Style};
-use ra_pack::{ListOptions, ListOrder, Listed, ListedArray, Listing, MemberKind, Patterns, escape};
+use ra_pack::{ListOptions, ListOrder, Listed, Listing, MemberKind, Patterns, escape};
 
 use super::args::{Choices, Common, words};
+use super::array::extents;
 use super::output::Output;
 use super::text::{CUT, columns, counted, fit, human_bytes};
 use super::{Ending, Failure, diagnostics};
@@ -239,7 +240,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
             *title = Cell { text: escape(why).to_string(), style: WARNING };
         } else {
             element.text.clone_from(&array.element);
-            shape.text = shape_of(array);
+            shape.text = extents(array.dimensions.iter().copied().zip(&array.shape), array.order);
             match &array.title {
                 Some(text) => title.text = escape(text).to_string(),
                 None if array.described => {}
@@ -272,15 +273,6 @@ fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
     let arrays = leaves.iter().filter(|leaf| leaf.is_array).count();
     *element = Cell { text: counted(arrays, "array"), style: TYPE };
     cells
-}
-
-fn shape_of(array: &ListedArray<'_>) -> String {
-    let axes = array.shape.iter().zip(&array.dimensions).map(|(length, name)| match name {
-        Some(name) => format!("{} {length}", escape(name)),
-        None => length.to_string(),
-    });
-    let order = if array.order == "column" { "" } else { array.order };
-    format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
 }
 
 /// Columns of the table.
@@ -409,16 +401,6 @@ enum Branch<'t, 'a> {
     Member(&'t Leaf<'a>),
 }
 
-/// A directory whose lines are being drawn.
-struct OpenDirectory<'t, 'a> {
-    /// Members that are left.
-    rest: &'t [Leaf<'a>],
-    /// Bytes of their names that lead here.
-    at: usize,
-    /// Bytes of the lead that stand before its lines.
-    lead: usize,
-}
-
 /// Gives every line from the top: the branches before it with the name, and its subject.
 fn walk(
     root: String,
@@ -427,15 +409,17 @@ fn walk(
 ) -> io::Result<()> {
     take(root, Branch::Group(leaves))?;
     let mut lead = String::new();
-    let mut open = vec![OpenDirectory { rest: leaves, at: 0, lead: 0 }];
-    while let Some(directory) = open.last_mut() {
-        let begin = directory.at;
-        let Some((own, mut below, others)) = split(directory.rest, begin) else {
+    // Of each open directory: members that are left, bytes of their names that lead there, and bytes of the lead that
+    // stand before its lines.
+    let mut open = vec![(leaves, 0, 0)];
+    while let Some((rest, begin, indent)) = open.last_mut() {
+        let begin = *begin;
+        let Some((own, mut below, others)) = split(rest, begin) else {
             open.pop();
             continue;
         };
-        directory.rest = others;
-        lead.truncate(directory.lead);
+        *rest = others;
+        lead.truncate(*indent);
         let name = |is_last: bool, name: &str, end: usize| {
             let branch = if is_last { '└' } else { '├' };
             format!("{lead}{branch}{BRANCH}{}", escape(name.get(begin..end).unwrap_or_default()))
@@ -458,7 +442,7 @@ fn walk(
         }
         take(name(others.is_empty(), first.name, at), Branch::Group(below))?;
         lead.push_str(if others.is_empty() { "    " } else { "│   " });
-        open.push(OpenDirectory { rest: below, at, lead: lead.len() });
+        open.push((below, at, lead.len()));
     }
     Ok(())
 }

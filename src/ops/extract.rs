@@ -14,7 +14,7 @@ use super::manifests;
 use super::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
 use super::select::Patterns;
 use super::verify::is_payload;
-use crate::archive::{Archive, Fault, Member, MemberKind, Revisit, Shown, copy};
+use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, Target, TargetWriter, Turn};
@@ -97,17 +97,21 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     fs::create_root(target)?;
     // Runs that replace files would leave a mixture of two packs.
     let _turn = Turn::take(target, !options.force, &options.progress);
-    if !options.force {
-        plan.refuse_existing(target)?;
+    if !options.force && !fs::is_empty_directory(target)? {
+        let paths = plan.members(&plan.files).map(|member| target.join(&*member.name));
+        if let Some(path) = paths.filter(|path| fs::exists(path)).min() {
+            return Err(Error::AlreadyExists { path });
+        }
     }
-    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let target = &Target::open(target)?;
     plan.make_directories(target, &mut report.findings)?;
-    let extraction = Extraction { target, options, plan: &plan, written, failed };
+    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+    let extraction = Extraction { options, plan: &plan, written, failed };
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let outcomes = opened.revisit_by(&plan.members, &plan.files, jobs, &extraction)?;
+    let write = |writer: &mut TargetWriter<'_>, shown: Shown<'_>| extraction.write(writer, shown);
+    let outcomes = opened.revisit(&plan.members, &plan.files, jobs, || target.writer(), write)?;
     // What is listed and not there is told where everything was unpacked.
     let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
     report.findings.extend(listed.flat_map(ListedDigests::missing));
@@ -209,17 +213,6 @@ impl ExtractPlan {
         numbers.iter().filter_map(|number| self.members.get(*number))
     }
 
-    /// Refuses before anything is written.
-    fn refuse_existing(&self, target: &Path) -> Result<()> {
-        if fs::is_empty_directory(target)? {
-            return Ok(());
-        }
-        let paths = self.members(&self.files).map(|member| target.join(&*member.name));
-        match paths.filter(|path| fs::exists(path)).min() {
-            Some(path) => Err(Error::AlreadyExists { path }),
-            None => Ok(()),
-        }
-    }
     /// Makes the directories that the archive names, so that empty ones are there too.
     fn make_directories(&self, target: &Target, findings: &mut Vec<Finding>) -> Result<()> {
         for member in self.members(&self.directories) {
@@ -251,7 +244,6 @@ enum Extracted {
 
 /// The files of a plan on their way to the target.
 struct Extraction<'a> {
-    target: &'a Target,
     options: &'a ExtractOptions,
     plan: &'a ExtractPlan,
     /// Bytes of all files so far, where there is a limit.
@@ -273,8 +265,19 @@ impl Extraction<'_> {
         Ok(())
     }
 
+    /// Writes a file, unless another failed before.
+    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Extracted {
+        if self.failed.load(Ordering::Relaxed) {
+            return Extracted::Skipped;
+        }
+        self.write_listed(writer, shown).unwrap_or_else(|error| {
+            self.failed.store(true, Ordering::Relaxed);
+            Extracted::Failed(Box::new(error))
+        })
+    }
+
     /// Writes a file, and names it when it is as the manifest lists it.
-    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
+    fn write_listed(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
         let Self { plan, options, .. } = self;
         let Shown { position, content, hashing } = shown;
         let number = *plan.files.get(position).expect("it is one of the files to write");
@@ -305,24 +308,5 @@ impl Extraction<'_> {
         pending.persist()?;
         options.progress.done(1);
         Ok(Extracted::Written { bytes, verified: expected.is_some() })
-    }
-}
-
-impl<'t> Revisit for Extraction<'t> {
-    type State = TargetWriter<'t>;
-    type Seen = Extracted;
-
-    fn state(&self) -> TargetWriter<'t> {
-        self.target.writer()
-    }
-
-    fn one(&self, writer: &mut TargetWriter<'t>, shown: Shown<'_>) -> Extracted {
-        if self.failed.load(Ordering::Relaxed) {
-            return Extracted::Skipped;
-        }
-        self.write(writer, shown).unwrap_or_else(|error| {
-            self.failed.store(true, Ordering::Relaxed);
-            Extracted::Failed(Box::new(error))
-        })
     }
 }

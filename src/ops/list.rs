@@ -109,7 +109,7 @@ pub struct Listed<'a> {
 }
 
 /// The facts of an array, from its header and description.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedArray<'a> {
     /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
@@ -282,12 +282,9 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         Err(error) => {
             return Some(ListedArray {
                 element: format!("unreadable: {error}"),
-                shape: Vec::new(),
-                dimensions: Vec::new(),
                 order: Order::Column.word(),
                 described,
-                title: None,
-                header_len: None,
+                ..ListedArray::default()
             });
         }
     };

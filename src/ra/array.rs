@@ -15,7 +15,7 @@ use super::element::{Element, ElementType};
 use super::encoding::{Encoding, decode_into, probe};
 use super::header::{Header, MAX_NDIMS, count, read_full};
 use super::reverse::Reversal;
-use super::slice::{SliceError, SlicePlan, checked_slice};
+use super::slice::SlicePlan;
 use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 
 /// A decoded file. Nothing is copied when the file holds plain elements in this machine's byte order.
@@ -457,18 +457,6 @@ impl OpaqueArray {
         Reversal::new(&self.header).reverse(&self.bytes, &mut bytes).expect("two of one length");
         Self { header: self.header.reversed(), bytes }
     }
-
-    fn slice(&self, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
-        let element = self.element();
-        let plan = SlicePlan::new(self.dims(), element.elbyte(), slice)?;
-        let position = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        let pieces =
-            plan.runs().filter_map(|run| self.bytes.get(position(run.start)..position(run.end)));
-        let bytes = pieces.flatten().copied().collect();
-        let header =
-            Header::new(element, plan.dims().to_vec()).map_err(|_| SliceError::TooLarge)?;
-        Ok(Self { header, bytes })
-    }
 }
 
 /// Defines [`AnyArray`] and everything that treats its variants alike from one table of them.
@@ -588,20 +576,6 @@ macro_rules! any_array {
                 match self {
                     $(Self::$variant(array) => Self::$variant(array.reversed_axes()),)+
                     Self::Opaque(array) => Self::Opaque(array.reversed_axes()),
-                }
-            }
-
-            /// The slice of an array that is in memory.
-            ///
-            /// # Errors
-            ///
-            /// When the slice does not fit.
-            pub fn slice(&self, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
-                match self {
-                    $(Self::$variant(array) => {
-                        Ok(Self::$variant(checked_slice(array, slice)?.to_owned()))
-                    })+
-                    Self::Opaque(array) => array.slice(slice).map(Self::Opaque),
                 }
             }
 

@@ -218,12 +218,7 @@ impl<R: BufRead> Decoder<R> {
                     rest = later;
                     true
                 }
-                (Encoding::Raw | Encoding::StrayFlag, _) => {
-                    let (now, later) = rest.split_at(rest.len().min(room));
-                    decoded.extend_from_slice(now);
-                    rest = later;
-                    true
-                }
+                (Encoding::Raw | Encoding::StrayFlag, _) => unreachable!("they are not decoded"),
             };
             if !is_sound {
                 return Err(io::ErrorKind::InvalidData.into());
@@ -240,7 +235,7 @@ impl<R: BufRead> Decoder<R> {
 impl<R: BufRead> Read for Decoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
-        if self.encoding == Encoding::Raw {
+        if matches!(self.encoding, Encoding::Raw | Encoding::StrayFlag) {
             let now = self.section.read(out.split_at_mut(wanted).0)?;
             self.left -= count(now);
             return Ok(now);

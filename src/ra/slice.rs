@@ -146,7 +146,7 @@ impl SlicePlan {
     }
 
     /// Reads the result into `out`, which must have its length. `read_at` fills a buffer from an offset
-    /// in the data section; pieces that lie close together are read at once.
+    /// in the data section. The offsets rise from call to call; pieces that are close together are read at once.
     ///
     /// # Errors
     ///
@@ -160,7 +160,47 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        self.reader().fill(out, &mut read_at)
+        // Steps back are taken forwards, and the pieces are put from the end of their place in the result.
+        let (mut start, mut stride) = ([self.first, 0], self.run);
+        let mut loops = Vec::with_capacity(self.loops.len());
+        for Loop { count, step } in &self.loops {
+            let back = if *step < 0 { count - 1 } else { 0 };
+            start = [start[0] + step * back, start[1] + stride * back];
+            let steps = [step.abs(), stride * step.signum()].map(i64::cast_unsigned);
+            loops.push((count.cast_unsigned(), steps));
+            stride *= count;
+        }
+        let (count, steps) = match loops.first() {
+            Some((_, [step, _])) if step.cast_signed() <= MAX_GAP => loops.remove(0),
+            _ => (1, [1, 0]),
+        };
+        let [step, place_step] = steps.map(u64::cast_signed);
+        let count = if self.data_len > 0 { count.cast_signed() } else { 0 };
+        let small = |len: i64| {
+            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+        };
+        let (run, most) = (small(self.run)?, (SPAN / step).max(1));
+        let mut span = Vec::new();
+        for start in Odometer::new(start.map(i64::cast_unsigned), loops) {
+            let ([mut at, mut place], mut left) = (start.map(u64::cast_signed), count);
+            while left > 0 {
+                let here = most.min(left);
+                if here == 1 {
+                    read_at(at.cast_unsigned(), piece(out, small(place)?, run))?;
+                } else {
+                    span.resize(small(step * (here - 1) + self.run)?, 0);
+                    read_at(at.cast_unsigned(), &mut span)?;
+                    for (nth, read) in (0..).zip(span.chunks(small(step)?)) {
+                        let place = small(place + place_step * nth)?;
+                        piece(out, place, run).copy_from_slice(read.split_at(run).0);
+                    }
+                }
+                place += place_step * here;
+                left -= here;
+                at += step * here;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the result a part at a time.
@@ -180,6 +220,10 @@ impl SlicePlan {
         let odometer = Odometer::new([self.first.cast_unsigned()], loops);
         odometer.map(|[at]| at).take(if self.data_len > 0 { usize::MAX } else { 0 })
     }
+}
+
+fn piece(bytes: &mut [u8], at: usize, len: usize) -> &mut [u8] {
+    bytes.split_at_mut(at).1.split_at_mut(len).0
 }
 
 /// The place up to which the result of a plan was read.
@@ -604,8 +648,11 @@ mod tests {
             prop_assert_eq!(&joined, bytemuck::cast_slice::<_, u8>(&expected_data));
 
             let mut read = vec![0; at(plan.data_len())];
+            let mut end = 0;
             plan.read_into(&mut read, |offset, buffer| {
-                buffer.copy_from_slice(&bytes[at(offset)..][..buffer.len()]);
+                assert!(at(offset) >= end, "{offset} after {end}");
+                end = at(offset) + buffer.len();
+                buffer.copy_from_slice(&bytes[at(offset)..end]);
                 Ok(())
             }).unwrap();
             prop_assert_eq!(read, joined);

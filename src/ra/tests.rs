@@ -1,7 +1,7 @@
 //! The format as a whole: files made by hand as the other implementations make them, and properties.
 
 use half::{bf16, f16};
-use ndarray::{ArrayD, Axis, IxDyn, ShapeBuilder, array, s};
+use ndarray::{ArrayD, Axis, IxDyn, ShapeBuilder, SliceInfoElem, array, s};
 use num_complex::Complex;
 use proptest::prelude::*;
 
@@ -310,7 +310,15 @@ fn the_file_decides_the_type_of_any_array() {
             let array = AnyArray::read_from(whole.as_slice()).unwrap();
             let plain = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
             assert_eq!((array.element(), array.dims()), (plain, vec![2, 3]));
-            let last = array.slice(s![1, ..;-1].as_ref()).unwrap();
+            let header = Header::parse(&whole).unwrap();
+            let slice = |slice: &[SliceInfoElem]| {
+                AnyArray::read_slice(&header, whole.len() as u64, slice, |at, out| {
+                    let at = 64 + usize::try_from(at).unwrap();
+                    out.copy_from_slice(&whole[at..][..out.len()]);
+                    Ok(())
+                })
+            };
+            let last = slice(s![1, ..;-1].as_ref()).unwrap();
             assert_eq!((last.element(), last.dims()), (plain, vec![3]));
             let mut row = Vec::new();
             last.write_to(&mut row).unwrap();
@@ -323,7 +331,7 @@ fn the_file_decides_the_type_of_any_array() {
                     &[pick(5), pick(3), pick(1)].concat()
                 )
             );
-            assert!(array.slice(s![2, ..].as_ref()).is_err());
+            assert!(slice(s![2, ..].as_ref()).is_err());
             let mut again = Vec::new();
             array.write_to(&mut again).unwrap();
             assert_eq!(again[64..], whole[64..], "{element}");

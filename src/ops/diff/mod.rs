@@ -65,20 +65,20 @@ pub struct DiffOptions {
 ///
 /// When one of them cannot be read or is no whole RawArray.
 pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDiff> {
-    let progress = &options.progress;
-    let arrays = (OpenArray::open(a, progress)?, OpenArray::open(b, progress)?);
-    diff_opened((a, b), arrays, &b.to_string_lossy(), options)
+    diff_opened(a, b, &b.to_string_lossy(), options, OpenArray::open)
 }
 
 fn diff_opened(
-    (a, b): (&Path, &Path),
-    (first, second): (OpenArray, OpenArray),
+    a: &Path,
+    b: &Path,
     name: &str,
     options: &DiffOptions,
+    open: impl Fn(&Path, &Progress) -> Result<OpenArray>,
 ) -> Result<ArrayDiff> {
-    let bytes = first.data_len().saturating_add(second.data_len());
-    options.progress.stage("comparing", bytes, 0);
-    options.progress.begin(name, second.data_len());
+    let progress = &options.progress;
+    let (first, second) = (open(a, progress)?, open(b, progress)?);
+    progress.stage("comparing", first.data_len().saturating_add(second.data_len()), 0);
+    progress.begin(name, second.data_len());
     let (element, shape) = (first.element().to_string(), first.shape());
     let (header, elements) = compare(&first, &second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
@@ -91,9 +91,7 @@ fn diff_opened(
 ///
 /// As [`diff_packs`]; [`Error::NoSuchMember`], and when the array cannot be read.
 pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
-    let progress = &options.progress;
-    let arrays = (array(a, member, progress)?, array(b, member, progress)?);
-    diff_opened((a, b), arrays, member, options)
+    diff_opened(a, b, member, options, |path, progress| array(path, member, progress))
 }
 
 /// The array, held against the manifest.

@@ -1,7 +1,7 @@
 //! One of two packs that are compared: its members, and as much of their bytes as is asked for.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
-use crate::archive::{Archive, Container, Fault, Member};
+use crate::archive::{Archive, Container, Fault, Member, Shown};
 use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -191,9 +191,10 @@ impl PackSide {
         let algorithm = self.digests.algorithm();
         // The files of a stream are kept one after the other.
         let end = AtomicU64::new(0);
-        let visit = |(): &mut (), at: usize, content: &mut dyn BufRead| {
-            let file = *files.get(at).expect("what is shown is one of the files");
-            let Reading { is_hashed, kept } = *readings.get(at).expect("there is one for each");
+        let visit = |(): &mut (), Shown { position, content, .. }: Shown<'_>| {
+            let file = *files.get(position).expect("what is shown is one of the files");
+            let reading = readings.get(position).expect("there is one for each file");
+            let Reading { is_hashed, kept } = *reading;
             progress.begin(self.name(file), self.size(file));
             progress.done(1);
             let start = end.load(Ordering::Relaxed);
@@ -247,8 +248,8 @@ impl PackSide {
             return Ok(Blob { file: stored, start, len: self.size(file) });
         }
         let scratch = blob::scratch()?;
-        let keep = |(): &mut (), _, content: &mut dyn BufRead| {
-            blob::keep(&mut content.take(most), &[], Some((&scratch, 0)))
+        let keep = |(): &mut (), shown: Shown<'_>| {
+            blob::keep(&mut shown.content.take(most), &[], Some((&scratch, 0)))
         };
         let read = self.archive.revisit(&self.members, &[file], 1, || (), keep)?;
         match read.into_iter().next() {

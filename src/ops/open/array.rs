@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use ndarray::{ArrayD, ArrayViewD, ShapeBuilder as _, SliceInfoElem};
+use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
 use super::Pack;
@@ -15,10 +15,7 @@ use crate::fs::File;
 use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, Entity};
 use crate::path::{MemberPath, escape};
-use crate::ra::{
-    self, AnyArray, Element, Encoding, EncodingProbe, Header, Picked, RawArray, ReadError,
-    SliceError, checked_slice, resolve_slice,
-};
+use crate::ra::{self, AnyArray, Element, Encoding, EncodingProbe, Header, RawArray, ReadError};
 
 /// Bytes that hold every header there is.
 pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
@@ -278,19 +275,9 @@ impl<'a> PackedArray<'a> {
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let array = self.part(
-            &header,
-            slice.as_ref(),
-            |header, len, slice, read_at| ra::read_slice(header, len, slice, read_at),
-            |part: &ArrayD<T>, turned| {
-                let part = checked_slice(part, turned)
-                    .map_err(|error| self.mismatch(error.to_string()))?;
-                // A copy with the first index fastest, as everything else that is read.
-                let elements = part.t().iter().copied().collect();
-                ArrayD::from_shape_vec(part.raw_dim().f(), elements)
-                    .map_err(|error| self.mismatch(error.to_string()))
-            },
-        )?;
+        let array = self.part(&header, slice.as_ref(), |header, len, slice, read_at| {
+            ra::read_slice(header, len, slice, read_at)
+        })?;
         Ok(self.ordered(array))
     }
 
@@ -306,38 +293,26 @@ impl<'a> PackedArray<'a> {
 
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        self.part(
-            &self.header()?,
-            slice,
-            |header, len, slice, read_at| AnyArray::read_slice(header, len, slice, read_at),
-            |part, turned| part.slice(turned).map_err(|error| self.mismatch(error.to_string())),
-        )
+        self.part(&self.header()?, slice, |header, len, slice, read_at| {
+            AnyArray::read_slice(header, len, slice, read_at)
+        })
     }
 
-    /// The part that a slice takes, with the fastest index first: `read` reads positions that rise where elements can
-    /// only be taken as they pass, and `turn` takes the slice of these that is the one asked for, where that is another.
+    /// The part that a slice takes, with the fastest index first.
     fn part<R>(
         &self,
         header: &Header,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
-        turn: impl FnOnce(&R, &[SliceInfoElem]) -> Result<R>,
     ) -> Result<R> {
         let mut slice = slice.to_vec();
         if self.is_reversed() {
             slice.reverse();
         }
-        let stored = self.stored(header)?;
-        let mut turned = None;
-        if stored.is_none() {
-            let rising = rising(&self.laid_out(header.clone()), &slice);
-            (slice, turned) = rising.map_err(|error| self.mismatch(error.to_string()))?;
-        }
-        let part = self.read_data(header, stored, |header, read_at| {
+        self.read_data(header, self.stored(header)?, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
-        })?;
-        turned.map(|turned| turn(&part, &turned)).unwrap_or(Ok(part))
+        })
     }
 
     /// The array where it lies in a [mapped](Pack::map) archive, without reading or copying it. It is
@@ -611,27 +586,6 @@ impl Read for HashingReader {
     }
 }
 
-/// The same elements with positions that rise, as they pass, and the slice of these that is the one asked
-/// for, where that is another.
-fn rising(header: &Header, slice: &[SliceInfoElem]) -> Result<(Slice, Option<Slice>), SliceError> {
-    let picked = resolve_slice(header.dims(), slice)?;
-    let mut picked = picked.into_iter();
-    let (mut rising, mut turned, mut is_turned) = (Vec::new(), Vec::new(), false);
-    for entry in slice {
-        let axis = if entry.is_new_axis() { None } else { picked.next() };
-        let forward = axis.filter(|_| entry.is_slice()).and_then(forward);
-        is_turned |= forward.is_some();
-        if !entry.is_index() {
-            let step = if forward.is_some() { -1 } else { 1 };
-            turned.push(SliceInfoElem::Slice { start: 0, end: None, step });
-        }
-        rising.push(forward.unwrap_or(*entry));
-    }
-    Ok((rising, is_turned.then_some(turned)))
-}
-
-type Slice = Vec<SliceInfoElem>;
-
 /// That an encoded array is not decoded to more than [`MAX_DECODED`].
 pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     let decoded = header.data_len();
@@ -661,20 +615,6 @@ pub(in crate::ops) fn tell(
         let count = block.len();
         section.consume(count);
     }
-}
-
-/// The same positions from the lowest to the highest, for an axis that is taken backwards.
-fn forward(axis: Picked) -> Option<SliceInfoElem> {
-    let Picked { first, count, step } = axis;
-    if step >= 0 || count <= 0 {
-        return None;
-    }
-    let lowest = first.checked_add(step.checked_mul(count.checked_sub(1)?)?)?;
-    Some(SliceInfoElem::Slice {
-        start: isize::try_from(lowest).ok()?,
-        end: Some(isize::try_from(first.checked_add(1)?).ok()?),
-        step: isize::try_from(step.checked_neg()?).ok()?,
-    })
 }
 
 /// Fills `out` from an offset of the data, of which so many bytes have passed.
