@@ -88,11 +88,11 @@ impl Reversal {
             target.copy_from_slice(source);
             return Ok(());
         }
-        let shape = TileBox::whole(&self.dims)?;
+        let lens = self.dims.iter().map(|extent| size(*extent)).collect::<io::Result<Vec<_>>>()?;
         let elbyte = size(self.elbyte)?;
         let [from, to] = [Direction::Forward, Direction::Reversed]
-            .map(|direction| dense(&shape.lens, elbyte, direction));
-        copy(source, &from, target, &to, &shape.lens, elbyte);
+            .map(|direction| dense(&lens, elbyte, direction));
+        copy(source, &from, target, &to, &lens, elbyte);
         Ok(())
     }
 
@@ -172,13 +172,6 @@ fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
 struct TileBox {
     starts: Vec<u64>,
     lens: Vec<usize>,
-}
-
-impl TileBox {
-    fn whole(dims: &[u64]) -> io::Result<Self> {
-        let lens = dims.iter().map(|extent| size(*extent)).collect::<io::Result<_>>()?;
-        Ok(Self { starts: vec![0; dims.len()], lens })
-    }
 }
 
 /// The boxes that an array falls into.

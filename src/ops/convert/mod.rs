@@ -76,7 +76,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let jobs = pipeline::jobs(options.jobs);
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
-            progress.begin(&name, original.data_len());
+            progress.at(&name);
             let from = converted.from.clone();
             (source.give)(index, &from, output, &mut |elements| {
                 let ArrayElements { data, metadata, verified } = elements;

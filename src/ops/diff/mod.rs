@@ -78,7 +78,7 @@ fn diff_opened(
 ) -> Result<ArrayDiff> {
     let bytes = first.data_len().saturating_add(second.data_len());
     options.progress.stage("comparing", bytes, 0);
-    options.progress.begin(name, second.data_len());
+    options.progress.at(name);
     let (element, shape) = (first.element().to_string(), first.shape());
     let (header, elements) = compare(&first, &second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })

@@ -194,7 +194,7 @@ impl PackSide {
         let visit = |(): &mut (), at: usize, content: &mut dyn BufRead| {
             let file = *files.get(at).expect("what is shown is one of the files");
             let Reading { is_hashed, kept } = *readings.get(at).expect("there is one for each");
-            progress.begin(self.name(file), self.size(file));
+            progress.at(self.name(file));
             progress.done(1);
             let start = end.load(Ordering::Relaxed);
             let place = scratch.as_deref().filter(|_| kept > 0).map(|file| (file, start));
