@@ -121,30 +121,24 @@ fn split_extension(name: &str) -> (&str, Option<&str>) {
 
 fn fault(path: &str) -> Option<PathFault> {
     let bytes = path.as_bytes();
-    if bytes.is_empty() {
-        return Some(PathFault::Empty);
-    }
-    if bytes.len() > MAX_PATH_BYTES {
-        return Some(PathFault::TooLong);
-    }
-    if bytes.contains(&0) {
-        return Some(PathFault::Nul);
-    }
-    if bytes.contains(&b'\\') {
-        return Some(PathFault::Backslash);
-    }
-    if bytes.first() == Some(&b'/') {
-        return Some(PathFault::Absolute);
-    }
-    if matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic()) {
-        return Some(PathFault::Drive);
-    }
-    bytes.split(|byte| *byte == b'/').find_map(|part| match part {
-        b"" => Some(PathFault::EmptyPart),
-        b"." => Some(PathFault::Dot),
-        b".." => Some(PathFault::Climbs),
-        _ => None,
-    })
+    let drive = matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic());
+    let faults = [
+        (bytes.is_empty(), PathFault::Empty),
+        (bytes.len() > MAX_PATH_BYTES, PathFault::TooLong),
+        (bytes.contains(&0), PathFault::Nul),
+        (bytes.contains(&b'\\'), PathFault::Backslash),
+        (bytes.first() == Some(&b'/'), PathFault::Absolute),
+        (drive, PathFault::Drive),
+    ];
+    let of_parts = || {
+        bytes.split(|byte| *byte == b'/').find_map(|part| match part {
+            b"" => Some(PathFault::EmptyPart),
+            b"." => Some(PathFault::Dot),
+            b".." => Some(PathFault::Climbs),
+            _ => None,
+        })
+    };
+    faults.into_iter().find_map(|(is_it, fault)| is_it.then_some(fault)).or_else(of_parts)
 }
 
 impl fmt::Display for MemberPath {

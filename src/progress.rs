@@ -1,7 +1,7 @@
 //! How far an operation has come, told by those who read to whoever watches from another thread.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A look at an operation from outside, while it runs. Give one to its options, keep a clone, and ask that
@@ -38,18 +38,7 @@ struct ProgressState {
     bytes_total: AtomicU64,
     files: AtomicU64,
     files_total: AtomicU64,
-    /// Whether somebody wants to know the name of the file that is read, which nobody stores otherwise.
-    is_asked: AtomicBool,
     current: Mutex<String>,
-}
-
-impl ProgressState {
-    fn name(&self, name: &str) {
-        self.is_asked.store(false, Ordering::Relaxed);
-        let mut current = locked(&self.current);
-        current.clear();
-        current.push_str(name);
-    }
 }
 
 /// What an operation is at.
@@ -84,7 +73,6 @@ impl Progress {
             let (bytes, bytes_total, files, files_total) = (0, None, 0, None);
             return Snapshot { stage: "", bytes, bytes_total, files, files_total, current: None };
         };
-        state.is_asked.store(true, Ordering::Relaxed);
         let current = locked(&state.current).clone();
         let (bytes_total, files_total) = (known(&state.bytes_total), known(&state.files_total));
         Snapshot {
@@ -128,22 +116,12 @@ impl Progress {
         }
     }
 
-    /// Says which file is being read, once for each of its blocks.
+    /// Says which file is being read.
     pub(crate) fn at(&self, name: &str) {
-        if let Some(state) = &self.state
-            && state.is_asked.load(Ordering::Relaxed)
-        {
-            state.name(name);
-        }
-    }
-
-    /// Says which file is being read where that cannot be said for each block: a long one is named whether
-    /// somebody asks or not.
-    pub(crate) fn begin(&self, name: &str, size: u64) {
-        const LONG: u64 = 1 << 20;
-        match &self.state {
-            Some(state) if size >= LONG => state.name(name),
-            _ => self.at(name),
+        if let Some(state) = &self.state {
+            let mut current = locked(&state.current);
+            current.clear();
+            current.push_str(name);
         }
     }
 
@@ -178,7 +156,6 @@ mod tests {
         told.expect_files(2);
         told.at("a.ra");
         told.add(4);
-        told.at("b.ra"); // nobody asked in between
         told.done(1);
         let now = progress.snapshot();
         assert_eq!((now.stage, now.bytes, now.bytes_total), ("reading", 4, Some(10)));

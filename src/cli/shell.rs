@@ -42,24 +42,17 @@ pub(super) fn word(bytes: &[u8]) -> String {
 }
 
 /// How `od` reads elements of a type: its `-t`, and whether that is their numbers.
-fn od_type(element: ElementType) -> (&'static str, bool) {
-    let kind = match (element.kind(), element.elbyte()) {
-        (ElementKind::Int, 1) => "d1",
-        (ElementKind::Int, 2) => "d2",
-        (ElementKind::Int, 4) => "d4",
-        (ElementKind::Int, 8) => "d8",
-        (ElementKind::UInt | ElementKind::BFloat, 1) => "u1",
-        (ElementKind::UInt, 2) => "u2",
-        (ElementKind::UInt, 4) => "u4",
-        (ElementKind::UInt, 8) => "u8",
-        (ElementKind::Float, 4) | (ElementKind::Complex, 8) => "f4",
-        (ElementKind::Float, 8) | (ElementKind::Complex, 16) => "f8",
+fn od_type(element: ElementType) -> (String, bool) {
+    let letter = match (element.kind(), element.elbyte()) {
+        (ElementKind::Int, 1 | 2 | 4 | 8) => 'd',
+        (ElementKind::UInt, 1 | 2 | 4 | 8) | (ElementKind::BFloat, 1) => 'u',
+        (ElementKind::Float, 4 | 8) | (ElementKind::Complex, 8 | 16) => 'f',
         (ElementKind::Float | ElementKind::BFloat, 2) | (ElementKind::Complex, 4) => {
-            return ("x2", false);
+            return ("x2".to_owned(), false);
         }
-        _ => return ("x1", false),
+        _ => return ("x1".to_owned(), false),
     };
-    (kind, true)
+    (format!("{letter}{}", element.swap_width().unwrap_or(1)), true)
 }
 
 /// `od` with everything but the file: from a byte on, the first elements. Nothing when there are none.
@@ -71,7 +64,7 @@ fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
     if shown == 0 || info.elbyte == 0 {
         return None;
     }
-    let endian = match (kind, info.header.flags().contains(Flags::BIG_ENDIAN)) {
+    let endian = match (&*kind, info.header.flags().contains(Flags::BIG_ENDIAN)) {
         ("d1" | "u1" | "x1", _) => "",
         (_, true) => " --endian=big",
         (_, false) => " --endian=little",
@@ -90,7 +83,7 @@ fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
         what.push_str(", real part before imaginary");
     }
     if !is_number {
-        what.push_str(match (element.kind(), kind) {
+        what.push_str(match (element.kind(), &*kind) {
             (ElementKind::BFloat, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fB",
             (_, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fH",
             _ => ", as bytes: od knows no such number",

@@ -1,20 +1,16 @@
-//! From YAML events, or any serde format, to a tree: one document, core tags, no merge keys, no duplicate keys, and bounds
+//! From YAML events to a tree: one document, core tags, no merge keys, no duplicate keys, and bounds
 //! on size, depth and the expansion of aliases.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
 
-use super::model::{Document, Value};
+use super::model::Value;
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::report::{Reported, Reporter, quote};
 use super::source::SourceText;
-use super::write;
-use crate::finding::{Code, Finding};
+use crate::finding::Code;
 
 /// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
 /// some 40 MB.
@@ -422,61 +418,6 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
         return Some("an alias `*name` needs an anchor `&name` before it; a text with a leading `*` needs quotes".to_owned());
     }
     None
-}
-
-pub(super) fn serialize_entries<S: Serializer>(
-    entries: &[(String, Value)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
-}
-
-pub(super) fn deserialize_entries<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<(String, Value)>, D::Error> {
-    deserializer.deserialize_map(MapVisitor)
-}
-
-/// Takes all entries of a mapping in their order, also those with one key.
-struct MapVisitor;
-
-impl<'de> Visitor<'de> for MapVisitor {
-    type Value = Vec<(String, Value)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a mapping")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
-        // The size that a format claims is not believed: the list grows with what is there.
-        let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(entries)
-    }
-}
-
-impl Serialize for Document {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write::document(self).serialize(serializer)
-    }
-}
-
-/// Checks the rules that [`parse`](super::parse) checks; the message of the error is that of the first finding,
-/// without a place.
-impl<'de> Deserialize<'de> for Document {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = write::to_yaml(&Value::deserialize(deserializer)?);
-        let parsed = super::parse(text.as_bytes());
-        match (parsed.findings.into_iter().find(Finding::is_error), parsed.document) {
-            (None, Some(document)) => Ok(document),
-            (finding, _) => {
-                let finding = finding.expect("without a document there is an error");
-                Err(Error::custom(Finding { place: None, ..finding }))
-            }
-        }
-    }
 }
 
 /// The values in a text, and how many there are at the most by [`most_nodes`].

@@ -65,7 +65,7 @@ use self::node::Range;
 use self::parse::DocumentReader;
 use self::report::Reporter;
 use self::source::SourceText;
-use crate::finding::{self, Code, Finding};
+use crate::finding::{Code, Finding};
 
 /// How strictly to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,35 +93,6 @@ impl Parsed {
     /// Whether a rule is broken; warnings and unresolved references do not count.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(Finding::is_error)
-    }
-
-    /// The findings that the unresolved references are when there is nothing beside the document.
-    pub fn unresolved_findings(&self) -> Vec<Finding> {
-        let Some(document) = &self.document else { return Vec::new() };
-        let (index, text) = (document.index(), self.source.text());
-        let finding_of = |reference: &UnresolvedReference| {
-            let Referrer::Extent { group, .. } = &reference.by else {
-                let arrays = document.ndarrays().take(report::MAX_CANDIDATES);
-                let paths = arrays.map(|(group, array)| entity_path(&group.path, &array.name));
-                return reference.finding(text, &paths.collect::<Vec<_>>());
-            };
-            let is_path = reference.name.starts_with('/');
-            let coords = document.dimcoords().take(report::MAX_CANDIDATES);
-            let names = coords.map(|(group, coord)| {
-                if is_path { entity_path(&group.path, &coord.name) } else { coord.name.clone() }
-            });
-            let mut finding = reference.finding(text, &names.collect::<Vec<_>>());
-            let path = candidates(group, &reference.name).swap_remove(0);
-            if let Some((_, Entity::Ndarray(_))) = index.entity(&path) {
-                let hint = "that is an ndarray; coordinates stand under `dimcoords`";
-                finding.hint = Some(hint.to_owned());
-            }
-            finding
-        };
-        let unresolved = self.unresolved.iter().take(MAX_FINDINGS);
-        let mut findings: Vec<_> = unresolved.map(finding_of).collect();
-        finding::sort(&mut findings);
-        findings
     }
 }
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
 use super::datatype::Datatype;
-use super::{load, write};
+use super::write;
 
 /// A whole description.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,7 +160,7 @@ impl Order {
 }
 
 /// A value given in a document.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// `null`.
@@ -178,13 +178,20 @@ pub enum Value {
     /// A list.
     List(Vec<Self>),
     /// A mapping in the order of the text.
-    Map(
-        #[serde(
-            serialize_with = "load::serialize_entries",
-            deserialize_with = "load::deserialize_entries"
-        )]
-        Vec<(String, Self)>,
-    ),
+    Map(#[serde(serialize_with = "serialize_entries")] Vec<(String, Self)>),
+}
+
+fn serialize_entries<S: Serializer>(
+    entries: &[(String, Value)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
+}
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
 }
 
 /// NaN equals NaN: two values are the same when they are written the same.
@@ -388,18 +395,6 @@ impl Document {
         ndarrays.chain(self.dimcoords().map(|(group, one)| (group, Entity::DimCoord(one))))
     }
 
-    /// The dimcoord that `name` means in the group `group`: a path from the root when it begins with
-    /// `/`, or else the nearest of that name in the group and those above it.
-    ///
-    /// Looks through the whole document; [`Index`](super::Index) answers many such questions faster.
-    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &Ndarray)> {
-        candidates(group, name).iter().find_map(|path| {
-            let (group, name) = split_path(path)?;
-            let group = self.group(group)?;
-            Some((group, group.dimcoord(name)?))
-        })
-    }
-
     /// The whole document, as a value.
     pub(crate) fn to_value(&self) -> Value {
         write::document(self)
@@ -540,7 +535,8 @@ impl<'d> Index<'d> {
         ndarrays.get(path).or_else(|| dimcoords.get(path)).copied()
     }
 
-    /// As [`Document::resolve_coord`].
+    /// The dimcoord that `name` means in the group `group`: a path from the root when it begins with
+    /// `/`, or else the nearest of that name in the group and those above it.
     pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d Ndarray)> {
         candidates(group, name).iter().find_map(|path| self.dimcoord(path))
     }

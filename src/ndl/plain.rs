@@ -50,16 +50,16 @@ impl<'t> PlainDescription<'t> {
 
     /// The parts of a text that [`PlainDescription::read`] takes; of others, parts of any kind or none.
     pub(crate) fn read_again(text: &'t str) -> Option<Self> {
-        let mut lines = Lines(text);
-        let is_dimcoord = match lines.next()? {
+        let mut rest = text;
+        let is_dimcoord = match next_line(&mut rest)? {
             NDARRAYS => false,
             DIMCOORDS => true,
             _ => return None,
         };
-        let name = lines.next()?.strip_prefix("  ")?.strip_suffix(':')?;
+        let name = next_line(&mut rest)?.strip_prefix("  ")?.strip_suffix(':')?;
         let (mut extents, mut datatype) = (None, None);
         for _ in 0..2 {
-            let line = lines.next()?.strip_prefix("    ")?;
+            let line = next_line(&mut rest)?.strip_prefix("    ")?;
             match line.split_once(": ")? {
                 ("shape", list) if !is_dimcoord && extents.is_none() => {
                     extents = Some(list.strip_prefix('[')?.strip_suffix(']')?);
@@ -69,19 +69,22 @@ impl<'t> PlainDescription<'t> {
                 _ => return None,
             }
         }
-        let attributes = if lines.take("    attributes:") {
-            lines.take_attributes().filter(|lines| !lines.is_empty())?
-        } else {
-            ""
-        };
+        let mut attributes = "";
+        if take(&mut rest, "    attributes:\n") {
+            let all = rest;
+            while rest.starts_with("      ") {
+                next_line(&mut rest)?;
+            }
+            attributes = all.get(..all.len() - rest.len()).filter(|lines| !lines.is_empty())?;
+        }
         let mut order = Order::Column;
-        if !is_dimcoord && lines.take("    storage:") {
-            let word = lines.next()?.strip_prefix("      order: ")?;
+        if !is_dimcoord && take(&mut rest, "    storage:\n") {
+            let word = next_line(&mut rest)?.strip_prefix("      order: ")?;
             order = Order::from_word(word).filter(|order| *order != Order::Column)?;
         }
         let (extents, datatype) = (extents?, datatype?);
         let this = Self { is_dimcoord, name, extents, datatype, attributes, order };
-        lines.0.is_empty().then_some(this)
+        rest.is_empty().then_some(this)
     }
 
     /// What stands before and behind the name in the text that it was read from. Together it is the body,
@@ -186,32 +189,18 @@ impl<'t> PlainDescription<'t> {
     }
 }
 
-/// The lines of a text, each of which must end in a line feed and nothing else.
-struct Lines<'t>(&'t str);
+/// Passes the next line, which must end in a line feed and nothing else.
+fn next_line<'t>(rest: &mut &'t str) -> Option<&'t str> {
+    let (line, after) = rest.split_once('\n')?;
+    *rest = after;
+    Some(line)
+}
 
-impl<'t> Lines<'t> {
-    fn next(&mut self) -> Option<&'t str> {
-        let end = memchr::memchr(b'\n', self.0.as_bytes())?;
-        let line = self.0.get(..end)?;
-        self.0 = self.0.get(end.checked_add(1)?..)?;
-        Some(line)
-    }
-
-    /// Passes the next line when it is this one.
-    fn take(&mut self, line: &str) -> bool {
-        let rest = self.0.strip_prefix(line).and_then(|rest| rest.strip_prefix('\n'));
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
-    }
-
-    /// Passes the lines that are as deep as attributes.
-    fn take_attributes(&mut self) -> Option<&'t str> {
-        let text = self.0;
-        while self.0.starts_with("      ") {
-            self.next()?;
-        }
-        text.get(..text.len() - self.0.len())
-    }
+/// Passes the next line when it is this one.
+fn take(rest: &mut &str, line: &str) -> bool {
+    let after = rest.strip_prefix(line);
+    *rest = after.unwrap_or(rest);
+    after.is_some()
 }
 
 /// A name that nobody takes for anything else.
@@ -234,10 +223,10 @@ fn split_extents(list: &str) -> impl Iterator<Item = &str> {
 
 /// Each line has to be an attribute as the writer writes it.
 fn check_attributes(text: &str) -> Option<()> {
-    let mut lines = Lines(text);
-    while !lines.0.is_empty() {
-        let before = text.get(..text.len() - lines.0.len())?;
-        let (name, value) = pair(lines.next()?)?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let before = text.get(..text.len() - rest.len())?;
+        let (name, value) = pair(next_line(&mut rest)?)?;
         let mut count = 0;
         let doubled = pairs(before).inspect(|_| count += 1).any(|(other, _)| other == name);
         if doubled || count >= MAX_ATTRIBUTES || !is_name(name) || !is_written_so(value) {

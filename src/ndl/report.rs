@@ -106,7 +106,7 @@ pub(super) fn count(number: usize, noun: &str) -> String {
 }
 
 /// Most candidates that are looked at: help must not make reading a long document slow.
-pub(super) const MAX_CANDIDATES: usize = 1000;
+const MAX_CANDIDATES: usize = 1000;
 
 /// Longest word that is compared, in characters.
 const MAX_LENGTH: usize = 64;
@@ -147,8 +147,8 @@ mod tests {
 
     fn codes(text: &str, strict: bool) -> Vec<Code> {
         let parsed = parse_with(text.as_bytes(), &ParseOptions { strict });
-        let unresolved = parsed.unresolved_findings();
-        parsed.findings.iter().chain(&unresolved).map(|finding| finding.code).collect()
+        let unresolved = parsed.unresolved.iter().map(|found| found.finding("", &[""; 0]).code);
+        parsed.findings.iter().map(|finding| finding.code).chain(unresolved).collect()
     }
 
     #[test]

@@ -62,13 +62,8 @@ impl UnresolvedReference {
     }
 }
 
-/// A reference in a value, to be followed when the whole document is known.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PendingReference<'n> {
-    path: &'n Node,
-    /// The whole of a region.
-    region: Option<&'n Node>,
-}
+/// The path of a reference in a value, and the region if it is one; followed when the whole document is known.
+pub(super) type PendingReference<'n> = (&'n Node, Option<&'n Node>);
 
 /// Checks what the reader kept for later.
 pub(super) fn whole(
@@ -85,20 +80,18 @@ pub(super) fn whole(
         let storage = ndarray.storage.as_ref();
         let stored_shape = storage.and_then(|storage| storage.shape.as_deref());
         let chunk = storage.and_then(|storage| storage.chunk.as_deref());
-        let mut extents = Vec::with_capacity(ndarray.shape.len());
-        for (axis, extent) in ndarray.shape.iter().enumerate() {
+        let mut extents = lengths(group, ndarray, &index);
+        for (axis, (extent, known)) in ndarray.shape.iter().zip(&extents).enumerate() {
             // Only what cannot grow bounds its chunks.
-            let (known, fixed) = match extent {
-                Extent::Fixed(size) => (Some(*size), Some(*size)),
-                Extent::Unlimited => (None, None),
+            let fixed = match extent {
+                Extent::Fixed(_) => *known,
+                Extent::Unlimited => None,
                 Extent::Coord(name) => {
                     reader.follow(site, axis, name, &index, &broken, &mut unresolved);
-                    let coord = index.resolve_coord(&group.path, name).map(|(_, coord)| coord);
-                    let fixed = coord.and_then(|coord| match coord.shape[..] {
-                        [Extent::Fixed(size)] => Some(size),
-                        _ => None,
-                    });
-                    (coord.and_then(Ndarray::known_size), fixed)
+                    let coord = index.resolve_coord(&group.path, name);
+                    known.filter(|_| {
+                        coord.is_some_and(|(_, coord)| coord.shape != [Extent::Unlimited])
+                    })
                 }
             };
             let (key, message) = if site.is_dimcoord {
@@ -106,14 +99,13 @@ pub(super) fn whole(
             } else {
                 ("shape", "the extent in the file is larger than the declared one")
             };
-            reader.check_bound(site, key, stored_shape, axis, known, message);
+            reader.check_bound(site, key, stored_shape, axis, *known, message);
             // A chunk has at least one element, even of an array that has none.
             let fixed = fixed.map(|bound| bound.max(1)).filter(|_| !site.is_dimcoord);
             let message = "the chunk is larger than the array";
             if let Some(finding) = reader.check_bound(site, "chunk", chunk, axis, fixed, message) {
                 finding.warning();
             }
-            extents.push(known);
         }
         if let (Some(value), Some(node)) = (&ndarray.value, site.value) {
             // What is given is what the file holds.
@@ -202,7 +194,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             let holds_groups = next.is_some_and(|group| group.starts_with(&below));
             path == "/" || listed.contains(path) || holds_groups
         };
-        for PendingReference { path: node, region } in targets {
+        for (node, region) in targets {
             let path = node.word();
             if !path.starts_with('/') {
                 let expected = "the path of an ndarray, such as `/a/b`";
@@ -380,7 +372,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             Datatype::RegRef { .. } => node.entry("target").map(|(_, path)| (path, Some(node))),
             _ => None,
         };
-        self.targets.extend(target.map(|(path, region)| PendingReference { path, region }));
+        self.targets.extend(target);
     }
 }
 /// Whether an element is written as one scalar.

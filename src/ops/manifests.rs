@@ -33,7 +33,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
     let mut at = 0_u64;
     let len = file.len()?;
     progress.stage("finishing", len, 0);
-    progress.begin(name, len);
+    progress.at(name);
     loop {
         let count = file.read_at(&mut buffer, at)?;
         progress.add(count);

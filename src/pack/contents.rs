@@ -50,7 +50,7 @@ impl<'a> Described<'a> {
     }
 
     /// The dimcoord of the document that a name in the shape means.
-    pub(super) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a Ndarray)> {
+    pub(crate) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a Ndarray)> {
         self.facts.index()?.resolve_coord(&self.group.path, name)
     }
 }

@@ -516,34 +516,6 @@ macro_rules! any_array {
                 Ok(array)
             }
 
-            /// Takes elements of `element` in native byte order, first index fastest, as
-            /// [`decode`](super::decode) gives them.
-            ///
-            /// # Errors
-            ///
-            /// When `bytes` has another length than `element` and `dims` say, or ndarray cannot hold them.
-            pub fn from_elements(
-                element: ElementType,
-                dims: Vec<u64>,
-                bytes: Vec<u8>,
-            ) -> Result<Self, ShapeError> {
-                let header = Header::new(element, dims)?;
-                if header.data_len() != count(bytes.len()) {
-                    let found = count(bytes.len()).checked_div(element.elbyte()).unwrap_or(0);
-                    let expected = header.elements();
-                    return Err(ShapeError::Length { dims: header.dims().to_vec(), expected, found });
-                }
-                match element {
-                    $($(ElementType::$element)|+ => {
-                        // A vector of bytes has not the alignment of its elements: this copies, but for bytes.
-                        let data = bytemuck::allocation::try_cast_vec(bytes)
-                            .unwrap_or_else(|(_, bytes)| bytemuck::pod_collect_to_vec(&bytes));
-                        Ok(Self::$variant(fortran_array(header.dims(), data)?))
-                    })+
-                    _ => Ok(Self::Opaque(OpaqueArray { header, bytes })),
-                }
-            }
-
             /// Reads a slice of an unencoded file and nothing else of it; see [`read_slice`](super::read_slice).
             ///
             /// # Errors

@@ -25,16 +25,13 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
+    /// The kinds, each at its place as the `eltype` field.
+    const ALL: [Self; 6] =
+        [Self::User, Self::Int, Self::UInt, Self::Float, Self::Complex, Self::BFloat];
+
     /// The `eltype` field.
     pub fn eltype(self) -> u64 {
-        match self {
-            Self::User => 0,
-            Self::Int => 1,
-            Self::UInt => 2,
-            Self::Float => 3,
-            Self::Complex => 4,
-            Self::BFloat => 5,
-        }
+        self as u64
     }
 }
 
@@ -111,15 +108,8 @@ impl ElementType {
     ///
     /// When `eltype` is above 5, `elbyte` is 0, or kind 5 has a width other than 1, 2 and 8.
     pub fn new(eltype: u64, elbyte: u64) -> Result<Self, UnknownElement> {
-        let kind = match eltype {
-            0 => ElementKind::User,
-            1 => ElementKind::Int,
-            2 => ElementKind::UInt,
-            3 => ElementKind::Float,
-            4 => ElementKind::Complex,
-            5 => ElementKind::BFloat,
-            _ => return Err(UnknownElement::Kind { eltype }),
-        };
+        let kind = usize::try_from(eltype).ok().and_then(|at| ElementKind::ALL.get(at).copied());
+        let kind = kind.ok_or(UnknownElement::Kind { eltype })?;
         match (kind, elbyte) {
             (_, 0) => Err(UnknownElement::NoWidth),
             (ElementKind::BFloat, width) if !matches!(width, 1 | 2 | 8) => {

@@ -157,8 +157,6 @@ pub(crate) struct Decoder<R> {
     encoding: Encoding,
     block: Sequences,
     values: Option<Values>,
-    /// Packed bits that make no whole chunk yet.
-    packed: Vec<u8>,
     /// What is decoded, and before it what an LZ4 block may refer to.
     decoded: Vec<u8>,
     /// How much of that was given.
@@ -176,7 +174,6 @@ impl<R: BufRead> Decoder<R> {
             encoding,
             block: Sequences::default(),
             values,
-            packed: Vec::new(),
             decoded: Vec::new(),
             given: 0,
             left: header.data_len(),
@@ -196,7 +193,7 @@ impl<R: BufRead> Decoder<R> {
 
     /// Decodes the next bytes; none at the end of the section.
     fn decode(&mut self) -> io::Result<()> {
-        let Self { section, header, encoding, block, values, packed, decoded, .. } = self;
+        let Self { section, header, encoding, block, values, decoded, .. } = self;
         let history = decoded.len().min(HISTORY);
         decoded.drain(..decoded.len() - history);
         self.given = history;
@@ -204,28 +201,32 @@ impl<R: BufRead> Decoder<R> {
         let wanted = usize::try_from(self.left).unwrap_or(AT_ONCE).min(AT_ONCE);
         let full = history + wanted;
         loop {
-            let (before, room) = (decoded.len(), full - decoded.len());
+            let before = decoded.len();
+            let Some(room) = full.checked_sub(before).filter(|room| *room > 0) else {
+                return Ok(());
+            };
+            if *encoding == Encoding::Bits {
+                let mut chunk = [0; 8];
+                section.read_exact(&mut chunk)?;
+                decoded.extend(unpacked(chunk, header.flags().contains(Flags::BIG_ENDIAN)));
+                continue;
+            }
             let input = section.fill_buf()?;
             let mut rest = input;
             let is_sound = match (*encoding, &mut *values) {
                 (Encoding::Lz4, _) => block.decode(&mut rest, room, decoded),
                 (Encoding::Leb128, Some(values)) => values.decode(&mut rest, room, decoded),
                 (Encoding::Leb128, None) => false,
-                (Encoding::Bits, _) => {
-                    let (now, later) = rest.split_at(rest.len().min(room.div_ceil(8)));
-                    packed.extend_from_slice(now);
-                    unpack_bits(packed, header.flags().contains(Flags::BIG_ENDIAN), decoded);
-                    rest = later;
-                    true
+                (Encoding::Raw | Encoding::StrayFlag | Encoding::Bits, _) => {
+                    unreachable!("they are read without being decoded here")
                 }
-                (Encoding::Raw | Encoding::StrayFlag, _) => unreachable!("they are not decoded"),
             };
             if !is_sound {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let taken = input.len() - rest.len();
             section.consume(taken);
-            if decoded.len() >= full || (taken == 0 && decoded.len() == before) {
+            if taken == 0 && decoded.len() == before {
                 return Ok(());
             }
         }
@@ -250,14 +251,10 @@ impl<R: BufRead> Read for Decoder<R> {
     }
 }
 
-/// The elements of whole 64-bit chunks, which are taken away.
-fn unpack_bits(packed: &mut Vec<u8>, big_endian: bool, data: &mut Vec<u8>) {
-    let (chunks, rest) = packed.as_chunks::<8>();
-    for chunk in chunks {
-        let bits = if big_endian { u64::from_be_bytes(*chunk) } else { u64::from_le_bytes(*chunk) };
-        data.extend((0..u64::BITS).map(|at| u8::from(bits >> at & 1 == 1)));
-    }
-    packed.drain(..packed.len() - rest.len());
+/// The elements of a 64-bit chunk.
+fn unpacked(chunk: [u8; 8], big_endian: bool) -> impl Iterator<Item = u8> {
+    let bits = if big_endian { u64::from_be_bytes(chunk) } else { u64::from_le_bytes(chunk) };
+    (0..u64::BITS).map(move |at| u8::from(bits >> at & 1 == 1))
 }
 
 /// The sequences of an LZ4 block: literal bytes, and then how far back and how long what is repeated is.
@@ -619,14 +616,12 @@ mod tests {
             expected[set] = 1;
         }
         let chunks: [u64; 2] = [1 | 1 << 9 | 1 << 63, 2];
-        for (big_endian, mut packed) in [
-            (false, chunks.map(u64::to_le_bytes).concat()),
-            (true, chunks.map(u64::to_be_bytes).concat()),
-        ] {
-            let mut data = Vec::new();
-            packed.push(9);
-            unpack_bits(&mut packed, big_endian, &mut data);
-            assert_eq!((data.as_slice(), packed.as_slice()), (&expected[..], &[9][..]));
+        for (big_endian, packed) in
+            [(false, chunks.map(u64::to_le_bytes)), (true, chunks.map(u64::to_be_bytes))]
+        {
+            let data: Vec<u8> =
+                packed.into_iter().flat_map(|chunk| unpacked(chunk, big_endian)).collect();
+            assert_eq!(data, expected);
         }
     }
 }

@@ -21,7 +21,6 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["tar::Header", "tar::Builder", "tar::Archive"], &["archive/tar"]),
     (&["sha2::", "sha1::", "md5::"], &["digest"]),
     (&["saphyr_parser::"], &["ndl"]),
-    (&["serde_yaml::"], &["ndl", "cli/output"]),
     // The command line.
     (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
     // The library names its options; `cli/diagnostics` says them as the command does.

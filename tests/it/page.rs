@@ -54,13 +54,10 @@ pub(crate) fn check_tables(page: &str, tables: &str) {
 
 /// What is wrong with a document, one finding on each line.
 fn findings(text: &str) -> String {
-    let parsed = ndl::parse(text.as_bytes());
-    let unresolved = parsed.unresolved_findings();
-    parsed
-        .findings
-        .iter()
-        .chain(&unresolved)
-        .flat_map(|finding| [finding.to_string(), "\n".to_owned()])
+    let report = ra_pack::validate_text(text.as_bytes(), &ra_pack::ValidateOptions::default());
+    let findings = report.findings.into_iter();
+    findings
+        .map(|finding| ra_pack::Finding { member: None, ..finding }.to_string() + "\n")
         .collect()
 }
 

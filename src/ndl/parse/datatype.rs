@@ -1,5 +1,7 @@
 //! Datatypes: a word, or a mapping with one key.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{DocumentReader, one_of};
 use crate::finding::Code;
 use crate::ndl::datatype::{Datatype, Integer, RegionSelection, WORDS};
@@ -215,7 +217,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
             return None;
         }
         let before = self.sink.len();
-        let (mut members, mut nodes) = (Vec::with_capacity(map.len()), Vec::new());
+        let mut members = Vec::with_capacity(map.len());
+        let mut seen = HashMap::with_capacity(map.len());
         for (key, node) in map.iter() {
             self.member_name(key, "an enum");
             let Some(number) = self.value(node)?.as_integer() else {
@@ -230,10 +233,17 @@ impl<'n> DocumentReader<'n, '_, '_> {
                     .expected(format!("{low} to {high} for `{}`", base.word()))
                     .found(number.to_string());
             }
+            // Two names for one number cannot be told apart in a file.
+            if let Some(first) = seen.insert(number, &key.text) {
+                self.report(
+                    Code::EnumTwice,
+                    node.at,
+                    format!("two members have the number {number}"),
+                )
+                .found(format!("{} and {}", quote(first), quote(&key.text)));
+            }
             members.push((key.text.clone().into_string(), number));
-            nodes.push(node);
         }
-        self.members_once(&members, &nodes);
         if self.sink.len() != before {
             return None;
         }
@@ -254,20 +264,6 @@ impl<'n> DocumentReader<'n, '_, '_> {
         !key.text.is_empty()
     }
 
-    /// Two names for one number cannot be told apart in a file.
-    fn members_once(&mut self, members: &[(String, i128)], nodes: &[&Node]) {
-        let mut sorted: Vec<_> = members.iter().zip(nodes).collect();
-        sorted.sort_by_key(|((_, number), _)| *number);
-        for pair in sorted.windows(2) {
-            if let [((first, a), _), ((second, b), node)] = pair
-                && a == b
-            {
-                self.report(Code::EnumTwice, node.at, format!("two members have the number {a}"))
-                    .found(format!("{} and {}", quote(first), quote(second)));
-            }
-        }
-    }
-
     fn compound(&mut self, body: &'n Node) -> Option<Datatype> {
         let NodeKind::List(list) = &body.kind else {
             let message = "the members of a compound are a list";
@@ -281,7 +277,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             return None;
         }
         let mut members = Vec::with_capacity(list.len());
-        let mut seen = std::collections::HashSet::with_capacity(list.len());
+        let mut seen = HashSet::with_capacity(list.len());
         let mut complete = true;
         for node in list {
             let entry = match &node.kind {

@@ -79,7 +79,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     let jobs = pipeline::jobs(options.jobs);
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
-            progress.begin(&name, original.data_len());
+            progress.at(&name);
             let from = converted.from.clone();
             (source.give)(index, &from, output, &mut |data, metadata, verified| {
                 (converted.verified, converted.trailing) = (verified, metadata.len);

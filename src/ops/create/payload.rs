@@ -217,7 +217,7 @@ impl PayloadMembers<'_> {
                     Some(packed) => writer.append(&member, packed)?,
                     None if writer.is_stored() => writer.reserve(&member)?,
                     None if is_checked => {
-                        self.options.progress.begin(entry.path.as_str(), member.size);
+                        self.options.progress.at(entry.path.as_str());
                         self.options.progress.done(1);
                         writer.write(&member, self.content(entry)?)?
                     }
@@ -264,7 +264,7 @@ impl PayloadMembers<'_> {
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
         let next = || {
             let (number, entry, stamp, at) = lock().next()?;
-            progress.begin(entry.path.as_str(), stamp.len());
+            progress.at(entry.path.as_str());
             let member = self.of(entry).expect("only members have places");
             let file = File::open(self.source.join(entry.path.as_str()));
             let file = file.map(|file| file.watched(progress));
@@ -340,7 +340,7 @@ struct Run<'e> {
 impl Worker<'_, '_> {
     fn progress(&self, entry: &SourceEntry) {
         let progress = &self.members.options.progress;
-        progress.begin(entry.path.as_str(), entry.size());
+        progress.at(entry.path.as_str());
         progress.done(1);
     }
 

@@ -195,7 +195,7 @@ impl PackSide {
             let file = *files.get(position).expect("what is shown is one of the files");
             let reading = readings.get(position).expect("there is one for each file");
             let Reading { is_hashed, kept } = *reading;
-            progress.begin(self.name(file), self.size(file));
+            progress.at(self.name(file));
             progress.done(1);
             let start = end.load(Ordering::Relaxed);
             let place = scratch.as_deref().filter(|_| kept > 0).map(|file| (file, start));

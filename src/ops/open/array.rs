@@ -542,8 +542,7 @@ impl<'a> PackedArray<'a> {
             let mut axis = Axis { name: None, extent, coordinate: None };
             let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else { return Ok(axis) };
             axis.name = name.rsplit('/').next().map(str::to_owned);
-            let document = described.facts.document();
-            let stated = document.and_then(|own| own.resolve_coord(group, name));
+            let stated = described.resolve_coord(name);
             let candidates = match stated {
                 Some((group, dimcoord)) => {
                     let group = pack::join_groups(&base, &group.path);

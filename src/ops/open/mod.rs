@@ -192,7 +192,7 @@ impl Pack {
         };
         let progress = self.archive.progress();
         progress.stage("reading", bytes.unwrap_or(all), 0);
-        progress.begin(name, member.size);
+        progress.at(name);
     }
 
     /// The kind of container.
