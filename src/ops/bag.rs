@@ -13,8 +13,8 @@ use crate::digest::Algorithm;
 use crate::finding::{Code, Finding, Severity};
 use crate::manifest::NameEncoding;
 use crate::pack::bag::{
-    BAG_INFO, BagDeclaration, BagFault, BagInfo, BagVersion, FETCH, FetchEntry, FetchList,
-    ManifestNoteKind, PACKAGE_INFO, PAYLOAD_OXUM, PayloadOxum, TagEncoding, manifest_notes,
+    BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, FetchList, PAYLOAD_OXUM, PayloadOxum,
+    TagEncoding, manifest_notes, not_text,
 };
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::MemberPath;
@@ -65,10 +65,8 @@ impl TagRules {
         if self.names == NameEncoding::Gnu {
             return Ok(Cow::Borrowed(text));
         }
-        let Some(encoding) = self.encoding else { return Err(None) };
-        encoding
-            .decode(text)
-            .map_err(|kind| Some(Box::new(BagFault { line: 1, kind }.finding(name))))
+        let encoding = self.encoding.ok_or(None)?;
+        encoding.decode(text).ok_or_else(|| Some(Box::new(not_text(encoding, name, 1))))
     }
 }
 
@@ -115,8 +113,8 @@ impl<'a> Bag<'a> {
         findings: &mut Vec<Finding>,
     ) -> Self {
         let text = texts.get(BAG_DECLARATION).copied().unwrap_or_default();
-        let (declaration, faults) = BagDeclaration::parse(text);
-        findings.extend(faults.iter().map(|fault| fault.finding(BAG_DECLARATION)));
+        let (declaration, mut faults) = BagDeclaration::parse(text);
+        findings.append(&mut faults);
         let rules = TagRules::declared(&declaration);
         let mut files = BTreeMap::new();
         let mut has_payload_directory = false;
@@ -166,7 +164,7 @@ impl<'a> Bag<'a> {
                 return None;
             }
         };
-        let notes = manifest_notes(self.version(), text.text());
+        let mut notes = manifest_notes(self.version(), name, text.text());
         let before = findings.len();
         let mut named = text.parse(findings);
         if self.version() == BagVersion::V1_0 {
@@ -175,24 +173,7 @@ impl<'a> Bag<'a> {
                 finding.severity = Severity::Error;
             }
         }
-        for note in notes {
-            let finding = match note.kind {
-                ManifestNoteKind::Legacy => Finding::new(
-                    Code::LegacyManifestLine,
-                    "the line is written as `md5sum` writes, which strict readers of bags refuse",
-                ),
-                ManifestNoteKind::Percent => Finding::new(
-                    Code::OddPercent,
-                    "a `%` stands for itself here; only %0A, %0D and %25 are decoded",
-                ),
-                ManifestNoteKind::Shell => Finding::new(
-                    Code::WrongManifestEntry,
-                    "the path begins with `~` or a variable, which other programs may follow out \
-                     of the bag",
-                ),
-            };
-            findings.push(finding.in_member(name).at_line(note.line));
-        }
+        findings.append(&mut notes);
         self.rename_normalized(&mut named, findings);
         Some(named)
     }
@@ -398,8 +379,8 @@ impl<'a> Bag<'a> {
     ) -> BTreeSet<String> {
         let mut unfetched = BTreeSet::new();
         let Some(text) = self.text(FETCH, findings) else { return unfetched };
-        let (list, faults) = FetchList::parse(self.rules.names, &text);
-        findings.extend(faults.iter().map(|fault| fault.finding(FETCH)));
+        let (list, mut faults) = FetchList::parse(self.rules.names, &text);
+        findings.append(&mut faults);
         for FetchEntry { url, path, line, .. } in list.entries() {
             let name = path.as_str();
             for named in payload.iter().filter(|named| named.manifest.get(name).is_none()) {
@@ -425,12 +406,10 @@ impl<'a> Bag<'a> {
     }
 
     fn check_info(&self, whole: bool, findings: &mut Vec<Finding>) {
-        // It was called so up to 0.95.
-        let old = self.version() < BagVersion::V0_96;
-        let name = if old { PACKAGE_INFO } else { BAG_INFO };
+        let name = BagInfo::file(self.version());
         let Some(text) = self.text(name, findings) else { return };
-        let (info, faults) = BagInfo::parse(self.version(), &text);
-        findings.extend(faults.iter().map(|fault| fault.finding(name)));
+        let (info, mut faults) = BagInfo::parse(self.version(), &text);
+        findings.append(&mut faults);
         let stated = info
             .get(PAYLOAD_OXUM)
             .and_then(|field| Some((field.line, PayloadOxum::parse(&field.value)?)));

@@ -63,10 +63,10 @@ pub(super) fn digest_reader(
 
 /// A line at fault.
 pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
-    let finding = Finding::new(Code::BadManifestLine, fault.kind.to_string())
+    let finding = Finding::new(Code::BadManifestLine, fault.message.as_str())
         .in_member(manifest)
         .at_line(fault.line);
-    if fault.is_warning() { finding.warning() } else { finding }
+    if fault.is_warning { finding.warning() } else { finding }
 }
 
 /// A file whose content is another than listed.

@@ -286,7 +286,7 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     if info.get(BAGGING_DATE).is_none()
         && let Some(day) = options.timestamp.and_then(date_of)
     {
-        info.add(BAGGING_DATE, &day).map_err(|invalid| Error::Unsupported(invalid.to_string()))?;
+        info.add(BAGGING_DATE, &day).map_err(Error::Unsupported)?;
     }
     Ok(info)
 }

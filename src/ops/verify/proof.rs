@@ -460,7 +460,7 @@ mod tests {
             prop_assert_eq!(&*rules.decode("", &text).unwrap(), &text[..]);
             let (read, faults) = Manifest::parse(Algorithm::Sha256, rules.names, &text);
             prop_assert_eq!(faults, []);
-            prop_assert_eq!(manifest_notes(BagVersion::V1_0, &text), []);
+            prop_assert_eq!(manifest_notes(BagVersion::V1_0, "", &text), []);
             let read = read.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
             prop_assert!(read.eq(files));
         }
