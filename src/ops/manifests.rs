@@ -1,6 +1,7 @@
 //! The manifests of a pack: found, decoded, read and checked against its files in one place; and their signatures.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,47 +96,8 @@ pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
         .hint("find out who added it, and pack anew with or without it; nothing vouches for it")
 }
 
-/// Every file that a manifest may list, sorted by its name in the pack, with its digests where it could be read.
-#[derive(Debug, Default)]
-pub(super) struct PresentFiles<'a>(Vec<(&'a str, Option<Cow<'a, Digests>>)>);
-
-impl<'a> PresentFiles<'a> {
-    /// If several files have one name, the last counts.
-    pub(super) fn new(files: impl Iterator<Item = (&'a str, Option<&'a Digests>)>) -> Self {
-        let files = files.map(|(name, digests)| (name, digests.map(Cow::Borrowed)));
-        let mut files: Vec<_> = files.collect();
-        files.reverse();
-        files.sort_by_key(|(name, _)| *name);
-        files.dedup_by_key(|(name, _)| *name);
-        Self(files)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
-        self.0.iter().map(|(name, _)| *name)
-    }
-
-    /// The digests of the files that could be read.
-    pub(super) fn digests(&self) -> impl Iterator<Item = &Digests> {
-        self.0.iter().filter_map(|(_, digests)| digests.as_deref())
-    }
-
-    /// Each name, with the digest by one algorithm where there is one.
-    fn by(&self, algorithm: Algorithm) -> impl Iterator<Item = (&'a str, Option<Digest>)> {
-        self.0
-            .iter()
-            .map(move |(name, digests)| (*name, digests.as_ref().and_then(|all| all.by(algorithm))))
-    }
-
-    /// The digests of a file that could be read, to add more of them.
-    pub(super) fn digests_of(&mut self, name: &str) -> Option<&mut Cow<'a, Digests>> {
-        let at = self.0.binary_search_by(|(other, _)| (*other).cmp(name)).ok()?;
-        self.0.get_mut(at)?.1.as_mut()
-    }
-}
+/// Every file that a manifest may list by its name in the pack, with its digests where it could be read.
+pub(super) type PresentFiles<'a> = BTreeMap<&'a str, Option<Cow<'a, Digests>>>;
 
 /// A manifest and what it is called.
 #[derive(Debug)]
@@ -154,7 +116,9 @@ impl NamedManifest {
         findings: &mut Vec<Finding>,
     ) {
         // Both are sorted by name, so that one walk over the two finds what is in which.
-        let mut files = present.by(self.manifest.algorithm()).peekable();
+        let algorithm = self.manifest.algorithm();
+        let digest = |digests: &Option<Cow<'_, Digests>>| digests.as_ref()?.by(algorithm);
+        let mut files = present.iter().map(|(name, of)| (*name, digest(of))).peekable();
         let mut unlisted_files = Vec::new();
         let mut pass = |path: &str| {
             if must_list(path) {

@@ -64,8 +64,8 @@ impl Contents {
         for (path, content) in files {
             match content {
                 Content::Array(facts) => arrays.push((path, facts)),
-                Content::Description(mut facts) if path.as_str() != PACK_DOCUMENT => {
-                    this.name(&path, &mut facts);
+                Content::Description(facts) if path.as_str() != PACK_DOCUMENT => {
+                    this.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                     descriptions.push((path, facts));
                 }
                 other => this.add(path, other),
@@ -85,18 +85,12 @@ impl Contents {
             Content::Description(facts) if path.as_str() == PACK_DOCUMENT => {
                 self.pack_document = Some((path.as_str().to_owned(), Arc::from(facts)));
             }
-            Content::Description(mut facts) => {
-                self.name(&path, &mut facts);
+            Content::Description(facts) => {
+                self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                 self.descriptions.insert(path, facts);
             }
             Content::Other => {}
         }
-    }
-
-    /// Calls a description by its name in the pack: it was read under the one in the archive.
-    fn name(&mut self, path: &MemberPath, facts: &mut DescriptionFacts) {
-        self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
-        facts.rename(path);
     }
 
     /// Whether a payload file is an array.
@@ -128,15 +122,15 @@ impl Contents {
         let mut findings = Vec::new();
         let mut context = check::CheckContext::new(self);
         if let Some((member, facts)) = &self.pack_document {
-            findings.extend(facts.findings().iter().cloned());
+            let mut found = facts.findings(member);
             // A document of something else shows as keys that are unknown and nothing that is known.
             let is_other = match facts.document() {
-                None => facts.findings().is_empty(),
+                None => found.is_empty(),
                 Some(document) => {
-                    facts.findings().iter().any(Finding::is_error)
-                        && entities(document).next().is_none()
+                    found.iter().any(Finding::is_error) && entities(document).next().is_none()
                 }
             };
+            findings.append(&mut found);
             if is_other {
                 findings.push(not_a_description(member));
             }
@@ -236,14 +230,16 @@ impl Contents {
                 .hint("keep one of them"),
             );
         }
-        findings.extend(facts.findings().iter().cloned().map(|finding| {
+        let own = facts.findings(member.as_str());
+        let has_errors = own.iter().any(Finding::is_error);
+        findings.extend(own.into_iter().map(|finding| {
             if !facts.text().trim().is_empty() {
                 return finding;
             }
             finding.hint(format!("write a description: `ra-pack describe {path} > {member}`"))
         }));
         let Some(document) = facts.document() else {
-            if !facts.findings().iter().any(Finding::is_error) {
+            if !has_errors {
                 findings.push(not_a_description(member.as_str()));
             }
             return None;
@@ -256,7 +252,7 @@ impl Contents {
         };
         let Some((group, entity)) = chosen else {
             // What is wrong with the document may be why the array is missing from it.
-            if facts.findings().iter().any(Finding::is_error) {
+            if has_errors {
                 return None;
             }
             let message = match entities(document).count() {
@@ -397,7 +393,7 @@ impl Contents {
         facts: &DescriptionFacts,
         findings: &mut Vec<Finding>,
     ) {
-        findings.extend(facts.findings().iter().cloned());
+        findings.append(&mut facts.findings(member));
         self.unresolved(base, member, facts, |_, _| true, findings);
     }
 
@@ -468,7 +464,7 @@ impl Contents {
     }
 
     /// The array at a path of the pack.
-    pub(super) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
+    pub(crate) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
         let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
         self.arrays.get_key_value(&*file).map(|(path, facts)| (path, &**facts))
     }

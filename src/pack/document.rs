@@ -12,7 +12,6 @@ use crate::ndl::{
     entity_path, write,
 };
 use crate::path::MemberPath;
-use crate::pipeline;
 use crate::ra::{Encoding, Header};
 
 /// What stands above the document, for whoever finds the pack when all of its software is gone.
@@ -39,7 +38,7 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
 /// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();
-    let whole = PackDocument::new(contents, convention).each_block(1, |block| {
+    let whole = PackDocument::new(contents, convention).each_block(|block| {
         text.push_str(block);
         Ok::<_, Infallible>(())
     });
@@ -47,20 +46,10 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
     text
 }
 
-/// Pieces whose text is made at once.
-const STEP: usize = 64;
-
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
 /// is made block by block: for hundreds of thousands of arrays it is long.
 pub(crate) struct PackDocument<'a> {
-    pieces: Vec<Piece<'a>>,
-}
-
-/// A piece of the text.
-enum Piece<'a> {
-    Text(&'static str),
-    Group(Box<(String, Vec<Attribute>)>),
-    Part(DocumentPart<'a>),
+    groups: BTreeMap<String, Parts<'a>>,
 }
 
 impl<'a> PackDocument<'a> {
@@ -74,24 +63,7 @@ impl<'a> PackDocument<'a> {
                 builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
             }
         }
-        Self::of_groups(builder.finish())
-    }
-
-    fn of_groups(groups: BTreeMap<String, Parts<'a>>) -> Self {
-        let mut pieces = vec![Piece::Text(HEAD)];
-        if groups.is_empty() {
-            pieces.push(Piece::Text("{}\n"));
-        }
-        for (path, Parts { attributes, dimcoords, ndarrays }) in groups {
-            pieces.push(Piece::Group(Box::new((path, attributes))));
-            for (section, parts) in [(write::DIMCOORDS, dimcoords), (write::NDARRAYS, ndarrays)] {
-                if !parts.is_empty() {
-                    pieces.push(Piece::Text(section));
-                }
-                pieces.extend(parts.into_iter().map(Piece::Part));
-            }
-        }
-        Self { pieces }
+        Self { groups: builder.finish() }
     }
 
     /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
@@ -119,21 +91,38 @@ impl<'a> PackDocument<'a> {
         groups.filter(|group| !is_empty(group)).collect()
     }
 
-    /// Gives the text to `sink` block by block, which several jobs make, until that fails.
-    pub(crate) fn each_block<E: Send>(
+    /// Gives the text to `sink` block by block, until that fails.
+    pub(crate) fn each_block<E>(
         &self,
-        jobs: usize,
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let make = |(): &mut (), pieces| Ok(text_of(pieces));
-        let blocks = self.pieces.chunks(STEP);
-        pipeline::ordered(pipeline::workers(jobs), blocks, || (), make, |block| sink(&block))
+        const BLOCK: usize = 64 * 1024;
+        let mut block = HEAD.to_owned();
+        if self.groups.is_empty() {
+            block.push_str("{}\n");
+        }
+        for (path, Parts { attributes, dimcoords, ndarrays }) in &self.groups {
+            write::push_group(&mut block, path, attributes);
+            for (section, parts) in [(write::DIMCOORDS, dimcoords), (write::NDARRAYS, ndarrays)] {
+                if !parts.is_empty() {
+                    block.push_str(section);
+                }
+                for part in parts {
+                    part.push(&mut block);
+                    if block.len() > BLOCK {
+                        sink(&block)?;
+                        block.clear();
+                    }
+                }
+            }
+        }
+        sink(&block)
     }
 
     /// The length of the text in bytes.
-    pub(crate) fn len(&self, jobs: usize) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         let mut len = 0;
-        let Ok(()) = self.each_block(jobs, |block| {
+        let Ok(()) = self.each_block(|block| {
             len += block.len() as u64;
             Ok::<_, Infallible>(())
         });
@@ -141,24 +130,12 @@ impl<'a> PackDocument<'a> {
     }
 }
 
-fn text_of(pieces: &[Piece<'_>]) -> String {
-    let mut text = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(piece) => text.push_str(piece),
-            Piece::Group(group) => write::push_group(&mut text, &group.0, &group.1),
-            Piece::Part(part) => part.push(&mut text),
-        }
-    }
-    text
-}
-
 impl Contents {
     /// Forgets the document of the whole pack when it is the one that would be made of the other
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
-    pub(crate) fn forget_repetition(&mut self, jobs: usize) {
+    pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
-        if !self.makes(document.1.text(), jobs) {
+        if !self.makes(document.1.text()) {
             self.pack_document = Some(document);
         }
     }
@@ -215,14 +192,14 @@ impl Contents {
 
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
     /// lacks one. The document of the pack must have been taken away.
-    pub(super) fn makes(&self, document: &str, jobs: usize) -> bool {
+    pub(super) fn makes(&self, document: &str) -> bool {
         let mut rest = document;
         let is_made = |block: &str| {
             rest = rest.strip_prefix(block).ok_or(())?;
             Ok::<_, ()>(())
         };
         self.undescribed().next().is_none()
-            && PackDocument::new(self, None).each_block(jobs, is_made) == Ok(())
+            && PackDocument::new(self, None).each_block(is_made) == Ok(())
             && rest.is_empty()
     }
 
@@ -232,7 +209,7 @@ impl Contents {
         let Some(document) = self.pack_document.take() else { return self.findings() };
         let text = document.1.text();
         let is_repetition =
-            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text, 1);
+            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text);
         let findings = is_repetition.then(|| self.findings());
         self.pack_document = Some(document);
         // What is wrong with a description is wrong with the document as well, at a place of its own there.
@@ -510,48 +487,47 @@ mod tests {
 
     /// A group of so many coordinates and arrays.
     fn group((coordinates, arrays): (usize, usize)) -> Parts<'static> {
-        let described = |number: usize| {
+        let described = |letter: char, number: usize| {
             let header = Header::new(ElementType::FLOAT32, vec![3]).unwrap();
-            describe(&format!("n{number}"), &header, Encoding::Raw)
+            describe(&format!("{letter}{number}"), &header, Encoding::Raw)
         };
         Parts {
             attributes: Vec::new(),
             dimcoords: (0..coordinates)
-                .map(|number| DocumentPart::DimCoord(Box::new(as_coordinate(described(number)))))
+                .map(|number| {
+                    DocumentPart::DimCoord(Box::new(as_coordinate(described('c', number))))
+                })
                 .collect(),
             ndarrays: (0..arrays)
-                .map(|number| DocumentPart::Ndarray(Box::new(described(number))))
+                .map(|number| DocumentPart::Ndarray(Box::new(described('n', number))))
                 .collect(),
         }
     }
 
-    fn text(document: &PackDocument<'_>, jobs: usize) -> String {
-        let mut text = String::new();
-        let Ok(()) = document.each_block(jobs, |block| {
-            text.push_str(block);
-            Ok::<_, Infallible>(())
-        });
-        text
-    }
-
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
-        fn the_text_is_the_same_however_it_is_cut(
-            counts in prop::collection::vec((0..4_usize, 0..99_usize), 0..7),
-            jobs in 1..4_usize,
+        fn the_text_has_every_part_however_it_is_cut(
+            counts in prop::collection::vec((0..4_usize, 0..999_usize), 0..5),
         ) {
             let groups = counts
                 .iter()
                 .enumerate()
                 .map(|(number, counts)| (format!("/g{number}"), group(*counts)))
                 .collect();
-            let document = PackDocument::of_groups(groups);
-            let cut = text(&document, jobs);
-            prop_assert_eq!(document.len(jobs), u64::try_from(cut.len()).unwrap());
+            let document = PackDocument { groups };
+            let mut text = String::new();
+            let Ok(()) = document.each_block(|block| {
+                text.push_str(block);
+                Ok::<_, Infallible>(())
+            });
+            prop_assert_eq!(document.len(), u64::try_from(text.len()).unwrap());
             let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
-            prop_assert_eq!(&cut, &text_of(&document.pieces));
-            prop_assert_eq!(cut.matches("float32").count(), parts);
-            prop_assert_eq!(cut.matches("/g").count(), counts.len());
+            prop_assert_eq!(text.matches("float32").count(), parts);
+            prop_assert_eq!(text.matches("/g").count(), counts.len());
+            let read = ndl::parse(text.as_bytes()).document.unwrap();
+            prop_assert_eq!(read.entities().count(), parts);
         }
     }
 }

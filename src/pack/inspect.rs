@@ -162,7 +162,7 @@ impl Inspector {
             Kept::Everything => {
                 let Self { allowance, kept, taken, .. } = self;
                 let Some(taken) = taken else {
-                    let facts = DescriptionFacts::too_long(name, &allowance);
+                    let facts = DescriptionFacts::too_long(&allowance);
                     return Content::Description(Box::new(facts));
                 };
                 let facts = DescriptionFacts::parse_interned(name, kept, &allowance, interner);

@@ -22,7 +22,6 @@ pub(super) struct Generated<'a, 'p> {
     pub(super) writer: ArchiveWriter<'a>,
     pub(super) members: PayloadMembers<'p>,
     pub(super) algorithms: &'p [Algorithm],
-    pub(super) jobs: usize,
     /// The manifest beside the archive.
     pub(super) external: Option<&'p File>,
     pub(super) bytes: u64,
@@ -75,9 +74,8 @@ impl Generated<'_, '_> {
         &mut self,
         document: &PackDocument<'_>,
     ) -> Result<(MemberPath, Digests)> {
-        let jobs = self.jobs;
-        self.add_pieces(PACK_DOCUMENT, document.len(jobs), &|sink| {
-            document.each_block(jobs, |block| sink(block.as_bytes()))
+        self.add_pieces(PACK_DOCUMENT, document.len(), &|sink| {
+            document.each_block(|block| sink(block.as_bytes()))
         })
     }
 

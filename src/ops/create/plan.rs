@@ -103,7 +103,7 @@ impl<'a> CreatePlan<'a> {
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
-        contents.forget_repetition(jobs);
+        contents.forget_repetition();
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
@@ -186,7 +186,7 @@ impl<'a> CreatePlan<'a> {
         }
 
         let (members, algorithms, bytes, files) = (self.members, self.algorithms, 0, 0);
-        let mut generated = Generated { writer, members, algorithms, jobs, external, bytes, files };
+        let mut generated = Generated { writer, members, algorithms, external, bytes, files };
         let mut packed = PackedCounts {
             members: lists.files,
             arrays,

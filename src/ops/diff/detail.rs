@@ -287,7 +287,7 @@ fn of_documents(
     let value = |facts: &DescriptionFacts| {
         // A part of what a document says would seem to be all.
         let is_sound = facts.describes() || is_of_pack;
-        let is_sound = is_sound && !facts.findings().iter().any(Finding::is_error);
+        let is_sound = is_sound && !facts.has_errors();
         facts.document().filter(|_| is_sound).map(Document::to_value)
     };
     let (a, b) = (value(a)?, value(b)?);

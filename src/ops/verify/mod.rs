@@ -233,7 +233,7 @@ impl Verification<'_> {
                 Proof::new(archive, options, self.jobs, &placement, members, &names).run(report)
             },
             || {
-                contents.forget_repetition(self.jobs);
+                contents.forget_repetition();
                 let mut findings = contents.findings();
                 findings.extend(contents.document_of_all(&findings));
                 if !self.options.fast {

@@ -1,16 +1,17 @@
 //! One file while its bytes pass: its digests, what it says of itself, and of a manifest its text.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
 use crate::archive::{
-    Archive, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, wait_for,
+    Archive, Copying, Fault, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown,
+    Sink, copy, wait_for,
 };
 use crate::digest::{
-    Algorithm, Blocks, Digests, Hashers, Lane, LaneOf, SideBySide, at_once, hash, hash_side_by_side,
+    Algorithm, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once, hash_side_by_side,
 };
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -122,7 +123,7 @@ impl Visitor {
             let rare = Rare { large: Some(member.clone()), ..Rare::default() };
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
-        Reading::new(self, member, content, progress).read()
+        Reading::new(self, member, progress).read(content)
     }
 }
 
@@ -134,11 +135,9 @@ pub(super) struct LargeFiles<'v> {
 }
 
 impl LargeFiles<'_> {
-    fn reading<C: BufRead>(&self, position: usize, content: C) -> Reading<'_, C> {
-        match self.members.get(position) {
-            Some(member) => Reading::new(self.visitor, member, content, self.progress),
-            None => unreachable!("what is shown is one of the members"),
-        }
+    fn reading(&self, position: usize) -> Reading<'_> {
+        let member = self.members.get(position).expect("what is shown is one of the members");
+        Reading::new(self.visitor, member, self.progress)
     }
 }
 
@@ -149,7 +148,7 @@ impl Revisit for LargeFiles<'_> {
     fn state(&self) {}
 
     fn one(&self, (): &mut (), shown: Shown<'_>) -> (Read, Content) {
-        self.reading(shown.position, shown.content).read()
+        self.reading(shown.position).read(shown.content)
     }
 
     fn at_once(&self) -> &'static [usize] {
@@ -177,19 +176,19 @@ struct ReadAtOnce<'r, 's, 'c> {
 
 impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
     type Label = usize;
-    type Content = Reading<'r, MemberReader>;
+    type Content = Copying<MemberReader, Reading<'r>>;
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
         for opened in &mut *self.contents {
-            let (position, content) = opened?;
-            let reading = self.files.reading(position, content);
-            if !reading.keeps_much() {
+            let (label, mut content) = opened?;
+            let sink = self.files.reading(label);
+            if !sink.keeps_much() {
                 let hashers = Hashers::new(&self.files.visitor.algorithms);
-                return Ok(Some(Lane { label: position, content: reading, hashers }));
+                return Ok(Some(Lane { label, content: Copying { content, sink }, hashers }));
             }
             // Of several at once it would be too much.
-            self.read.push((position, reading.read()));
+            self.read.push((label, sink.read(&mut content)));
         }
         Ok(None)
     }
@@ -197,8 +196,8 @@ impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
     fn done(
         &mut self,
         position: usize,
-        reading: Self::Content,
-        digests: io::Result<Digests>,
+        Copying { sink: reading, .. }: Self::Content,
+        digests: Result<Digests, Fault>,
     ) -> Result<()> {
         self.read.push((position, reading.finish(digests.map(Some))));
         Ok(())
@@ -206,10 +205,9 @@ impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
 }
 
 /// A file while it is read.
-struct Reading<'r, C> {
+struct Reading<'r> {
     visitor: &'r Visitor,
     member: &'r Member,
-    content: C,
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
@@ -218,32 +216,23 @@ struct Reading<'r, C> {
     fault: Option<Box<Finding>>,
 }
 
-impl<'r, C: BufRead> Reading<'r, C> {
-    fn new(visitor: &'r Visitor, member: &'r Member, content: C, progress: &'r Progress) -> Self {
+impl<'r> Reading<'r> {
+    fn new(visitor: &'r Visitor, member: &'r Member, progress: &'r Progress) -> Self {
         let limit = text_limit(&member.name);
+        let (text, len, fault) = (limit.map(|_| Vec::new()), 0, None);
         let inspector = Inspector::within(&member.name, &visitor.allowance);
-        Self {
-            visitor,
-            member,
-            content,
-            progress,
-            inspector,
-            limit,
-            text: limit.map(|_| Vec::new()),
-            len: 0,
-            fault: None,
-        }
+        Self { visitor, member, progress, inspector, limit, text, len, fault }
     }
 
     /// Reads all of it, or as much as is needed.
-    fn read(mut self) -> (Read, Content) {
-        if self.visitor.fast {
-            let read = self.look();
-            return self.finish(read.map(|()| None));
-        }
-        let mut hashers = Hashers::new(&self.visitor.algorithms);
-        let read = hash(&mut self, &mut hashers);
-        self.finish(read.map(|()| Some(hashers.finish())))
+    fn read(mut self, content: &mut dyn BufRead) -> (Read, Content) {
+        let digests = if self.visitor.fast {
+            self.look(content).map(|()| None)
+        } else {
+            copy(content, &self.visitor.algorithms, Hashing::Here, |block| self.take(block))
+                .map(Some)
+        };
+        self.finish(digests)
     }
 
     /// Whether more of it is kept until its end than a header.
@@ -252,22 +241,28 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 
     /// Reads as much as is needed to know what the file says of itself.
-    fn look(&mut self) -> io::Result<()> {
-        while self.text.is_some() || self.inspector.wants_more() {
-            if !self.wait()? {
-                break;
-            }
-            self.pass_on()?;
+    fn look(&mut self, content: &mut dyn BufRead) -> Result<(), Fault> {
+        while (self.text.is_some() || self.inspector.wants_more())
+            && wait_for(content).map_err(Fault::Source)?
+        {
+            let block = content.fill_buf().map_err(Fault::Source)?;
+            let count = block.len();
+            self.take(block).map_err(Fault::Sink)?;
+            content.consume(count);
         }
         Ok(())
     }
 
     /// What was found, when all was read that should be.
-    fn finish(self, read: io::Result<Option<Digests>>) -> (Read, Content) {
+    fn finish(self, read: Result<Option<Digests>, Fault>) -> (Read, Content) {
         let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
-            match manifests::unreadable(&member.name, error) {
+            let found = match error {
+                Fault::Source(error) => manifests::unreadable(&member.name, error),
+                Fault::Sink(error) => Err(error),
+            };
+            match found {
                 Ok(finding) => fault = Some(Box::new(finding)),
                 Err(error) => refused = Some(Box::new(error)),
             }
@@ -282,39 +277,26 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 }
 
-impl<C: BufRead> Blocks for Reading<'_, C> {
-    type Error = io::Error;
-
-    fn wait(&mut self) -> io::Result<bool> {
-        wait_for(&mut self.content)
-    }
-
-    fn ready(&mut self) -> &[u8] {
-        // They are in a buffer, and to ask for them again reads nothing.
-        self.content.fill_buf().unwrap_or_default()
-    }
-
-    fn pass_on(&mut self) -> io::Result<()> {
+impl Sink for Reading<'_> {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
         self.progress.at(&self.member.name);
-        let block = self.content.fill_buf()?;
-        let count = block.len();
+        let count = block.len() as u64;
         self.inspector.update(block);
-        self.len += count as u64;
+        self.len += count;
         if self.limit.is_some_and(|limit| self.len > limit) {
             // What is longer is missed only in a bag, whose rules say so.
             self.text = None;
         }
         if let Some(kept) = &mut self.text {
-            let before = self.visitor.kept.fetch_add(count as u64, Ordering::Relaxed);
+            let before = self.visitor.kept.fetch_add(count, Ordering::Relaxed);
             let longest = self.visitor.longest;
-            if before.saturating_add(count as u64) > longest {
+            if before.saturating_add(count) > longest {
                 self.fault = Some(Box::new(too_long(&self.member.name, longest)));
                 self.text = None;
             } else {
                 kept.extend_from_slice(block);
             }
         }
-        self.content.consume(count);
         Ok(())
     }
 }

@@ -1,13 +1,11 @@
 //! Elements that a description gives as its `value` although there is an array: both have to be the same.
 
-use half::{bf16, f16};
-
-use super::contents::{Contents, Described};
-use super::coordinates::join_groups;
-use super::facts::Sources;
-use super::{ArrayFacts, group_of, shape_of};
+use super::values::{ReadNumber, is_number, read_number, real_type};
 use crate::finding::{Code, Finding};
-use crate::ndl::{Datatype, Order, Step, Value, entity_path, enum_number};
+use crate::ndl::{Datatype, Order, Step, Value, enum_number};
+use crate::pack::{
+    ArrayFacts, Contents, Described, Sources, entity_path, group_of, join_groups, shape_of,
+};
 use crate::path::MemberPath;
 use crate::ra::{self, ElementKind, ElementType, Header};
 
@@ -85,7 +83,7 @@ impl Inlined<'_> {
         let (given, element) = (leaves(self.value), self.header.element());
         let is_pair = element.kind() == ElementKind::Complex && given % 2 == 0;
         let given = if is_pair && given != self.header.elements() { given / 2 } else { given };
-        given == self.header.elements() && is_number(element)
+        given == self.header.elements() && reader(element).is_some()
     }
 
     /// What is wrong, when these are the first [`Inlined::len`] bytes of the array.
@@ -134,7 +132,7 @@ impl Inlined<'_> {
             return Some(self.place(finding, &[]));
         }
         // Of another number of elements, the shape is wrong.
-        if is_number(self.header.element()) {
+        if reader(self.header.element()).is_some() {
             return None;
         }
         let message = format!(
@@ -184,12 +182,13 @@ impl Inlined<'_> {
         let pairs = index.iter().zip(self.steps());
         let at =
             pairs.fold(0_u64, |sum, (at, (step, _))| sum.saturating_add(at.saturating_mul(step)));
-        let bytes = element_bytes(data, self.header.element(), at).unwrap_or_default();
-        let parts = numbers(self.header.element(), bytes).unwrap_or_default();
-        let parts: Vec<_> = parts.iter().map(StoredNumber::to_string).collect();
-        match &parts[..] {
-            [one] => one.clone(),
-            parts => format!("[{}]", parts.join(", ")),
+        let element = self.header.element();
+        let bytes = element_bytes(data, element, at).unwrap_or_default();
+        let number = |bytes| reader(element).map(|read| read(bytes).to_string());
+        let parts: Option<Vec<_>> = parts(element, bytes).map(number).collect();
+        match parts.as_deref() {
+            Some([one]) => one.clone(),
+            parts => format!("[{}]", parts.unwrap_or_default().join(", ")),
         }
     }
 }
@@ -232,8 +231,9 @@ impl Walk<'_> {
 
     fn at(&mut self, value: &Value, position: u64) -> Option<()> {
         let element = self.inlined.header.element();
-        let stored = numbers(element, element_bytes(self.data, element, position)?)?;
-        let is_it = is_said(value, self.inlined.described.entity.datatype(), &stored);
+        let stored = element_bytes(self.data, element, position)?;
+        let datatype = self.inlined.described.entity.datatype();
+        let is_it = is_said(value, datatype, element, stored)?;
         self.element(value, is_it);
         Some(())
     }
@@ -253,134 +253,40 @@ fn element_bytes(data: &[u8], element: ElementType, position: u64) -> Option<&[u
     data.get(start..start.checked_add(usize::try_from(element.elbyte()).ok()?)?)
 }
 
-/// A number as the array holds it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum StoredNumber {
-    Int(i128),
-    UInt(u128),
-    Half(f16),
-    Brain(bf16),
-    Single(f32),
-    Double(f64),
-}
-
-impl std::fmt::Display for StoredNumber {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Int(number) => number.fmt(f),
-            Self::UInt(number) => number.fmt(f),
-            Self::Half(number) => number.fmt(f),
-            Self::Brain(number) => number.fmt(f),
-            Self::Single(number) => write!(f, "{number:?}"),
-            Self::Double(number) => write!(f, "{number:?}"),
-        }
-    }
-}
-
-impl StoredNumber {
-    /// Whether a number of a document, read as the type of this one, is this one.
-    fn is(self, value: &Value) -> bool {
-        let text = match value {
-            Value::Int(number) => number.to_string(),
-            Value::UInt(number) => number.to_string(),
-            Value::Float(number) => format!("{number:?}"),
-            _ => return false,
-        };
-        let double = || text.parse().unwrap_or(f64::NAN);
-        // By way of a float of 64 bits there are two roundings, which change nothing here: each half has a
-        // fifth of its digits.
-        match self {
-            Self::Int(stored) => text.parse() == Ok(stored),
-            Self::UInt(stored) => text.parse() == Ok(stored),
-            Self::Half(stored) => same(stored, f16::from_f64(double()), f16::is_nan),
-            Self::Brain(stored) => same(stored, bf16::from_f64(double()), bf16::is_nan),
-            Self::Single(stored) => same(stored, text.parse().unwrap_or(f32::NAN), f32::is_nan),
-            Self::Double(stored) => same(stored, double(), f64::is_nan),
-        }
-    }
-}
-
-/// Not a number is not a number.
-fn same<T: PartialEq + Copy>(one: T, other: T, is_nan: impl Fn(T) -> bool) -> bool {
-    one == other || (is_nan(one) && is_nan(other))
-}
-
-fn is_number(element: ElementType) -> bool {
-    let size = usize::try_from(element.elbyte()).unwrap_or(usize::MAX);
-    size <= 16 && numbers(element, [0; 16].get(..size).unwrap_or_default()).is_some()
-}
-
-/// The numbers that an element is: two for a complex one.
-fn numbers(element: ElementType, bytes: &[u8]) -> Option<Vec<StoredNumber>> {
-    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-        bytes.try_into().ok()
-    }
-    if element.kind() == ElementKind::Complex {
-        let (real, imaginary) = bytes.split_at_checked(bytes.len() / 2)?;
-        let part = |bytes: &[u8]| float(bytes);
-        return Some(vec![part(real)?, part(imaginary)?]);
-    }
-    if element == ElementType::BFLOAT16 {
-        return Some(vec![StoredNumber::Brain(bf16::from_ne_bytes(array(bytes)?))]);
-    }
+/// The type of the numbers that an element is: of the one, or of both of a complex one.
+fn part_of(element: ElementType) -> ElementType {
     // Truth values of other programs are single bytes.
-    let is_byte = element == ElementType::BOOL
-        || (element.kind() == ElementKind::User && element.elbyte() == 1);
-    let number = match (element.kind(), bytes.len()) {
-        _ if is_byte => StoredNumber::UInt(u8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 1) => StoredNumber::Int(i8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 2) => StoredNumber::Int(i16::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 4) => StoredNumber::Int(i32::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 8) => StoredNumber::Int(i64::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::Int, 16) => StoredNumber::Int(i128::from_ne_bytes(array(bytes)?)),
-        (ElementKind::UInt, 1) => StoredNumber::UInt(u8::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 2) => StoredNumber::UInt(u16::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 4) => StoredNumber::UInt(u32::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 8) => StoredNumber::UInt(u64::from_ne_bytes(array(bytes)?).into()),
-        (ElementKind::UInt, 16) => StoredNumber::UInt(u128::from_ne_bytes(array(bytes)?)),
-        (ElementKind::Float, _) => float(bytes)?,
-        _ => return None,
-    };
-    Some(vec![number])
+    let is_byte = element != ElementType::BITS && element.reads_as::<u8>();
+    if is_byte { ElementType::UINT8 } else { real_type(element) }
 }
 
-fn float(bytes: &[u8]) -> Option<StoredNumber> {
-    Some(match bytes.len() {
-        2 => StoredNumber::Half(f16::from_ne_bytes(bytes.try_into().ok()?)),
-        4 => StoredNumber::Single(f32::from_ne_bytes(bytes.try_into().ok()?)),
-        8 => StoredNumber::Double(f64::from_ne_bytes(bytes.try_into().ok()?)),
-        _ => return None,
-    })
+/// How the numbers are read that an element is; nothing when it is none.
+fn reader(element: ElementType) -> Option<ReadNumber> {
+    read_number(part_of(element))
 }
 
-/// Whether a value means these numbers.
-fn is_said(value: &Value, datatype: &Datatype, stored: &[StoredNumber]) -> bool {
-    match (value, stored) {
-        (Value::List(parts), [_, _]) if parts.len() == 2 => {
-            parts.iter().zip(stored).all(|(part, stored)| stored.is(part))
-        }
-        (Value::Map(parts), [_, _]) if parts.len() == 2 => {
-            parts.iter().zip(stored).all(|((_, part), stored)| stored.is(part))
-        }
-        (_, [stored]) => match datatype {
-            Datatype::Enum { members, .. } => {
-                let number = enum_number(value, members);
-                number.is_some_and(|number| stored.is_integer(number))
-            }
-            _ => stored.is(value),
-        },
-        _ => false,
+/// The bytes of the numbers that an element is.
+fn parts(element: ElementType, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let count = if element.kind() == ElementKind::Complex { 2 } else { 1 };
+    bytes.chunks((bytes.len() / count).max(1))
+}
+
+/// Whether a value means the element; nothing for elements that are no numbers.
+fn is_said(value: &Value, datatype: &Datatype, element: ElementType, bytes: &[u8]) -> Option<bool> {
+    let read = reader(element)?;
+    let is = |value: &Value, bytes: &[u8]| is_number(part_of(element), bytes, value);
+    if element.kind() == ElementKind::Complex {
+        let values: Vec<_> = match value {
+            Value::List(values) => values.iter().collect(),
+            Value::Map(values) => values.iter().map(|(_, value)| value).collect(),
+            _ => Vec::new(),
+        };
+        let pairs = values.iter().zip(parts(element, bytes));
+        return Some(values.len() == 2 && pairs.into_iter().all(|(value, bytes)| is(value, bytes)));
     }
-}
-
-impl StoredNumber {
-    fn is_integer(self, number: i128) -> bool {
-        match self {
-            Self::Int(stored) => stored == number,
-            Self::UInt(stored) => Ok(stored) == number.try_into(),
-            _ => false,
-        }
-    }
+    let Datatype::Enum { members, .. } = datatype else { return Some(is(value, bytes)) };
+    let number = enum_number(value, members);
+    Some(number.is_some() && read(bytes).to_integer() == number)
 }
 
 #[cfg(test)]
@@ -389,17 +295,21 @@ mod tests {
 
     #[test]
     fn numbers_are_what_their_type_makes_of_them() {
+        fn is<T: ra::Element>(element: T, value: &Value) -> bool {
+            let bytes = bytemuck::bytes_of(&element);
+            is_said(value, &Datatype::Int8, ElementType::of::<T>(), bytes).unwrap()
+        }
         let next = 9_007_199_254_740_993_i64;
-        assert!(StoredNumber::Int(next.into()).is(&Value::Int(next)));
-        assert!(!StoredNumber::Int(i128::from(next) - 1).is(&Value::Int(next)));
-        assert!(StoredNumber::Double(9_007_199_254_740_992.0).is(&Value::Int(next)));
-        assert!(StoredNumber::Single(0.1).is(&Value::Float(0.1)));
-        assert!(!StoredNumber::Double(0.1_f32.into()).is(&Value::Float(0.1)));
-        assert!(StoredNumber::Single(f32::NAN).is(&Value::Float(f64::NAN)));
-        assert!(!StoredNumber::Single(f32::NAN).is(&Value::from("x")));
-        assert!(StoredNumber::Half(f16::from_f32(0.1)).is(&Value::Float(0.1)));
-        assert!(StoredNumber::UInt(u64::MAX.into()).is(&Value::UInt(u64::MAX)));
-        assert!(!StoredNumber::UInt(1).is(&Value::Float(1.0)));
+        assert!(is(next, &Value::Int(next)));
+        assert!(!is(next - 1, &Value::Int(next)));
+        assert!(is(9_007_199_254_740_992.0_f64, &Value::Int(next)));
+        assert!(is(0.1_f32, &Value::Float(0.1)));
+        assert!(!is(f64::from(0.1_f32), &Value::Float(0.1)));
+        assert!(is(f32::NAN, &Value::Float(f64::NAN)));
+        assert!(!is(f32::NAN, &Value::from("x")));
+        assert!(is(half::f16::from_f32(0.1), &Value::Float(0.1)));
+        assert!(is(u64::MAX, &Value::UInt(u64::MAX)));
+        assert!(!is(1_u8, &Value::Float(1.0)));
         let members = [("no".to_owned(), 0), ("true".to_owned(), 1)];
         assert_eq!(enum_number(&Value::Bool(true), &members), Some(1));
         assert_eq!(enum_number(&Value::from("no"), &members), Some(0));
