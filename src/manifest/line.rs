@@ -114,24 +114,20 @@ pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
     if name == "-" && names == NameEncoding::Gnu {
         return Cow::Borrowed("./-");
     }
-    let is_special = match names {
-        NameEncoding::Gnu => memchr::memchr3(b'\\', b'\n', b'\r', name.as_bytes()).is_some(),
-        NameEncoding::Percent => memchr::memchr3(b'%', b'\n', b'\r', name.as_bytes()).is_some(),
-        NameEncoding::Verbatim => false,
+    let escapes: &[(char, &str)] = match names {
+        NameEncoding::Gnu => &[('\\', "\\\\"), ('\n', "\\n"), ('\r', "\\r")],
+        NameEncoding::Percent => &[('%', "%25"), ('\n', "%0A"), ('\r', "%0D")],
+        NameEncoding::Verbatim => &[],
     };
-    if !is_special {
+    let escape = |letter| escapes.iter().find(|(escaped, _)| *escaped == letter);
+    if !name.contains(|letter| escape(letter).is_some()) {
         return Cow::Borrowed(name);
     }
-    let mut encoded = String::with_capacity(name.len());
-    for character in name.chars() {
-        match (names, character) {
-            (NameEncoding::Gnu, '\\') => encoded.push_str("\\\\"),
-            (NameEncoding::Gnu, '\n') => encoded.push_str("\\n"),
-            (NameEncoding::Gnu, '\r') => encoded.push_str("\\r"),
-            (NameEncoding::Percent, '%') => encoded.push_str("%25"),
-            (NameEncoding::Percent, '\n') => encoded.push_str("%0A"),
-            (NameEncoding::Percent, '\r') => encoded.push_str("%0D"),
-            _ => encoded.push(character),
+    let mut encoded = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        match escape(letter) {
+            Some((_, written)) => encoded.push_str(written),
+            None => encoded.push(letter),
         }
     }
     Cow::Owned(encoded)

@@ -55,18 +55,21 @@ impl TagRules {
     ///
     /// # Errors
     ///
-    /// A finding when it is no text in the declared encoding; nothing when that is not known, which
-    /// is a finding of the declaration.
+    /// A finding when it is no text in the declared encoding, or when that is not known.
     pub(super) fn decode<'t>(
         self,
         name: &str,
         text: &'t [u8],
-    ) -> Result<Cow<'t, [u8]>, Option<Box<Finding>>> {
+    ) -> Result<Cow<'t, [u8]>, Box<Finding>> {
         if self.names == NameEncoding::Gnu {
             return Ok(Cow::Borrowed(text));
         }
-        let encoding = self.encoding.ok_or(None)?;
-        encoding.decode(text).ok_or_else(|| Some(Box::new(not_text(encoding, name, 1))))
+        let encoding = self.encoding.ok_or_else(|| {
+            const MESSAGE: &str =
+                "the manifests of the bag are in an encoding that is not supported";
+            Finding::new(Code::UnknownTagEncoding, MESSAGE).in_member(BAG_DECLARATION)
+        })?;
+        encoding.decode(text).ok_or_else(|| Box::new(not_text(encoding, name, 1)))
     }
 }
 
@@ -160,7 +163,7 @@ impl<'a> Bag<'a> {
         let text = match ManifestText::decode(name, algorithm, self.rules, text) {
             Ok(text) => text,
             Err(finding) => {
-                findings.extend(finding.map(|finding| *finding));
+                findings.extend(not_of_declaration(*finding));
                 return None;
             }
         };
@@ -365,7 +368,7 @@ impl<'a> Bag<'a> {
         match self.rules.decode(name, text) {
             Ok(text) => Some(text),
             Err(finding) => {
-                findings.extend(finding.map(|finding| *finding));
+                findings.extend(not_of_declaration(*finding));
                 None
             }
         }
@@ -441,6 +444,11 @@ impl<'a> Bag<'a> {
         let version = self.declaration.stated_version.clone();
         BagReport { version, complete, valid }
     }
+}
+
+/// A finding about a tag file, unless it is a finding of the declaration already.
+fn not_of_declaration(finding: Finding) -> Option<Finding> {
+    Some(finding).filter(|finding| finding.code != Code::UnknownTagEncoding)
 }
 
 /// Whether a code is about what a bag is; arrays and their descriptions are the pack's matter.

@@ -259,19 +259,17 @@ fn update(
         }
     }
     for (member, arrays) in documents {
-        let Some(DescribedArray { described: Described { facts, of_pack, .. }, .. }) =
-            arrays.first()
-        else {
+        let Some(DescribedArray { described: first, .. }) = arrays.first() else {
             continue;
         };
         match pack::update(contents, &arrays, false) {
             // The findings of a document beside an array are reported with it.
-            Err(_) if facts.has_errors() && !of_pack => {}
+            Err(_) if first.facts.has_errors() && !first.is_of_pack() => {}
             Err(findings) => report.findings.extend(findings),
             Ok(None) => report.unchanged += 1,
             Ok(Some((text, edits))) => {
                 let document = root.join(member);
-                let old = facts.text();
+                let old = first.facts.text();
                 let _turn = Turn::beside(&document, &Progress::default());
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
                 report.changes.extend(edits.into_iter().map(|edit| Change {
@@ -295,7 +293,7 @@ fn with_pack_document<'c>(
     described: Option<Described<'c>>,
 ) -> impl Iterator<Item = Described<'c>> {
     let of_pack = match described {
-        Some(described) if described.of_pack => None,
+        Some(described) if described.is_of_pack() => None,
         _ => contents.in_pack_document(path),
     };
     described.into_iter().chain(of_pack)

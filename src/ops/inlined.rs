@@ -3,9 +3,7 @@
 use super::values::{ReadNumber, is_number, read_number, real_type};
 use crate::finding::{Code, Finding};
 use crate::ndl::{Datatype, Order, Step, Value, enum_number};
-use crate::pack::{
-    ArrayFacts, Contents, Described, Sources, entity_path, group_of, join_groups, shape_of,
-};
+use crate::pack::{ArrayFacts, Contents, Described, PACK_DOCUMENT, Sources, entity_path, shape_of};
 use crate::path::MemberPath;
 use crate::ra::{self, ElementKind, ElementType, Header};
 
@@ -22,20 +20,18 @@ impl Contents {
     /// All elements that are in a document and in an array. Most packs have none.
     pub(crate) fn inlined(&self) -> Vec<Inlined<'_>> {
         let mut found = Vec::new();
-        let documents = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
-        let beside =
-            documents.map(|(path, facts)| (group_of(path), path.as_str(), &**facts, false));
+        let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
+        let beside = beside.map(|(path, facts)| (path.as_str(), &**facts));
         // The document of a whole pack is long, and is not read for nothing: an escape may spell any word.
         let may_have = |text: &str| text.contains("value:") || text.contains(['\\', '"', '\'']);
-        let of_pack = self.pack_document.iter().filter(|(_, facts)| may_have(facts.text()));
-        let of_pack =
-            of_pack.map(|(member, facts)| ("/".to_owned(), member.as_str(), &**facts, true));
-        for (base, member, facts, of_pack) in beside.chain(of_pack) {
+        let of_pack = self.pack_document.iter().filter(|facts| may_have(facts.text()));
+        let of_pack = of_pack.map(|facts| (PACK_DOCUMENT, &**facts));
+        for (member, facts) in beside.chain(of_pack) {
             let Some(document) = facts.document() else { continue };
             for (group, entity) in document.entities() {
                 let Some(value) = entity.value() else { continue };
-                let described = Described { member, facts, group, entity, of_pack };
-                let path = entity_path(&join_groups(&base, &group.path), entity.name());
+                let described = Described { member, facts, group, entity };
+                let path = entity_path(&described.home(), entity.name());
                 let own = self.array_that_is(&described);
                 let array = own.or_else(|| self.array_at(&path));
                 if let Some((array, facts)) = array
@@ -89,24 +85,31 @@ impl Inlined<'_> {
     /// What is wrong, when these are the first [`Inlined::len`] bytes of the array.
     pub(crate) fn compare(&self, file: &[u8]) -> Option<Finding> {
         // What is wrong with the array is said elsewhere.
-        let decoded = ra::decode(file).ok()?;
-        let mut walk = Walk {
-            inlined: self,
-            data: &decoded.data,
-            steps: self.steps(),
-            index: Vec::new(),
-            wrong: 0,
-            first: None,
-        };
-        if let Some(text) = self.text() {
-            walk.element(self.value, text.as_bytes() == walk.data);
-        } else if matches!(self.value, Value::List(_)) || self.header.elements() != 1 {
-            walk.level(self.value, 0)?;
-        } else {
-            walk.at(self.value, 0)?;
+        let data = ra::decode(file).ok()?.data;
+        let (entity, element) = (self.described.entity, self.header.element());
+        let is_list = matches!(self.value, Value::List(_)) || self.header.elements() != 1;
+        let dims = if is_list && self.text().is_none() { self.header.dims() } else { &[] };
+        let extents = shape_of(dims, self.described.order());
+        let mut values = Vec::new();
+        elements(self.value, &extents, &mut values)?;
+        let mut first = None;
+        let mut wrong = 0_u64;
+        for (number, value) in (0..).zip(values) {
+            let index = index_of(number, &extents);
+            let bytes = match self.text() {
+                Some(_) => &data[..],
+                None => element_bytes(&data, element, self.position(&index, &extents))?,
+            };
+            let is_it = match self.text() {
+                Some(text) => text.as_bytes() == bytes,
+                None => is_said(value, entity.datatype(), element, bytes)?,
+            };
+            if !is_it {
+                wrong += 1;
+                first.get_or_insert((index, value, bytes));
+            }
         }
-        let Walk { wrong, first, .. } = walk;
-        let (index, found) = first?;
+        let (index, value, bytes) = first?;
         let shown: Vec<_> = index.iter().map(u64::to_string).collect();
         let more = if wrong > 1 { format!(" and {} more", wrong - 1) } else { String::new() };
         let message = format!(
@@ -114,11 +117,24 @@ impl Inlined<'_> {
             self.array,
             shown.join(", ")
         );
-        let expected = self.shown_element(&decoded.data, &index);
+        let expected = match self.text() {
+            Some(_) => format!("{:?}", short(&String::from_utf8_lossy(bytes))),
+            None => shown_element(element, bytes),
+        };
         let finding = Finding::new(Code::ValueMismatch, message)
-            .expected(format!("{expected}, from the array"), found)
+            .expected(format!("{expected}, from the array"), short(&value.to_line()))
             .about_array(self.array.as_str());
         Some(self.place(finding, &index))
+    }
+
+    /// The number of the element at an index.
+    fn position(&self, index: &[u64], extents: &[u64]) -> u64 {
+        let pairs = index.iter().zip(extents);
+        let next = |number, (at, extent): (&u64, &u64)| number * extent + at;
+        match self.described.order() {
+            Order::Column => pairs.rev().fold(0, next),
+            Order::Row | Order::RowUnreversed => pairs.fold(0, next),
+        }
     }
 
     /// What is wrong where there is no [`Inlined::len`].
@@ -151,46 +167,20 @@ impl Inlined<'_> {
         let place: Vec<_> = std::iter::once(Step::Key("value")).chain(index).collect();
         Sources::default().at(&self.described, finding, &place)
     }
+}
 
-    /// For each index of the shape, the elements that lie between two of its values, and how many it has.
-    fn steps(&self) -> Vec<(u64, u64)> {
-        let order = self.described.order();
-        let extents = shape_of(self.header.dims(), order);
-        let mut step = 1_u64;
-        let mut add = |extent: &u64| {
-            let this = (step, *extent);
-            step = step.saturating_mul(*extent);
-            this
-        };
-        match order {
-            Order::Column => extents.iter().map(add).collect(),
-            Order::Row | Order::RowUnreversed => {
-                let mut steps: Vec<_> = extents.iter().rev().map(&mut add).collect();
-                steps.reverse();
-                steps
-            }
-        }
+fn shown_element(element: ElementType, bytes: &[u8]) -> String {
+    let number = |bytes| reader(element).map(|read| read(bytes).to_string());
+    let parts: Option<Vec<_>> = parts(element, bytes).map(number).collect();
+    match parts.as_deref() {
+        Some([one]) => one.clone(),
+        parts => format!("[{}]", parts.unwrap_or_default().join(", ")),
     }
+}
 
-    fn shown_element(&self, data: &[u8], index: &[u64]) -> String {
-        if self.text().is_some() {
-            return format!(
-                "{:?}",
-                String::from_utf8_lossy(data).chars().take(80).collect::<String>()
-            );
-        }
-        let pairs = index.iter().zip(self.steps());
-        let at =
-            pairs.fold(0_u64, |sum, (at, (step, _))| sum.saturating_add(at.saturating_mul(step)));
-        let element = self.header.element();
-        let bytes = element_bytes(data, element, at).unwrap_or_default();
-        let number = |bytes| reader(element).map(|read| read(bytes).to_string());
-        let parts: Option<Vec<_>> = parts(element, bytes).map(number).collect();
-        match parts.as_deref() {
-            Some([one]) => one.clone(),
-            parts => format!("[{}]", parts.unwrap_or_default().join(", ")),
-        }
-    }
+/// As much of a text as a message shows.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
 }
 
 /// The scalars in a value.
@@ -202,50 +192,33 @@ fn leaves(value: &Value) -> u64 {
     }
 }
 
-struct Walk<'w> {
-    inlined: &'w Inlined<'w>,
-    data: &'w [u8],
-    steps: Vec<(u64, u64)>,
-    index: Vec<u64>,
-    wrong: u64,
-    first: Option<(Vec<u64>, String)>,
+/// Collects the elements of a value of this shape, the last index fastest; nothing when the value has another shape,
+/// which is said elsewhere.
+fn elements<'v>(value: &'v Value, extents: &[u64], found: &mut Vec<&'v Value>) -> Option<()> {
+    let Some((extent, inner)) = extents.split_first() else {
+        found.push(value);
+        return Some(());
+    };
+    let Value::List(list) = value else { return None };
+    if u64::try_from(list.len()) != Ok(*extent) {
+        return None;
+    }
+    list.iter().try_for_each(|value| elements(value, inner, found))
 }
 
-impl Walk<'_> {
-    /// Goes through the lists of one index; nothing when the value has another shape, which is said elsewhere.
-    fn level(&mut self, value: &Value, position: u64) -> Option<()> {
-        let Some(&(step, extent)) = self.steps.get(self.index.len()) else {
-            return self.at(value, position);
-        };
-        let Value::List(list) = value else { return None };
-        if u64::try_from(list.len()) != Ok(extent) {
-            return None;
-        }
-        for (at, value) in (0..extent).zip(list) {
-            self.index.push(at);
-            self.level(value, position.checked_add(at.checked_mul(step)?)?)?;
-            self.index.pop();
-        }
-        Some(())
-    }
-
-    fn at(&mut self, value: &Value, position: u64) -> Option<()> {
-        let element = self.inlined.header.element();
-        let stored = element_bytes(self.data, element, position)?;
-        let datatype = self.inlined.described.entity.datatype();
-        let is_it = is_said(value, datatype, element, stored)?;
-        self.element(value, is_it);
-        Some(())
-    }
-
-    fn element(&mut self, value: &Value, is_it: bool) {
-        if !is_it {
-            self.wrong += 1;
-            let index = &self.index;
-            self.first
-                .get_or_insert_with(|| (index.clone(), value.to_line().chars().take(80).collect()));
-        }
-    }
+/// The index of an element by its number, the last index fastest.
+fn index_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
+    let mut index: Vec<_> = extents
+        .iter()
+        .rev()
+        .map(|extent| {
+            let at = number % extent;
+            number /= extent;
+            at
+        })
+        .collect();
+    index.reverse();
+    index
 }
 
 fn element_bytes(data: &[u8], element: ElementType, position: u64) -> Option<&[u8]> {

@@ -303,7 +303,7 @@ impl<'t> ManifestText<'t> {
         algorithm: Algorithm,
         rules: TagRules,
         text: impl Into<Cow<'t, [u8]>>,
-    ) -> Result<Self, Option<Box<Finding>>> {
+    ) -> Result<Self, Box<Finding>> {
         let name = name.into();
         let text = match text.into() {
             Cow::Borrowed(text) => rules.decode(&name, text)?,
@@ -350,7 +350,7 @@ pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_
         let rules = rules(files)?;
         return match ManifestText::decode(name, algorithm, rules, text) {
             Ok(text) => Ok(Some(text)),
-            Err(finding) => Err(files.damaged(undecodable(finding))),
+            Err(finding) => Err(files.damaged(*finding)),
         };
     }
     Ok(None)
@@ -364,19 +364,6 @@ pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
         Layout::BagIt => files.read(BAG_DECLARATION)?,
     };
     Ok(TagRules::of(layout, declaration.as_deref()))
-}
-
-/// What is wrong with a manifest that [`ManifestText::decode`] could not decode.
-pub(super) fn undecodable(finding: Option<Box<Finding>>) -> Finding {
-    finding.map_or_else(unknown_encoding, |found| *found)
-}
-
-fn unknown_encoding() -> Finding {
-    Finding::new(
-        Code::UnknownTagEncoding,
-        "the manifests of the bag are in an encoding that is not supported",
-    )
-    .in_member(BAG_DECLARATION)
 }
 
 /// The signatures that stand beside a manifest.

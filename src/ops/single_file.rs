@@ -82,7 +82,7 @@ impl SingleFile {
             }
         }
         single_file.add(PACK_DOCUMENT)?;
-        if single_file.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes())
+        if single_file.contents.pack_document.as_ref().is_some_and(|facts| !facts.describes())
             && !single_file.is_pack_document()
         {
             single_file.contents.pack_document = None;
@@ -130,11 +130,10 @@ impl SingleFile {
     /// The arrays that may be coordinates of the subject; all arrays when it describes a whole pack.
     fn needed(&self) -> Vec<String> {
         let mut names = Vec::new();
-        let home = pack::group_of(&self.subject);
         let file = |path: &str| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        let mut add_shapes = |base: &str, document: &Document| {
+        let mut add_shapes = |member: &str, document: &Document| {
             for (group, ndarray) in document.ndarrays() {
-                let group = pack::join_groups(base, &group.path);
+                let group = pack::group_in_pack(member, &group.path);
                 for extent in &ndarray.shape {
                     if let Extent::Coord(name) = extent {
                         names.extend(pack::candidates(&group, name).iter().map(|path| file(path)));
@@ -142,20 +141,20 @@ impl SingleFile {
                 }
             }
             for (group, dimcoord) in document.dimcoords() {
-                let group = pack::join_groups(base, &group.path);
+                let group = pack::group_in_pack(member, &group.path);
                 names.push(file(&pack::entity_path(&group, &dimcoord.name)));
             }
         };
         let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
         for document in own.filter_map(|facts| facts.document()) {
-            add_shapes(&home, document);
+            add_shapes(self.subject.as_str(), document);
         }
         let of_pack = self.contents.pack_document.as_ref();
-        let Some(document) = of_pack.and_then(|(_, facts)| facts.document()) else {
+        let Some(document) = of_pack.and_then(|facts| facts.document()) else {
             return names;
         };
         if self.is_pack_document() {
-            add_shapes("/", document);
+            add_shapes(PACK_DOCUMENT, document);
             let paths = document
                 .ndarrays()
                 .map(|(group, ndarray)| pack::entity_path(&group.path, &ndarray.name));
@@ -201,8 +200,7 @@ impl SingleFile {
         let has_array = self.contents.arrays.contains_key(&*self.array());
         let own = self.contents.descriptions.get(self.subject.as_str()).filter(|_| !has_array);
         for facts in own.map(|facts| &**facts).into_iter().chain(&self.unattached) {
-            let base = pack::group_of(&self.subject);
-            self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
+            self.contents.document_findings(self.subject.as_str(), facts, &mut findings);
         }
         findings
     }

@@ -183,7 +183,7 @@ impl<'a> Check<'_, 'a> {
             for (axis, (extent, length)) in shape.iter().zip(&actual).enumerate() {
                 if let Extent::Coord(name) = extent
                     && let Some(Resolved { path, .. }) =
-                        coordinates.contents.resolve(self.path, self.described, name)
+                        coordinates.contents.resolve(self.described, name)
                 {
                     coordinates.used(path, *length, self.path, self.described, axis);
                 }
@@ -231,9 +231,7 @@ impl<'a> Check<'_, 'a> {
         };
         let [axis] = wrong[..] else { return self.push(finding, &[Step::Key("shape")]) };
         let coordinate = match shape.get(axis) {
-            Some(Extent::Coord(name)) => {
-                coordinates.contents.resolve(self.path, self.described, name)
-            }
+            Some(Extent::Coord(name)) => coordinates.contents.resolve(self.described, name),
             _ => None,
         };
         let origin = coordinate.and_then(|found| coordinates.origin(&found.path, self.sources));
@@ -256,12 +254,11 @@ impl<'a> Check<'_, 'a> {
             wanted.push(match extent {
                 Extent::Fixed(length) => Some(*length),
                 Extent::Unlimited => declared.and_then(|declared| declared.get(axis).copied()),
-                Extent::Coord(name) => {
-                    match coordinates.contents.resolve(self.path, self.described, name) {
-                        Some(Resolved { length, .. }) => length,
-                        None => {
-                            let message = format!("there is no dimension coordinate `{name}`");
-                            let finding = Finding::new(Code::UnknownCoordinate, message)
+                Extent::Coord(name) => match coordinates.contents.resolve(self.described, name) {
+                    Some(Resolved { length, .. }) => length,
+                    None => {
+                        let message = format!("there is no dimension coordinate `{name}`");
+                        let finding = Finding::new(Code::UnknownCoordinate, message)
                         .expected(
                             format!(
                                 "a dimcoord of this document, or a 1-D array `{}.ra`",
@@ -273,11 +270,10 @@ impl<'a> Check<'_, 'a> {
                             "a bare name is looked for in the same directory and in those above \
                              it, a name that begins with `/` from the top of the pack",
                         );
-                            self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
-                            None
-                        }
+                        self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
+                        None
                     }
-                }
+                },
             });
         }
         wanted
@@ -407,30 +403,21 @@ pub(super) struct Difference<'a> {
     pub(super) other: String,
 }
 
-/// What is compared of a description.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Statements<'a> {
-    pub(super) entity: Entity<'a>,
-    /// Attributes of its group, which are about it as well.
-    pub(super) shared: &'a [Attribute],
-}
-
-impl<'a> Statements<'a> {
-    fn of(described: &Described<'a>) -> Self {
-        Self { entity: described.entity, shared: &described.group.attributes }
-    }
-}
-
-/// Everything that two descriptions say otherwise, but for extents.
-pub(super) fn differences<'a>(one: Statements<'a>, other: Statements<'a>) -> Vec<Difference<'a>> {
+/// Everything that two descriptions say otherwise, but for extents. With `shared`, the attributes of their groups are
+/// about them as well.
+pub(super) fn differences<'a>(
+    one: &Described<'a>,
+    other: &Described<'a>,
+    shared: bool,
+) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    let types = (one.entity.datatype(), other.entity.datatype());
-    let key = Step::Key;
-    let shown = [types.0.to_flow(), types.1.to_flow()].map(short);
-    push(&mut found, compare_types(types.0, types.1), "the type", vec![key("type")], shown);
+    let (types, key) = ([one, other].map(|side| side.entity.datatype()), Step::Key);
+    let contrast = compare_types(types[0], types[1]);
+    let shown = types.map(|datatype| short(datatype.to_flow()));
+    push(&mut found, contrast, "the type", vec![key("type")], shown);
     let values = (one.entity.value(), other.entity.value());
     compare_stated(&mut found, values, "the value", vec![key("value")]);
-    compare_attributes(&mut found, one, other);
+    compare_attributes(&mut found, one, other, shared);
     compare_storage(&mut found, one.entity.storage(), other.entity.storage());
     found
 }
@@ -463,14 +450,16 @@ fn compare_stated<'a>(
 
 fn compare_attributes<'a>(
     found: &mut Vec<Difference<'a>>,
-    one: Statements<'a>,
-    other: Statements<'a>,
+    one: &Described<'a>,
+    other: &Described<'a>,
+    shared: bool,
 ) {
-    /// The array's own attributes count before those of its group.
-    fn all(side: Statements<'_>) -> BTreeMap<&str, &Attribute> {
-        let own = side.entity.attributes();
-        side.shared.iter().chain(own).map(|fact| (fact.name.as_str(), fact)).collect()
-    }
+    // The array's own attributes count before those of its group.
+    let all = |side: &Described<'a>| {
+        let of_group = side.group.attributes.iter().filter(|_| shared);
+        let facts = of_group.chain(side.entity.attributes());
+        facts.map(|fact| (fact.name.as_str(), fact)).collect::<BTreeMap<_, _>>()
+    };
     let (ones, others) = (all(one), all(other));
     for (name, fact) in &ones {
         let contrast = match others.get(name) {
@@ -580,9 +569,9 @@ pub(super) fn agree(
     context: &mut CheckContext<'_>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut all = differences(Statements::of(beside), Statements::of(of_pack));
+    let mut all = differences(beside, of_pack, true);
     compare_order(&mut all, beside, of_pack);
-    compare_extents(&mut all, path, beside, of_pack, context.coordinates.contents);
+    compare_extents(&mut all, beside, of_pack, context.coordinates.contents);
     let mut silent = Vec::new();
     for difference in all {
         let Difference { contrast, what, place, one, other } = difference;
@@ -631,7 +620,6 @@ fn compare_order(all: &mut Vec<Difference<'_>>, beside: &Described<'_>, of_pack:
 /// Compares what the extents are called; how long they are is compared with the header.
 fn compare_extents(
     all: &mut Vec<Difference<'_>>,
-    path: &MemberPath,
     beside: &Described<'_>,
     of_pack: &Described<'_>,
     contents: &Contents,
@@ -643,7 +631,7 @@ fn compare_extents(
         return;
     }
     let found = |described: &Described<'_>, extent: &Extent| match extent {
-        Extent::Coord(name) => contents.resolve(path, described, name).map(|found| found.path),
+        Extent::Coord(name) => contents.resolve(described, name).map(|found| found.path),
         Extent::Fixed(_) | Extent::Unlimited => None,
     };
     for (axis, (one, other)) in one.shape.iter().zip(&other.shape).enumerate() {

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use super::contents::{Contents, Described};
 use super::coordinates::{Convention, Resolved};
-use super::{DescriptionFacts, describe, group_of, shape_of};
+use super::{DescriptionFacts, PACK_DOCUMENT, describe, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
     self, Attribute, DimCoord, Document, Entity, Extent, Group, Ndarray, Order, Storage,
@@ -57,26 +57,12 @@ impl<'a> PackDocument<'a> {
     /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
     /// those that have no description and the name of a coordinate.
     pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
-        let mut builder = Builder::new(contents, convention);
-        for (path, facts) in &contents.arrays {
-            if let Ok(header) = &facts.header {
-                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
-            }
-        }
-        Self { groups: builder.finish() }
+        Self { groups: Builder::groups(contents, convention, None) }
     }
 
     /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
     fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
-        let mut builder = Builder { given: Some(document), ..Builder::new(contents, None) };
-        for (path, facts) in &contents.arrays {
-            if contents.in_pack_document(path).is_none()
-                && let Ok(header) = &facts.header
-            {
-                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
-            }
-        }
-        let groups = builder.finish().into_iter();
+        let groups = Builder::groups(contents, None, Some(document)).into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
             let is_new = |part: &DocumentPart<'_>| {
                 !contents.is_in_pack_document(&entity_path(&path, part.name()))
@@ -135,14 +121,14 @@ impl Contents {
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
     pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
-        if !self.makes(document.1.text()) {
+        if !self.makes(document.text()) {
             self.pack_document = Some(document);
         }
     }
 
     /// Whether the document of the pack is one that ra-pack made and nobody has changed but for what it says.
     pub(super) fn has_own_document(&self) -> bool {
-        self.pack_document.as_ref().is_some_and(|(_, facts)| {
+        self.pack_document.as_ref().is_some_and(|facts| {
             let rest = facts.text().strip_prefix(HEAD);
             let document = facts.document();
             rest.zip(document).is_some_and(|(rest, document)| write::is_written_so(document, rest))
@@ -153,14 +139,14 @@ impl Contents {
     /// arrays: it is made anew. The answer is what it said that they do not say.
     pub(crate) fn forget_own_document(&mut self) -> Option<Finding> {
         let own = self.has_own_document();
-        let (member, facts) = self.pack_document.take_if(|_| own)?;
+        let facts = self.pack_document.take_if(|_| own)?;
         if self.undescribed().next().is_some() {
-            self.pack_document = Some((member, facts));
+            self.pack_document = Some(facts);
             return None;
         }
         let message = "the document said something else than the descriptions beside the arrays, and is made anew";
-        let finding = Finding::new(Code::DescribedTwice, message).in_member(member).warning();
-        Some(finding.hint(
+        let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
+        Some(finding.warning().hint(
             "what was changed in it by hand belongs into the descriptions beside the arrays, or below a \
              comment of your own, which makes it yours",
         ))
@@ -169,7 +155,7 @@ impl Contents {
     /// The text of the hand-written document of the pack with all arrays that it does not describe; nothing
     /// when there are none.
     pub(crate) fn complete_document(&self) -> Option<Result<String, Finding>> {
-        let (member, facts) = self.pack_document.as_ref()?;
+        let facts = self.pack_document.as_ref()?;
         let document = facts.document()?;
         let missing = PackDocument::missing(self, document);
         if missing.is_empty() {
@@ -183,7 +169,7 @@ impl Contents {
         let first = first.unwrap_or_default();
         Some(ndl::complete(facts.text(), &missing).ok_or_else(|| {
             let message = format!("the document lacks `{first}`, which cannot be added to such a text");
-            let finding = Finding::new(Code::PartialDocument, message).in_member(member.as_str());
+            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
             let severity = Severity::Error;
             let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
             Finding { severity, ..finding }.hint(hint)
@@ -207,7 +193,7 @@ impl Contents {
     /// to tell nothing: when it is made of plain descriptions that nothing is wrong with.
     pub(crate) fn findings_sparingly(&mut self) -> Vec<Finding> {
         let Some(document) = self.pack_document.take() else { return self.findings() };
-        let text = document.1.text();
+        let text = document.text();
         let is_repetition =
             ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text);
         let findings = is_repetition.then(|| self.findings());
@@ -313,9 +299,22 @@ struct Builder<'a, 'c> {
 }
 
 impl<'a, 'c> Builder<'a, 'c> {
-    fn new(contents: &'a Contents, convention: Option<&'c Convention<'c>>) -> Self {
+    /// The groups of all arrays, or of those that are not in the `given` document.
+    fn groups(
+        contents: &'a Contents,
+        convention: Option<&'c Convention<'c>>,
+        given: Option<&'c Document>,
+    ) -> BTreeMap<String, Parts<'a>> {
         let (groups, referred) = <_>::default();
-        Self { contents, convention, given: None, groups, referred }
+        let mut builder = Self { contents, convention, given, groups, referred };
+        for (path, facts) in &contents.arrays {
+            if let Ok(header) = &facts.header
+                && (given.is_none() || contents.in_pack_document(path).is_none())
+            {
+                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
+            }
+        }
+        builder.finish()
     }
 
     fn group(&mut self, path: &str) -> &mut Parts<'a> {
@@ -352,7 +351,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 self.group(&home).dimcoords.push(DocumentPart::DimCoord(Box::new(dimcoord)));
             }
             Entity::Ndarray(ndarray) => {
-                let shape = self.shape(path, header, &described, ndarray);
+                let shape = self.shape(header, &described, ndarray);
                 let mut ndarray = Ndarray { name, shape, ..ndarray.clone() };
                 ndarray.attributes.extend(leftover);
                 self.group(&home).ndarrays.push(DocumentPart::Ndarray(Box::new(ndarray)));
@@ -382,7 +381,6 @@ impl<'a, 'c> Builder<'a, 'c> {
     /// The shape of an array, with the names of coordinates where the document will have them.
     fn shape(
         &mut self,
-        path: &MemberPath,
         header: &Header,
         described: &Described<'_>,
         ndarray: &Ndarray,
@@ -396,7 +394,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 *extent = Extent::Fixed(0);
                 continue;
             }
-            match self.contents.resolve(path, described, name) {
+            match self.contents.resolve(described, name) {
                 Some(Resolved { path: found, .. }) => {
                     let stated = described.resolve_coord(name);
                     if let Some((_, dimcoord)) = stated {
@@ -536,7 +534,7 @@ mod tests {
 mod repetition_tests {
     use proptest::prelude::*;
 
-    use super::super::{ArrayFacts, Content, PACK_DOCUMENT};
+    use super::super::{ArrayFacts, Content};
     use super::*;
     use crate::ra::ElementType;
 
@@ -606,9 +604,9 @@ mod repetition_tests {
         fn what_is_found_sparingly_is_all_that_there_is(contents in contents()) {
             let mut contents = contents;
             let expected = contents.findings();
-            let text = contents.pack_document.as_ref().map(|(_, facts)| facts.text().to_owned());
+            let text = contents.pack_document.as_ref().map(|facts| facts.text().to_owned());
             prop_assert_eq!(contents.findings_sparingly(), expected);
-            let document = contents.pack_document.map(|(_, facts)| facts.text().to_owned());
+            let document = contents.pack_document.map(|facts| facts.text().to_owned());
             prop_assert_eq!(document, text);
         }
     }
@@ -627,7 +625,7 @@ mod repetition_tests {
             let content = description(PACK_DOCUMENT, &text);
             contents.add(MemberPath::new(PACK_DOCUMENT).unwrap(), content);
             assert_eq!(contents.findings_sparingly().len(), 2);
-            let (_, document) = contents.pack_document.as_ref().unwrap();
+            let document = contents.pack_document.as_ref().unwrap();
             assert_eq!(document.is_parsed(), is_parsed);
         }
     }

@@ -307,7 +307,7 @@ impl Sources {
     pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
         let Described { member, facts, group, entity, .. } = *described;
         let parse = || ndl::parse(facts.text().as_bytes()).source;
-        let source = if member == PACK_DOCUMENT {
+        let source = if described.is_of_pack() {
             self.of_pack.get_or_insert_with(parse)
         } else {
             if self.beside.as_ref().is_none_or(|(known, _)| known != member) {

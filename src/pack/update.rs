@@ -215,7 +215,7 @@ impl DescribedArray<'_> {
                 Extent::Fixed(fixed) => *fixed = *length,
                 Extent::Unlimited => {}
                 Extent::Coord(name) => {
-                    let resolved = contents.resolve(path, &self.described, name);
+                    let resolved = contents.resolve(&self.described, name);
                     if let Some(Resolved { length: Some(known), .. }) = resolved
                         && known != *length
                     {

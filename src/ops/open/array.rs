@@ -569,8 +569,7 @@ impl PackedArray<'_> {
                 return Ok(shape.into_iter().map(own).collect());
             }
         };
-        let base = if described.of_pack { "/".to_owned() } else { pack::group_of(&path) };
-        let home = pack::join_groups(&base, &described.group.path);
+        let home = described.home();
         let mut found = Vec::with_capacity(shape.len());
         for (nth, extent) in shape.into_iter().enumerate() {
             let mut axis = Axis { name: None, extent, coordinate: None };
@@ -582,7 +581,7 @@ impl PackedArray<'_> {
                 let home = stated.map_or_else(
                     || pack::candidates(&home, name),
                     |(group, dimcoord)| {
-                        let group = pack::join_groups(&base, &group.path);
+                        let group = pack::group_in_pack(described.member, &group.path);
                         vec![pack::entity_path(&group, &dimcoord.name)]
                     },
                 );

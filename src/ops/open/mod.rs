@@ -346,8 +346,7 @@ impl Pack {
             found |= self.add_description(&name, &mut contents)?;
         }
         if !found {
-            contents.pack_document =
-                self.document()?.map(|facts| (PACK_DOCUMENT.to_owned(), facts));
+            contents.pack_document = self.document()?;
         }
         Ok(contents)
     }

@@ -4,7 +4,7 @@
 mod proof;
 mod visit;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -229,8 +229,12 @@ impl Verification<'_> {
         let (proved, said) = pipeline::join(
             self.jobs,
             || {
-                let (archive, options) = (self.archive, self.options);
-                Proof::new(archive, options, self.jobs, &placement, members, &names).run(report)
+                let Self { archive, options, jobs } = *self;
+                let (placement, names, texts) = (&placement, &names, BTreeMap::new());
+                let piped = None;
+                let proof =
+                    Proof { archive, options, jobs, placement, members, names, texts, piped };
+                proof.run(report)
             },
             || {
                 contents.forget_repetition();

@@ -32,24 +32,12 @@ pub(super) struct Proof<'a> {
     pub(super) members: &'a [Visited],
     pub(super) names: &'a NameTable,
     /// The texts of manifests and tag files by their names in the pack.
-    texts: BTreeMap<&'a str, &'a [u8]>,
+    pub(super) texts: BTreeMap<&'a str, &'a [u8]>,
     /// The manifest that the caller named, when it came through a pipe.
-    piped: Option<Vec<u8>>,
+    pub(super) piped: Option<Vec<u8>>,
 }
 
-impl<'a> Proof<'a> {
-    pub(super) fn new(
-        archive: &'a Archive,
-        options: &'a VerifyOptions,
-        jobs: usize,
-        placement: &'a Placement,
-        members: &'a [Visited],
-        names: &'a NameTable,
-    ) -> Self {
-        let (texts, piped) = (BTreeMap::new(), None);
-        Self { archive, options, jobs, placement, members, names, texts, piped }
-    }
-
+impl Proof<'_> {
     /// Checks the names of the files, and that the files are what the manifests list.
     pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
         let Self { archive, options, placement, members, names, .. } = self;
