@@ -3,7 +3,8 @@
 use std::fs;
 
 use ra_pack::bag::{
-    BagDeclaration, BagInfo, BagVersion, FetchList, PayloadOxum, TagEncoding, manifest_notes,
+    BagDeclaration, BagInfo, BagVersion, FetchEntry, PayloadOxum, TagEncoding, manifest_notes,
+    parse_fetch_list,
 };
 use ra_pack::manifest::NameEncoding;
 use ra_pack::{Finding, Place, VerifyOptions, verify};
@@ -95,10 +96,10 @@ fn one_text(version: BagVersion, text: &[u8]) {
     read_back(info);
 
     for names in [NameEncoding::Percent, NameEncoding::Verbatim] {
-        let (list, faults) = FetchList::parse(names, text);
+        let (list, faults) = parse_fetch_list(names, text);
         in_order(&faults);
         let mut written = String::new();
-        for entry in list.entries() {
+        for entry in &list {
             let path = entry.path.as_str();
             assert!(path.starts_with("data/"), "{path}");
             let path = match names {
@@ -113,9 +114,9 @@ fn one_text(version: BagVersion, text: &[u8]) {
         if written.starts_with('\u{feff}') {
             continue; // as a first line, it would be a byte order mark
         }
-        let (again, _) = FetchList::parse(names, written.as_bytes());
-        let pairs = |list: &FetchList| {
-            let entries = list.entries().iter();
+        let (again, _) = parse_fetch_list(names, written.as_bytes());
+        let pairs = |list: &[FetchEntry]| {
+            let entries = list.iter();
             entries.map(|entry| (entry.url.clone(), entry.length, entry.path.clone())).collect()
         };
         let (first, second): (Vec<_>, Vec<_>) = (pairs(&list), pairs(&again));

@@ -336,7 +336,7 @@ pub(crate) struct ValidateArgs {
     strict: bool,
 
     /// Drop findings of this code. Repeatable.
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<Code>,
 
     /// The top of the pack that single files belong to.
@@ -348,6 +348,13 @@ pub(crate) struct ValidateArgs {
 
     #[command(flatten)]
     common: Common,
+}
+
+fn code(text: &str) -> Result<Code, String> {
+    let mut known = Code::ALL.iter().copied();
+    known
+        .find(|code| code.id().eq_ignore_ascii_case(text))
+        .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
 }
 
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {

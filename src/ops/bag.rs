@@ -13,8 +13,8 @@ use crate::digest::Algorithm;
 use crate::finding::{Code, Finding, Severity};
 use crate::manifest::NameEncoding;
 use crate::pack::bag::{
-    BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, FetchList, PAYLOAD_OXUM, PayloadOxum,
-    TagEncoding, manifest_notes, not_text,
+    BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, PAYLOAD_OXUM, PayloadOxum, TagEncoding,
+    fault, manifest_notes, not_text, parse_fetch_list,
 };
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::MemberPath;
@@ -263,19 +263,13 @@ impl<'a> Bag<'a> {
     }
 
     fn check_payload_lists(&self, payload: &[NamedManifest], findings: &mut Vec<Finding>) {
-        for named in payload {
-            for entry in named.manifest.entries() {
-                if !entry.path.as_str().starts_with(PAYLOAD) {
-                    findings.push(
-                        Finding::new(
-                            Code::WrongManifestEntry,
-                            format!("`{}` is no payload; it is not below `data/`", entry.path),
-                        )
-                        .in_member(named.name.clone())
-                        .at_line(entry.line),
-                    );
-                }
-            }
+        for NamedManifest { name, manifest } in payload {
+            let entries = manifest.entries().iter();
+            let astray = entries.filter(|entry| !entry.path.as_str().starts_with(PAYLOAD));
+            findings.extend(astray.map(|entry| {
+                let message = format!("`{}` is no payload; it is not below `data/`", entry.path);
+                fault(Code::WrongManifestEntry, name, entry.line, message)
+            }));
         }
         let Some(first) = payload.first() else { return };
         for name in self.files.keys().filter(|name| name.starts_with(PAYLOAD)) {
@@ -311,21 +305,14 @@ impl<'a> Bag<'a> {
         let mut unlisted = BTreeSet::new();
         for named in tags {
             for entry in named.manifest.entries() {
-                let path = entry.path.as_str();
-                if path.starts_with(PAYLOAD) || Self::is_any_tag_manifest(path) {
-                    let what = if path.starts_with(PAYLOAD) { "payload" } else { "a tag manifest" };
-                    findings.push(
-                        Finding::new(
-                            Code::WrongManifestEntry,
-                            format!(
-                                "`{}` is {what}, which a tag manifest must not list",
-                                entry.path
-                            ),
-                        )
-                        .in_member(named.name.clone())
-                        .at_line(entry.line),
-                    );
-                }
+                let what = match entry.path.as_str() {
+                    path if path.starts_with(PAYLOAD) => "payload",
+                    path if Self::is_any_tag_manifest(path) => "a tag manifest",
+                    _ => continue,
+                };
+                let path = &entry.path;
+                let message = format!("`{path}` is {what}, which a tag manifest must not list");
+                findings.push(fault(Code::WrongManifestEntry, &named.name, entry.line, message));
             }
             for name in self.files.keys() {
                 if name.starts_with(PAYLOAD)
@@ -382,20 +369,14 @@ impl<'a> Bag<'a> {
     ) -> BTreeSet<String> {
         let mut unfetched = BTreeSet::new();
         let Some(text) = self.text(FETCH, findings) else { return unfetched };
-        let (list, mut faults) = FetchList::parse(self.rules.names, &text);
+        let (list, mut faults) = parse_fetch_list(self.rules.names, &text);
         findings.append(&mut faults);
-        for FetchEntry { url, path, line, .. } in list.entries() {
+        for FetchEntry { url, path, line, .. } in &list {
             let name = path.as_str();
             for named in payload.iter().filter(|named| named.manifest.get(name).is_none()) {
-                findings.push(
-                    Finding::new(
-                        Code::BadFetchList,
-                        format!("`{path}` is not listed in `{}`", named.name),
-                    )
-                    .in_member(FETCH)
-                    .at_line(*line)
-                    .hint("list it there too, or it could not be checked once fetched"),
-                );
+                let message = format!("`{path}` is not listed in `{}`", named.name);
+                let hint = "list it there too, or it could not be checked once fetched";
+                findings.push(fault(Code::BadFetchList, FETCH, *line, message).hint(hint));
             }
             if !self.files.contains_key(name) && unfetched.insert(name.to_owned()) {
                 findings.push(
@@ -423,14 +404,13 @@ impl<'a> Bag<'a> {
             found.files += 1;
         }
         if stated != found {
+            let hint =
+                "compare the payload with another copy; the numbers are its bytes and its files";
+            let message = "the payload is of another size than stated";
             findings.push(
-                Finding::new(Code::PayloadOxum, "the payload is of another size than stated")
-                    .in_member(name)
-                    .at_line(line)
+                fault(Code::PayloadOxum, name, line, message)
                     .expected(stated.to_string(), found.to_string())
-                    .hint(
-                        "compare the payload with another copy; the numbers are its bytes and its files",
-                    ),
+                    .hint(hint),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! The manifests of a pack: found, decoded, read and checked against its files in one place; and their signatures.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -115,34 +115,20 @@ impl NamedManifest {
         must_list: impl Fn(&str) -> bool,
         findings: &mut Vec<Finding>,
     ) {
-        // Both are sorted by name, so that one walk over the two finds what is in which.
-        let algorithm = self.manifest.algorithm();
-        let digest = |digests: &Option<Cow<'_, Digests>>| digests.as_ref()?.by(algorithm);
-        let mut files = present.iter().map(|(name, of)| (*name, digest(of))).peekable();
-        let mut unlisted_files = Vec::new();
-        let mut pass = |path: &str| {
-            if must_list(path) {
-                unlisted_files.push(unlisted(path, &self.name));
-            }
-        };
         for entry in self.manifest.entries() {
-            let listed = entry.path.as_str();
-            while let Some((path, _)) = files.next_if(|(path, _)| *path < listed) {
-                pass(path);
-            }
-            let found = files.next_if(|(path, _)| *path == listed);
-            match found.map(|(_, digest)| digest) {
-                Some(Some(found)) if found == entry.digest => {}
-                Some(Some(found)) => {
-                    findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, &found));
-                }
+            let path = entry.path.as_str();
+            findings.extend(match present.get(path) {
+                None => Some(missing(path, &self.name, entry.line)),
                 // What kept it from being read is a finding of its own.
-                Some(None) => {}
-                None => findings.push(missing(entry.path.as_str(), &self.name, entry.line)),
-            }
+                Some(digests) => digests
+                    .as_ref()
+                    .and_then(|digests| digests.by(self.manifest.algorithm()))
+                    .filter(|found| *found != entry.digest)
+                    .map(|found| mismatch(path, &self.name, &entry.digest, &found)),
+            });
         }
-        files.for_each(|(path, _)| pass(path));
-        findings.append(&mut unlisted_files);
+        let is_unlisted = |path: &&&str| must_list(path) && self.manifest.get(path).is_none();
+        findings.extend(present.keys().filter(is_unlisted).map(|path| unlisted(path, &self.name)));
     }
 
     /// That it lists fewer files than a stronger manifest has to, which are all of `files`.
@@ -163,30 +149,21 @@ impl NamedManifest {
 
     /// Everything in which two manifests of one algorithm differ.
     pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
-        let finding = |path: &str| {
-            Finding::new(
-                Code::ManifestsDisagree,
-                format!("`{}` and `{}` disagree", self.name, other.name),
-            )
-            .in_member(path)
-            .hint("find out which of the two was made with the pack; the other was changed since")
-        };
-        let shown = |manifest: &Manifest, path: &str| {
-            manifest.get(path).map_or("no entry".to_owned(), |entry| entry.digest.to_string())
-        };
-        for entry in self.manifest.entries() {
-            let path = entry.path.as_str();
-            if other.manifest.get(path).map(|entry| entry.digest) != Some(entry.digest) {
-                findings.push(
-                    finding(path).expected(entry.digest.to_string(), shown(&other.manifest, path)),
-                );
+        let entries = [self, other].map(|named| named.manifest.entries().iter());
+        let paths: BTreeSet<_> = entries.into_iter().flatten().map(|entry| &entry.path).collect();
+        for path in paths {
+            let digests =
+                [self, other].map(|named| Some(named.manifest.get(path.as_str())?.digest));
+            if digests[0] == digests[1] {
+                continue;
             }
-        }
-        for entry in other.manifest.entries() {
-            let path = entry.path.as_str();
-            if self.manifest.get(path).is_none() {
-                findings.push(finding(path).expected("no entry", entry.digest.to_string()));
-            }
+            let message = format!("`{}` and `{}` disagree", self.name, other.name);
+            let [one, other] =
+                digests.map(|digest| digest.map_or("no entry".to_owned(), |it| it.to_string()));
+            let hint =
+                "find out which of the two was made with the pack; the other was changed since";
+            let finding = Finding::new(Code::ManifestsDisagree, message).expected(one, other);
+            findings.push(finding.in_member(path.as_str()).hint(hint));
         }
     }
 }

@@ -161,12 +161,12 @@ impl Contents {
         if missing.is_empty() {
             return None;
         }
-        let first = missing.iter().find_map(|group| {
-            let name = group.ndarrays.first().map(|array| &array.name);
-            let name = name.or_else(|| group.dimcoords.first().map(|coord| &coord.name));
-            name.map(|name| entity_path(&group.path, name))
-        });
-        let first = first.unwrap_or_default();
+        let names = |group: &Group| {
+            let arrays = group.ndarrays.iter().map(|array| &array.name);
+            let mut names = arrays.chain(group.dimcoords.iter().map(|coord| &coord.name));
+            names.next().map(|name| entity_path(&group.path, name))
+        };
+        let first = missing.iter().find_map(names).unwrap_or_default();
         Some(ndl::complete(facts.text(), &missing).ok_or_else(|| {
             let message = format!("the document lacks `{first}`, which cannot be added to such a text");
             let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);

@@ -296,7 +296,7 @@ impl Model {
 /// when something is wrong; the pack's own, which may have much to report, not more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    of_pack: Option<SourceMap>,
+    of_pack: Option<(String, SourceMap)>,
     /// The last one of the others.
     beside: Option<(String, SourceMap)>,
 }
@@ -305,17 +305,12 @@ impl Sources {
     /// The place of something in an entity, or of what is nearest to it; see
     /// [`SourceMap::entity_span`].
     pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
-        let Described { member, facts, group, entity, .. } = *described;
-        let parse = || ndl::parse(facts.text().as_bytes()).source;
-        let source = if described.is_of_pack() {
-            self.of_pack.get_or_insert_with(parse)
-        } else {
-            if self.beside.as_ref().is_none_or(|(known, _)| known != member) {
-                self.beside = None;
-            }
-            &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
-        };
-        source.entity_span(&group.path, entity.name(), place)
+        let Described { member, facts, group, entity } = *described;
+        let kept = if described.is_of_pack() { &mut self.of_pack } else { &mut self.beside };
+        if kept.as_ref().is_none_or(|(known, _)| known != member) {
+            *kept = Some((member.to_owned(), ndl::parse(facts.text().as_bytes()).source));
+        }
+        kept.as_ref()?.1.entity_span(&group.path, entity.name(), place)
     }
 
     /// The finding in the document of a description, at something in that description.

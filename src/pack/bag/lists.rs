@@ -297,34 +297,21 @@ pub struct FetchEntry {
     pub line: u64,
 }
 
-/// Everything that is still to be fetched, in its order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FetchList {
-    entries: Vec<FetchEntry>,
-}
-
-impl FetchList {
-    /// Reads a list; `text` is decoded, with LF at the ends of lines.
-    pub fn parse(names: NameEncoding, text: &[u8]) -> (Self, Vec<Finding>) {
-        let mut list = Self::default();
-        let mut seen = HashMap::new();
-        let findings = each_line((Code::BadFetchList, FETCH), text, |line, content, findings| {
-            let entry = entry(names, line, content, findings)?;
-            if let Some(first) = seen.insert(entry.path.clone(), line) {
-                let path = escape(entry.path.as_str());
-                let message = format!("`{path}` stands on line {first} already");
-                findings.push(fault(Code::BadFetchList, FETCH, line, message));
-            }
-            list.entries.push(entry);
-            Ok(())
-        });
-        (list, findings)
-    }
-
-    /// The entries.
-    pub fn entries(&self) -> &[FetchEntry] {
-        &self.entries
-    }
+/// Reads `fetch.txt`, the list of everything that is still to be fetched, in its order; `text` is decoded, with LF at the
+/// ends of lines.
+pub fn parse_fetch_list(names: NameEncoding, text: &[u8]) -> (Vec<FetchEntry>, Vec<Finding>) {
+    let (mut entries, mut seen) = (Vec::new(), HashMap::new());
+    let findings = each_line((Code::BadFetchList, FETCH), text, |line, content, findings| {
+        let entry = entry(names, line, content, findings)?;
+        if let Some(first) = seen.insert(entry.path.clone(), line) {
+            let path = escape(entry.path.as_str());
+            let message = format!("`{path}` stands on line {first} already");
+            findings.push(fault(Code::BadFetchList, FETCH, line, message));
+        }
+        entries.push(entry);
+        Ok(())
+    });
+    (entries, findings)
 }
 
 fn entry(
@@ -541,8 +528,8 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> (Vec<(Option<u64>, String)>, Vec<u64>) {
-        let (list, faults) = FetchList::parse(NameEncoding::Percent, text.as_bytes());
-        let entries = list.entries().iter();
+        let (list, faults) = parse_fetch_list(NameEncoding::Percent, text.as_bytes());
+        let entries = list.iter();
         (
             entries.map(|entry| (entry.length, entry.path.as_str().to_owned())).collect(),
             lines_of(&faults),
@@ -578,7 +565,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = FetchList::parse(NameEncoding::Percent, &bytes);
+            let _ = parse_fetch_list(NameEncoding::Percent, &bytes);
         }
     }
 }

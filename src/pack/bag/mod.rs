@@ -8,7 +8,9 @@ mod lists;
 use std::borrow::Cow;
 
 pub(crate) use self::lists::{BAGGING_DATE, PAYLOAD_OXUM, date_of};
-pub use self::lists::{BagField, BagInfo, FetchEntry, FetchList, PayloadOxum, manifest_notes};
+pub use self::lists::{
+    BagField, BagInfo, FetchEntry, PayloadOxum, manifest_notes, parse_fetch_list,
+};
 
 use super::BAG_DECLARATION;
 use crate::finding::{Code, Finding};
@@ -26,7 +28,7 @@ pub(crate) const FETCH: &str = "fetch.txt";
 const MAX_FAULTS: usize = 1000;
 
 /// A fault in a line of a tag file.
-fn fault(code: Code, file: &str, line: u64, message: impl Into<String>) -> Finding {
+pub(crate) fn fault(code: Code, file: &str, line: u64, message: impl Into<String>) -> Finding {
     Finding::new(code, message).in_member(file).at_line(line)
 }
 
