@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 
 use ndarray::array;
-use ra_pack::ndl::{Attribute, DimCoord, Document, Extent, Form, Group};
+use ra_pack::ndl::{Attribute, Document, Extent, Form, Group, Ndarray};
 use ra_pack::ra::Encoding;
 use ra_pack::{CreateOptions, Pack, RawArray, create, describe};
 
@@ -20,14 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let time = RawArray::from(vec![0.0_f64, 0.5, 1.0, 1.5]);
     time.write(run.join("time.ra"))?;
     let implied = describe("time", time.header(), Encoding::Raw);
-    let coordinate = DimCoord {
-        name: implied.name,
-        size: Some(4),
-        datatype: implied.datatype,
-        value: None,
-        attributes: Attribute::short("units", "s").into_iter().collect(),
-        storage: None,
-    };
+    let attributes = Attribute::short("units", "s").into_iter().collect();
+    let coordinate = Ndarray { attributes, ..implied };
     let group = Group { dimcoords: vec![coordinate], ..Group::new("/") };
     fs::write(run.join("time.yaml"), yaml(group))?;
 

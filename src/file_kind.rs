@@ -19,6 +19,10 @@ pub enum FileKind {
     RawArray,
     /// An array of NumPy.
     Npy,
+    /// A file of ds-format.
+    Ds,
+    /// A PNG picture.
+    Png,
     /// A zip file, which an `.npz` is too.
     Zip,
     /// A tar file.
@@ -27,30 +31,8 @@ pub enum FileKind {
     Gzip,
     /// A file compressed with Zstandard.
     Zstd,
-    /// A file compressed with xz.
-    Xz,
-    /// A file compressed with bzip2.
-    Bzip2,
-    /// An archive of 7-Zip.
-    SevenZip,
-    /// A file of ds-format.
-    Ds,
-    /// An HDF5 file, which one of `NetCDF` 4 is too.
-    Hdf5,
-    /// A file of one of the classic formats of `NetCDF`.
-    NetCdf,
-    /// A FITS file.
-    Fits,
-    /// A Parquet file.
-    Parquet,
-    /// A MAT-file of MATLAB.
-    Matlab,
-    /// A PNG picture.
-    Png,
-    /// A JPEG picture.
-    Jpeg,
-    /// A PDF document.
-    Pdf,
+    /// A file of another known format, by its name with an article: `an HDF5 file`.
+    Other(&'static str),
     /// A file that begins with nothing known.
     Unknown,
 }
@@ -69,21 +51,21 @@ const MAGIC: &[(usize, &[u8], FileKind)] = &[
     (0, b"rawarray", FileKind::RawArray),
     (0, b"\x93NUMPY", FileKind::Npy),
     (0, b"ds-1.0\n", FileKind::Ds),
-    (0, b"\x89HDF\r\n\x1a\n", FileKind::Hdf5),
-    (0, b"CDF\x01", FileKind::NetCdf),
-    (0, b"CDF\x02", FileKind::NetCdf),
-    (0, b"CDF\x05", FileKind::NetCdf),
-    (0, b"SIMPLE  ", FileKind::Fits),
-    (0, b"PAR1", FileKind::Parquet),
-    (0, b"MATLAB 5", FileKind::Matlab),
-    (0, b"MATLAB 7", FileKind::Matlab),
+    (0, b"\x89HDF\r\n\x1a\n", FileKind::Other("an HDF5 file")),
+    (0, b"CDF\x01", FileKind::Other("a NetCDF file")),
+    (0, b"CDF\x02", FileKind::Other("a NetCDF file")),
+    (0, b"CDF\x05", FileKind::Other("a NetCDF file")),
+    (0, b"SIMPLE  ", FileKind::Other("a FITS file")),
+    (0, b"PAR1", FileKind::Other("a Parquet file")),
+    (0, b"MATLAB 5", FileKind::Other("a MATLAB file")),
+    (0, b"MATLAB 7", FileKind::Other("a MATLAB file")),
     (0, b"\x89PNG\r\n\x1a\n", FileKind::Png),
-    (0, b"\xff\xd8\xff", FileKind::Jpeg),
-    (0, b"%PDF-", FileKind::Pdf),
-    (0, b"\xfd7zXZ\x00", FileKind::Xz),
+    (0, b"\xff\xd8\xff", FileKind::Other("a JPEG picture")),
+    (0, b"%PDF-", FileKind::Other("a PDF document")),
+    (0, b"\xfd7zXZ\x00", FileKind::Other("a file compressed with xz")),
     // After the size of its blocks.
-    (4, b"1AY&SY", FileKind::Bzip2),
-    (0, b"7z\xbc\xaf\x27\x1c", FileKind::SevenZip),
+    (4, b"1AY&SY", FileKind::Other("a file compressed with bzip2")),
+    (0, b"7z\xbc\xaf\x27\x1c", FileKind::Other("a 7-Zip archive")),
 ];
 
 impl FileKind {
@@ -122,22 +104,13 @@ impl FileKind {
             Self::Text => "a text file",
             Self::RawArray => "a RawArray file",
             Self::Npy => "a NumPy file",
+            Self::Ds => "a file of ds-format",
+            Self::Png => "a PNG picture",
             Self::Zip => "a zip file",
             Self::Tar => "a tar file",
             Self::Gzip => "a file compressed with gzip",
             Self::Zstd => "a file compressed with Zstandard",
-            Self::Xz => "a file compressed with xz",
-            Self::Bzip2 => "a file compressed with bzip2",
-            Self::SevenZip => "a 7-Zip archive",
-            Self::Ds => "a file of ds-format",
-            Self::Hdf5 => "an HDF5 file",
-            Self::NetCdf => "a NetCDF file",
-            Self::Fits => "a FITS file",
-            Self::Parquet => "a Parquet file",
-            Self::Matlab => "a MATLAB file",
-            Self::Png => "a PNG picture",
-            Self::Jpeg => "a JPEG picture",
-            Self::Pdf => "a PDF document",
+            Self::Other(words) => words,
             Self::Unknown => return None,
         })
     }
@@ -181,8 +154,8 @@ mod tests {
             (&b""[..], FileKind::Empty),
             (b"rawarray\0\0", FileKind::RawArray),
             (b"\x93NUMPY\x01\0v\0", FileKind::Npy),
-            (b"\x89HDF\r\n\x1a\n\0", FileKind::Hdf5),
-            (b"CDF\x01\0", FileKind::NetCdf),
+            (b"\x89HDF\r\n\x1a\n\0", FileKind::Other("an HDF5 file")),
+            (b"CDF\x01\0", FileKind::Other("a NetCDF file")),
             (b"CDF\x03\0", FileKind::Unknown),
             (b"PK\x03\x04\x0a", FileKind::Zip),
             (b"\x5a\x2a\x4d\x18", FileKind::Zstd),
@@ -201,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_kind_without_a_name_is_said_not_to_be_what_is_wanted() {
-        assert_eq!(FileKind::Hdf5.not("a pack"), "an HDF5 file, not a pack");
+        assert_eq!(FileKind::of(b"\x89HDF\r\n\x1a\n").not("a pack"), "an HDF5 file, not a pack");
         assert_eq!(FileKind::Unknown.not("a pack"), "not a pack");
     }
 }

@@ -4,12 +4,13 @@
 //! A system that has no more threads to give slows the work down, and does not stop it.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Builder};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Builder, JoinHandle};
 
 /// How many jobs to run when the caller does not say: one for each core.
 pub(crate) fn default_jobs() -> usize {
@@ -147,40 +148,41 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Runs two works and returns the results of both: side by side when there is more than one job.
-pub(crate) fn join<A, B: Send>(
-    jobs: usize,
-    one: impl FnOnce() -> A,
-    other: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if jobs <= 1 {
-        return (one(), other());
-    }
-    let other = Mutex::new(Some(other));
-    let run = || {
-        let work = lock(&other).take();
-        work.map(|work| work())
-    };
-    thread::scope(|scope| {
-        let thread = Builder::new().spawn_scoped(scope, run);
-        let one = one();
-        let other = match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => run(),
-        };
-        (one, other.expect("one of the two threads runs it"))
-    })
-}
-
 /// Has items made by a thread of its own, so many ahead of whoever takes them. The thread ends with the items, or when
 /// nobody takes them any more.
 pub(crate) fn ahead<T: Send + 'static>(
     count: usize,
-    mut items: impl Iterator<Item = T> + Send + 'static,
+    items: impl Iterator<Item = T> + Send + 'static,
+) -> impl Iterator<Item = T> + Send {
+    ahead_by(Builder::new(), count, items)
+}
+
+fn ahead_by<T: Send + 'static>(
+    thread: Builder,
+    count: usize,
+    items: impl Iterator<Item = T> + Send + 'static,
 ) -> impl Iterator<Item = T> + Send {
     let (give, made) = sync_channel(count);
-    thread::spawn(move || items.try_for_each(|item| give.send(item)));
-    made.into_iter()
+    let items = Arc::new(Mutex::new(items));
+    let theirs = Arc::clone(&items);
+    let run = move || {
+        let mut items = lock(&theirs);
+        items.try_for_each(|item| give.send(item))
+    };
+    let mut thread = thread.spawn(run).ok();
+    let is_made_here = thread.is_none();
+    iter::from_fn(move || {
+        if is_made_here {
+            return lock(&items).next();
+        }
+        let item = made.recv().ok();
+        if item.is_none()
+            && let Some(Err(panic)) = thread.take().map(JoinHandle::join)
+        {
+            resume_unwind(panic);
+        }
+        item
+    })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -225,11 +227,25 @@ mod tests {
     }
 
     #[test]
-    fn two_works_are_both_done() {
-        for jobs in [1, 2] {
-            let text = String::from("b");
-            assert_eq!(join(jobs, || 1, || text.len()), (1, 1));
+    fn items_come_from_the_caller_where_no_thread_can_be_started() {
+        let here = thread::current().id();
+        for (builder, is_here) in [
+            (Builder::new(), false),
+            // More than any machine has.
+            (Builder::new().stack_size(1 << (usize::BITS - 2)), true),
+        ] {
+            let made = ahead_by(builder, 2, (0..5).map(|item| (item, thread::current().id())));
+            let made: Vec<_> = made.collect();
+            assert!(made.iter().map(|(item, _)| *item).eq(0..5));
+            assert!(made.iter().all(|(_, thread)| (*thread == here) == is_here));
         }
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_that_is_ahead_is_not_an_end() {
+        let mut made = ahead(2, (0..5).inspect(|item| assert_ne!(*item, 3, "cannot be made")));
+        assert_eq!(made.by_ref().take(3).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(catch_unwind(AssertUnwindSafe(|| made.next())).is_err());
     }
 
     #[test]

@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-
 /// A look at an operation from outside, while it runs. Give one to its options, keep a clone, and ask that
 /// for a [`snapshot`](Self::snapshot) from another thread, as often as wanted.
 ///
@@ -55,7 +53,7 @@ impl ProgressState {
 }
 
 /// What an operation is at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// What is being done: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`,
     /// `comparing`, `writing`, `finishing`; empty before anything is. Each stage counts from 0.
@@ -63,15 +61,12 @@ pub struct Snapshot {
     /// Bytes that were read.
     pub bytes: u64,
     /// Bytes that there are to read; nothing when that is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_total: Option<u64>,
     /// Files that were done.
     pub files: u64,
     /// Files that there are; nothing when that is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub files_total: Option<u64>,
     /// A file that is being read, by its name in the pack.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<String>,
 }
 

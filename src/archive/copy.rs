@@ -137,31 +137,35 @@ pub(super) struct Copied {
 pub(super) fn copy_content(
     content: NewContent<'_>,
     algorithms: &[Algorithm],
-    sink: impl FnMut(&[u8]) -> Result<()>,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
-    let mut sink = Summed { sink, crc: crc32fast::Hasher::new() };
+    let mut crc = crc32fast::Hasher::new();
+    let mut put = |block: &[u8]| {
+        crc.update(block);
+        sink(block)
+    };
     let digests = match content {
         NewContent::File(file, stamp) => {
             let is_worth_it = stamp.len() >= OWN_HASH_THREAD;
             let hashing = if is_worth_it { Hashing::Beside } else { Hashing::Here };
             let mut source = source(file, &stamp, BLOCK);
-            let digests = copy(&mut source, algorithms, hashing, |block| sink.take(block));
+            let digests = copy(&mut source, algorithms, hashing, &mut put);
             finish(source, &stamp, digests)?
         }
         NewContent::Bytes(bytes) => {
-            sink.take(bytes)?;
+            put(bytes)?;
             Digests::of(algorithms, bytes)
         }
         NewContent::Pieces(pieces) => {
             let mut hashers = Hashers::new(algorithms);
             pieces(&mut |piece| {
                 hashers.update(piece);
-                sink.take(piece)
+                put(piece)
             })?;
             hashers.finish()
         }
     };
-    Ok(Copied { digests, crc: sink.crc.finalize() })
+    Ok(Copied { digests, crc: crc.finalize() })
 }
 
 /// A file, as long as its stamp says.
@@ -188,19 +192,6 @@ pub(super) fn finish(
     }
     file.check_unchanged(stamp)?;
     Ok(digests)
-}
-
-/// A sink, and the checksum of all that it takes.
-pub(super) struct Summed<S> {
-    pub(super) sink: S,
-    pub(super) crc: crc32fast::Hasher,
-}
-
-impl<S: Sink> Sink for Summed<S> {
-    fn take(&mut self, block: &[u8]) -> Result<()> {
-        self.crc.update(block);
-        self.sink.take(block)
-    }
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl From<DataFault> for io::Error {
 
 /// Bytes of a file from one place to another, read in blocks by position, so that many can be read at once.
 #[derive(Debug)]
-pub(super) struct Stretch {
+pub(crate) struct Stretch {
     file: Arc<File>,
     /// The part that is not yet in the block.
     next: u64,
@@ -87,7 +87,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    pub(super) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
+    pub(crate) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
         let most = if length <= FEW { SMALL_BLOCK } else { BLOCK };
         Self {
             file,

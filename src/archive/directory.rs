@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::{MemberReader, Stretch};
-use super::revisit::{Revisit, Shown, look_at_each};
-use super::{Keep, Location, Member, MemberKind, Method, Scan, Visit};
-use crate::digest::Hashing;
+use super::revisit::look_at_each;
+use super::{Location, Member, MemberKind, Method, Scan, Visit};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File, Walked};
 use crate::path::MemberPath;
-use crate::pipeline;
 use crate::progress::Progress;
 
 /// Files that one job takes at a time.
@@ -91,36 +89,27 @@ impl Directory {
         Ok(members)
     }
 
-    pub(super) fn scan<T, K: Send>(
-        &self,
-        jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
-    ) -> Result<Scan<K>> {
+    pub(super) fn scan<K: Send>(&self, jobs: usize, visit: &Visit<'_, K>) -> Result<Scan<K>> {
         let members = self.walk()?;
         self.watch.expect_files(members.len());
-        let look = |(): &mut (), member, findings: &mut Vec<Finding>| {
-            let (member, result) = self.show(member, visit, findings)?;
-            Ok(keep(member, result))
-        };
+        let look = |(): &mut (), member, findings: &mut Vec<_>| self.show(member, visit, findings);
         look_at_each(jobs, members, STEP, || (), look)
     }
 
-    fn show<T>(
+    fn show<K>(
         &self,
         mut member: Member,
-        visit: &Visit<'_, T>,
+        visit: &Visit<'_, K>,
         findings: &mut Vec<Finding>,
-    ) -> Result<(Member, Option<T>)> {
+    ) -> Result<K> {
         if member.kind != MemberKind::File || MemberPath::new(&*member.name).is_err() {
-            return Ok((member, None));
+            return Ok(visit(&member, None));
         }
         match self.open(&member.name) {
             Ok((len, mut content)) => {
                 member.size = len;
                 member.packed_size = len;
-                let result = visit(&member, &mut content);
-                Ok((member, Some(result)))
+                Ok(visit(&member, Some(&mut content)))
             }
             // That the system does not let it be read says nothing about the pack.
             Err(error @ Error::Io { .. }) if !error.is_not_found() => Err(error),
@@ -130,36 +119,9 @@ impl Directory {
                         .in_member(&*member.name)
                         .hint("verify again: it was removed while the directory was looked at");
                 findings.push(finding);
-                Ok((member, None))
+                Ok(visit(&member, None))
             }
         }
-    }
-
-    /// Looks at files again that a scan found; one that is gone is an error.
-    pub(super) fn revisit<R: Revisit>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        visit: &R,
-    ) -> Result<Vec<R::Seen>> {
-        let chunks = pipeline::share(
-            jobs,
-            pipeline::ranges(wanted.len(), STEP),
-            || visit.state(),
-            |state, range| {
-                let mut results = Vec::with_capacity(range.len());
-                for position in range {
-                    let number = wanted.get(position).expect("a position among the wanted");
-                    let member = members.get(*number).expect("the number of a member");
-                    let (_, content) = &mut self.open(&member.name)?;
-                    let hashing = Hashing::Here;
-                    results.push(visit.one(state, Shown { position, content, hashing }));
-                }
-                Ok::<_, Error>(results)
-            },
-        )?;
-        Ok(chunks.into_iter().flatten().collect())
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
-pub(crate) use self::data::{DataFault, MemberReader};
+pub(crate) use self::data::{DataFault, MemberReader, Stretch};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
@@ -30,7 +30,7 @@ pub(crate) use self::write::{
     Records, ReservedFile, SMALL, Sampled,
 };
 
-use self::data::Stretch;
+use self::data::open;
 use self::directory::Directory;
 use self::revisit::OneByOne;
 use self::stream::StreamCompression;
@@ -207,12 +207,9 @@ pub(crate) struct Scan<K> {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Looks at one file's content.
-pub(crate) type Visit<'a, T> = dyn Fn(&Member, &mut dyn BufRead) -> T + Sync + 'a;
-
-/// Says what is kept of a member, and of what was made of its content when it is a readable file. There are
-/// many members, and all of them are in memory together.
-pub(crate) type Keep<'a, T, K> = dyn Fn(Member, Option<T>) -> K + Sync + 'a;
+/// Looks at one member, with its content when it is a readable file, and gives what is kept of it. There are many
+/// members, and what is kept of all of them is in memory together.
+pub(crate) type Visit<'a, K> = dyn Fn(&Member, Option<&mut dyn BufRead>) -> K + Sync + 'a;
 
 impl Archive {
     /// Opens a container that nobody watches.
@@ -321,8 +318,8 @@ impl Archive {
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Directory(directory) => directory.path(),
-            Self::Zip(zip) => zip.path(),
-            Self::Tar(tarball) => tarball.path(),
+            Self::Zip(zip) => zip.file().path(),
+            Self::Tar(tarball) => tarball.file().path(),
         }
     }
 
@@ -332,7 +329,7 @@ impl Archive {
     pub(crate) fn scan<T: Send>(
         &self,
         jobs: usize,
-        visit: &Visit<'_, T>,
+        visit: impl Fn(&Member, &mut dyn BufRead) -> T + Sync,
     ) -> Result<Scan<(Member, Option<T>)>> {
         let mut scan = self.scan_files(jobs, visit)?;
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
@@ -344,22 +341,23 @@ impl Archive {
     pub(crate) fn scan_files<T: Send>(
         &self,
         jobs: usize,
-        visit: &Visit<'_, T>,
+        visit: impl Fn(&Member, &mut dyn BufRead) -> T + Sync,
     ) -> Result<Scan<(Member, Option<T>)>> {
-        self.scan_keeping(jobs, visit, &|member, seen| (member, seen))
+        self.scan_keeping(jobs, &|member, content| {
+            (member.clone(), content.map(|content| visit(member, content)))
+        })
     }
 
-    /// The same for who needs not all of what is known of a member.
-    pub(crate) fn scan_keeping<T, K: Send>(
+    /// The same for callers that need not all of what is known of a member.
+    pub(crate) fn scan_keeping<K: Send>(
         &self,
         jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
+        visit: &Visit<'_, K>,
     ) -> Result<Scan<K>> {
         let mut scan = match self {
-            Self::Directory(directory) => directory.scan(jobs, visit, keep),
-            Self::Zip(zip) => zip.scan(jobs, visit, keep),
-            Self::Tar(tarball) => tarball.scan(jobs, visit, keep),
+            Self::Directory(directory) => directory.scan(jobs, visit),
+            Self::Zip(zip) => zip.scan(jobs, visit),
+            Self::Tar(tarball) => tarball.scan(jobs, visit),
         }?;
         scan.findings.extend(self.other_name());
         Ok(scan)
@@ -388,12 +386,8 @@ impl Archive {
         visit: &R,
     ) -> Result<Vec<R::Seen>> {
         match self {
-            Self::Directory(directory) => directory.revisit(members, wanted, jobs, visit),
             Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),
-            Self::Zip(_) | Self::Tar(_) => {
-                let file = self.file().expect("only a directory is no file");
-                revisit::revisit(file, members, wanted, jobs, visit)
-            }
+            _ => revisit::revisit(self, members, wanted, jobs, visit),
         }
     }
 
@@ -474,7 +468,7 @@ impl Archive {
     pub(crate) fn read(&self, member: &Member) -> Result<MemberReader> {
         match self {
             Self::Directory(directory) => directory.read(member),
-            Self::Zip(zip) => zip.read(member),
+            Self::Zip(zip) => open(member, Stretch::of(zip.file(), member)),
             Self::Tar(tarball) => tarball.read(member),
         }
     }

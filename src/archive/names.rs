@@ -122,10 +122,6 @@ pub(super) fn file_and_directory(name: &str) -> Finding {
     .hint("make the archive anew; only one of them can be unpacked")
 }
 
-/// How many names at the end may be out of order before all are sorted: what a pack itself needs stands
-/// behind its payload.
-const FEW: usize = 16;
-
 /// The names of members, sorted by their bytes.
 #[derive(Debug)]
 pub(crate) struct NameTable {
@@ -170,26 +166,9 @@ impl NameTable {
             });
             text.push_str(name);
         }
-        let mut this = Self { text, entries };
-        this.sort();
-        this
-    }
-
-    fn sort(&mut self) {
-        let Self { text, entries } = self;
-        let name = |entry: &NameEntry| entry.name(text);
-        let pairs = entries.iter().zip(entries.iter().skip(1));
-        let in_order = pairs.take_while(|(one, other)| name(one) <= name(other)).count();
-        let mut rest = entries.split_off(in_order.saturating_add(1).min(entries.len()));
-        if rest.len() > FEW {
-            entries.append(&mut rest);
-            entries.sort_by(|one, other| name(one).cmp(name(other)));
-            return;
-        }
-        for entry in rest {
-            let at = entries.partition_point(|other| name(other) <= name(&entry));
-            entries.insert(at, entry);
-        }
+        // Few are out of order: what a pack itself needs follows its payload.
+        entries.sort_by(|one: &NameEntry, other| one.name(&text).cmp(other.name(&text)));
+        Self { text, entries }
     }
 
     /// Every name in order.

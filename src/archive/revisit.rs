@@ -8,11 +8,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::data::{MemberReader, SMALL_BLOCK, Stretch, Window, open};
-use super::{Member, Method, Scan};
+use super::{Archive, Member, Method, Scan};
 use crate::digest::{Hashing, width};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::fs::File;
 use crate::pipeline;
 
 /// Members that one job takes at a time: enough that jobs seldom meet in one directory.
@@ -86,10 +85,9 @@ where
     }
 }
 
-/// Shows the contents of the `wanted` of `members`, which lie in `file`; gives the results in the order
-/// of `wanted`.
+/// Shows the contents of the `wanted` of `members`; gives the results in the order of `wanted`.
 pub(super) fn revisit<R: Revisit>(
-    file: &Arc<File>,
+    archive: &Archive,
     members: &[Member],
     wanted: &[usize],
     jobs: usize,
@@ -114,28 +112,35 @@ pub(super) fn revisit<R: Revisit>(
     let chunks = pipeline::share(
         jobs,
         &portions,
-        || (Window::new(Arc::clone(file)), visit.state()),
+        || (archive.file().map(|file| Window::new(Arc::clone(file))), visit.state()),
         |(window, state), portion| {
             let mut visited = Vec::new();
             match portion {
                 Portion::Run(run, hashing) => {
                     let (_, last) = at(run.end - 1);
-                    window.limit = last.start().saturating_add(last.packed_size);
                     visited.reserve(run.len());
                     for (position, member) in run.clone().map(at) {
                         let hashing = *hashing;
-                        let result = window.show(member, |content| {
+                        let mut show = |content: &mut dyn BufRead| {
                             visit.one(state, Shown { position, content, hashing })
-                        })?;
+                        };
+                        let result = match window {
+                            Some(window) => {
+                                window.limit = last.start().saturating_add(last.packed_size);
+                                window.show(member, show)?
+                            }
+                            None => show(&mut *archive.read(member)?),
+                        };
                         visited.push((position, result));
                     }
                 }
                 Portion::SideBySide(width) => {
                     let open = |place| {
                         let (position, member) = at(place);
-                        let packed = Stretch::of(file, member);
-                        let packed =
-                            if *width > 2 { packed.in_blocks_of(SMALL_BLOCK) } else { packed };
+                        let Some(file) = archive.file().filter(|_| *width > 2) else {
+                            return Ok((position, archive.read(member)?));
+                        };
+                        let packed = Stretch::of(file, member).in_blocks_of(SMALL_BLOCK);
                         Ok((position, open(member, packed)?))
                     };
                     let several = visit.several(state, *width, &mut iter::from_fn(next).map(open));
@@ -320,7 +325,7 @@ mod tests {
 
     /// What a second look sees of every member whose bit in `mask` is set is what the first one saw.
     fn assert_same(archive: &Archive, mask: u64, jobs: usize) {
-        let scan = archive.scan(jobs, &|_, content| read(content)).unwrap();
+        let scan = archive.scan(jobs, |_, content| read(content)).unwrap();
         let (members, seen): (Vec<_>, Vec<_>) = scan.members.into_iter().unzip();
         let is_wanted =
             |number: &usize| mask.rotate_right(u32::try_from(number % 64).unwrap()) & 1 == 1;

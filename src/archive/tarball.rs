@@ -1,7 +1,6 @@
 //! A tar file, plain or compressed as a whole.
 
 use std::io::{self, Read as _};
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::data::{MemberReader, Stretch, Window, open};
@@ -10,7 +9,7 @@ use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
 use super::stream_contents::StreamContents;
 use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarReader};
-use super::{Container, Keep, Location, Member, MemberKind, Method, Scan, Visit};
+use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
@@ -106,13 +105,9 @@ impl Tarball {
         Error::Unsupported(format!(
             "the members of `{}` take more memory than the {} bytes that an archive of this size may make it \
              take; look into it by `tar`",
-            escape(&self.path().to_string_lossy()),
+            escape(&self.file.path().to_string_lossy()),
             allowance.limit()
         ))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.file.path()
     }
 
     pub(super) fn file(&self) -> &Arc<File> {
@@ -132,37 +127,31 @@ impl Tarball {
         entries(&self.file, self.len, self.compression)
     }
 
-    pub(super) fn scan<T, K: Send>(
-        &self,
-        jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
-    ) -> Result<Scan<K>> {
-        let mut members = Vec::new();
-        let (mut names, mut kept) = (Vec::new(), Vec::new());
+    pub(super) fn scan<K: Send>(&self, jobs: usize, visit: &Visit<'_, K>) -> Result<Scan<K>> {
+        let (mut members, mut kept) = (Vec::new(), Vec::new());
+        let mut findings = Vec::new();
         let (entries, oddity) = self.entries();
         let faults = self.walk(entries, |entries, entry| {
-            names.extend(unreadable_name(&entry));
-            let Some(member) = self.member(&entry) else { return Ok(()) };
-            if oddity.is_none() {
-                members.push(member);
-            } else {
-                let result = is_readable(&member).then(|| visit(&member, entries));
-                kept.push(keep(member, result));
+            findings.extend(unreadable_name(&entry));
+            match self.member(&entry) {
+                Some(member) if oddity.is_none() => members.push(member),
+                Some(member) if is_readable(&member) => kept.push(visit(&member, Some(entries))),
+                Some(member) => kept.push(visit(&member, None)),
+                None => {}
             }
             Ok(())
         })?;
-        let mut findings = names;
         findings.extend(faults);
         let Some(oddity) = oddity else {
             // One thread walked from header to header; the contents are read by all jobs.
             self.file.progress().expect_files(members.len());
             let window = || Window::new(Arc::clone(&self.file));
             let look = |window: &mut Window, member: Member, _: &mut _| {
-                let show = |member| window.show(member, |content| visit(member, content));
-                let result = Some(&member).filter(|member| is_readable(member)).map(show);
-                let result = result.transpose()?;
-                Ok(keep(member, result))
+                if is_readable(&member) {
+                    window.show(&member, |content| visit(&member, Some(content)))
+                } else {
+                    Ok(visit(&member, None))
+                }
             };
             let Scan { members, .. } = look_at_each(jobs, members, STEP, window, look)?;
             return Ok(Scan { members, findings });
@@ -218,7 +207,7 @@ impl Tarball {
     ) -> Result<Vec<R::Seen>> {
         let changed = || {
             let source = io::Error::other("its members are others than they were before");
-            Error::io("read", self.path())(source)
+            Error::io("read", self.file.path())(source)
         };
         let mut state = visit.state();
         let mut results = Vec::with_capacity(wanted.len());
@@ -241,7 +230,7 @@ impl Tarball {
         // What is damaged behind the last member that is wanted, the scan has told.
         match findings.into_iter().find(Finding::is_error) {
             _ if results.len() == wanted.len() => Ok(results),
-            Some(finding) => Err(Error::damaged(self.path(), finding)),
+            Some(finding) => Err(Error::damaged(self.file.path(), finding)),
             None => Err(changed()),
         }
     }
@@ -250,7 +239,7 @@ impl Tarball {
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
         let error = match error.downcast::<Error>() {
             Ok(Error::Unsupported(why)) => {
-                let path = self.path().to_string_lossy();
+                let path = self.file.path().to_string_lossy();
                 return Err(Error::Unsupported(format!("`{}`: {why}", escape(&path))));
             }
             Ok(refused) => return Err(refused),
@@ -267,7 +256,7 @@ impl Tarball {
                     .at_byte(offset)
                     .hint("compare it with another copy; members before that place may be whole"))
             }
-            None => Err(Error::io("read", self.path())(error)),
+            None => Err(Error::io("read", self.file.path())(error)),
         }
     }
 
@@ -313,14 +302,14 @@ impl Tarball {
         let mut same = from(name).take_while(|member| &*member.name == name);
         let found = same.next();
         if same.next().is_some() {
-            return Err(Error::damaged(self.path(), names::twice(name)));
+            return Err(Error::damaged(self.file.path(), names::twice(name)));
         }
         let inside = format!("{name}/");
         let is_inside = |member: &&Member| member.name.starts_with(&inside);
         if found.is_some_and(|member| member.kind == MemberKind::File)
             && from(&inside).take_while(is_inside).any(|member| *member.name != *inside)
         {
-            return Err(Error::damaged(self.path(), names::file_and_directory(name)));
+            return Err(Error::damaged(self.file.path(), names::file_and_directory(name)));
         }
         Ok(found.cloned())
     }
@@ -343,7 +332,7 @@ impl Tarball {
             Ok(())
         })?;
         if let Some(finding) = findings.into_iter().find(Finding::is_error) {
-            return Err(Error::damaged(self.path(), finding));
+            return Err(Error::damaged(self.file.path(), finding));
         }
         members.sort_by(|one, other| one.name.cmp(&other.name));
         members.shrink_to_fit();
@@ -367,11 +356,11 @@ impl Tarball {
         match self.contents.read(data, member.size) {
             Ok(Some(reader)) => Ok(reader),
             Ok(None) => Err(Error::NoSuchMember {
-                archive: self.path().to_owned(),
+                archive: self.file.path().to_owned(),
                 member: member.name.to_string(),
                 suggestion: None,
             }),
-            Err(error) => Err(Error::damaged(self.path(), self.stream_finding(error)?)),
+            Err(error) => Err(Error::damaged(self.file.path(), self.stream_finding(error)?)),
         }
     }
 }

@@ -32,8 +32,7 @@ pub(super) fn open(
 
 /// The text of an attribute.
 pub(super) fn attribute_text<'d>(description: Option<&'d Ndarray>, name: &str) -> Option<&'d str> {
-    let mut attributes = description?.attributes.iter();
-    attributes.find(|attribute| attribute.name == name)?.value.as_str()
+    description?.attribute(name)?.as_str()
 }
 
 /// The same, safe to print.

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use ra_pack::ndl::Value;
 use ra_pack::{
-    ArrayChange, ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffOptions,
-    DiffPlace, Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff,
-    Pack, PackDiff, PackedArray, Patterns, escape, escape_path,
+    ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffOptions, DiffPlace,
+    Distance, ElementsDiff, FieldDifference, MemberChange, MemberDiff, Pack, PackDiff, PackedArray,
+    Patterns, escape, escape_path,
 };
 
 use super::args::Common;
 use super::output::Output;
 use super::show::{flow, values};
 use super::text::{
-    columns, count, counted, digits, fit, fit_end, float, flowing, human_bytes, padded, percent,
+    columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent, plain,
+    short,
 };
 use super::{Ending, Failure, array, diagnostics};
 
@@ -217,7 +218,7 @@ fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     match &diff.elements {
         Some(elements) => {
             for (label, what) in rows(elements, false, places, None) {
-                line(label, &what);
+                line(&label, &what);
             }
         }
         None => line("elements", "not compared"),
@@ -225,23 +226,23 @@ fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     lines.concat()
 }
 
-/// Elements that differ: labels, and the text after them, which is `short` to be taken in among many.
+/// Elements that differ: labels, and the text after them, which `is_short` to be taken in among many.
 fn rows(
     elements: &ElementsDiff,
-    short: bool,
+    is_short: bool,
     places: &IndexPlaces,
     member: Option<&str>,
-) -> Vec<(&'static str, String)> {
+) -> Vec<(String, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
     let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
-    let share = if short && *differing > 0 {
+    let share = if is_short && *differing > 0 {
         format!(" ({})", percent(*differing, *count))
     } else {
         String::new()
     };
     let of = format!("{differing} of {} differ{share}{with_nan}", counted(*count, "element"));
     let mut rows = vec![("elements", of)];
-    let between = if short { "→" } else { "|" };
+    let between = if is_short { "→" } else { "|" };
     let place = |place: &DiffPlace| {
         let said = places.text(member, &place.index);
         let said = said.map_or(String::new(), |said| format!(" ({said})"));
@@ -249,22 +250,18 @@ fn rows(
     };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {
-        !short || first.as_ref().is_none_or(|first| first.index != furthest.index)
+        !is_short || first.as_ref().is_none_or(|first| first.index != furthest.index)
     };
     rows.extend(furthest.as_ref().filter(is_news).map(|furthest| ("furthest", place(furthest))));
     if let Some(Distance { l1, l2, max, relative }) = distance {
-        let [max_digits, relative, l1_digits, l2_digits] =
-            [max, relative, l1, l2].map(|number| digits(*number, 6));
-        if !short {
+        if !is_short {
             rows.push(("distance", format!("max {max}, L1 {l1}, L2 {l2}")));
         } else if furthest.is_some() {
-            rows.push((
-                "distance",
-                format!("max {max_digits} (relative {relative}), L1 {l1_digits}, L2 {l2_digits}"),
-            ));
+            let [max, relative, l1, l2] = [max, relative, l1, l2].map(|number| short(*number));
+            rows.push(("distance", format!("max {max} (relative {relative}), L1 {l1}, L2 {l2}")));
         }
     }
-    rows
+    rows.into_iter().map(|(label, what)| (label.to_owned(), what)).collect()
 }
 
 /// Columns that a line should not exceed.
@@ -290,6 +287,32 @@ const BOLD: &str = "\x1b[1m";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
+/// How a change is shown: the style and the sign of a member, the words about it, and those after the number of such
+/// members.
+type Look = (MemberChange, &'static str, &'static str, &'static str, &'static str);
+
+/// The changes in the order in which they are counted.
+const LOOKS: [Look; 7] = [
+    (MemberChange::Added, GREEN, "+", "added", "added"),
+    (MemberChange::Removed, RED, "-", "removed", "removed"),
+    (MemberChange::Changed, YELLOW, "~", "", "changed"),
+    (MemberChange::Renamed, CYAN, ">", "renamed", "renamed"),
+    (MemberChange::Tolerated, "", "=", "", "changed within what is tolerated"),
+    (MemberChange::StoredOtherwise, "", "=", "stored otherwise", "stored otherwise"),
+    (MemberChange::Unread, RED, "!", "cannot be read", "not readable"),
+];
+
+fn look(change: MemberChange) -> &'static Look {
+    LOOKS.iter().find(|(one, ..)| *one == change).expect("every change has a look")
+}
+
+fn paint(style: &str, text: &str) -> String {
+    if text.is_empty() || style.is_empty() {
+        return text.to_owned();
+    }
+    format!("{style}{text}{PLAIN}")
+}
+
 /// Prints every member that differs, then how many are of each kind; of each one line or all that is known.
 fn print_packs(
     diff: &PackDiff,
@@ -298,7 +321,8 @@ fn print_packs(
     places: &IndexPlaces,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let paper = Paper { color, places };
+    let mut print =
+        |text: String| out.write_all(if color { text } else { plain(&text) }.as_bytes());
     let widest = |cell: &dyn Fn(&MemberDiff) -> usize, most: usize| {
         diff.members.iter().map(cell).filter(|width| *width <= most).max().unwrap_or(0)
     };
@@ -308,166 +332,136 @@ fn print_packs(
     let room = WIDTH.saturating_sub(said_width + BAR + 5).max(LEAST);
     let stat_width = widest(&|member| columns(&shown_name(member)).min(room), room);
     for member in &diff.members {
-        let text = if stat {
-            paper.stat(member, stat_width, said_width)
+        print(if stat {
+            stat_line(member, stat_width, said_width)
         } else {
-            paper.member(member, name_width)
-        };
-        out.write_all(text.as_bytes())?;
+            member_text(member, name_width, places)
+        })?;
     }
-    out.write_all(paper.summary(diff).as_bytes())
+    print(summary(diff))
 }
 
-/// The style of the text, and the coordinates in it.
-struct Paper<'a> {
-    color: bool,
-    places: &'a IndexPlaces,
+/// One line, as `git diff --stat` has it.
+fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> String {
+    let (_, style, sign, ..) = look(member.change);
+    let name = padded(&fit_end(&shown_name(member), name_width), name_width);
+    let said = padded(&briefly(member), said_width);
+    let bar = paint(style, &sign.repeat(bar(member)));
+    format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
 }
 
-impl Paper<'_> {
-    fn paint(&self, style: &str, text: &str) -> String {
-        if self.color && !text.is_empty() && !style.is_empty() {
-            format!("{style}{text}{PLAIN}")
+/// Everything about a member.
+fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> String {
+    let (_, style, sign, ..) = look(member.change);
+    let name = shown_name(member);
+    let mut text = paint(style, &format!("{sign} {name}"));
+    let mut beside = beside(member);
+    if member.generated {
+        beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
+    }
+    if !beside.is_empty() {
+        let column = name_width.max(columns(&name)) + 4;
+        if column + columns(&beside) > WIDTH {
+            text.push_str("\n    ");
         } else {
-            text.to_owned()
+            text.push_str(&" ".repeat(column - columns(&name) - 2));
         }
+        text.push_str(&paint(DIM, &beside));
     }
-
-    /// One line, as `git diff --stat` has it.
-    fn stat(&self, member: &MemberDiff, name_width: usize, said_width: usize) -> String {
-        let (style, sign) = look(member.change);
-        let name = padded(&fit_end(&shown_name(member), name_width), name_width);
-        let said = padded(&briefly(member), said_width);
-        let bar = self.paint(style, &sign.repeat(bar(member)));
-        format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
+    text.push('\n');
+    let rows = member_rows(member, places);
+    let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
+    for (label, what) in rows {
+        let label = padded(&label, width.unwrap_or(0));
+        let indent = columns(&label) + 6;
+        let what = flowing(what.split_inclusive(' '), indent, indent.min(ROOM), WIDTH);
+        text.push_str(format!("    {label}  {what}").trim_end());
+        text.push('\n');
     }
+    text
+}
 
-    /// Everything about a member.
-    fn member(&self, member: &MemberDiff, name_width: usize) -> String {
-        let (style, sign) = look(member.change);
-        let name = shown_name(member);
-        let mut line = self.paint(style, &format!("{sign} {name}"));
-        let mut beside = beside(member);
-        if member.generated {
-            beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
-        }
-        if !beside.is_empty() {
-            let column = name_width.max(columns(&name)) + 4;
-            if column + columns(&beside) > WIDTH {
-                line.push_str("\n    ");
-            } else {
-                line.push_str(&" ".repeat(column - columns(&name) - 2));
+/// The lines below a member: labels, and the text after them.
+fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String)> {
+    let field =
+        |field: &FieldDifference| (field.field.to_owned(), change(Some(&field.a), Some(&field.b)));
+    let mut found = Vec::new();
+    if let Some(array) = &member.array {
+        found.extend(array.header.iter().map(field));
+    }
+    found.extend(description(member).map(|place| {
+        let [a, b] = [&place.a, &place.b]
+            .map(|text| text.as_ref().map(|text| fit(&escape(text).to_string(), VALUE)));
+        (escape(&place.path).to_string(), change(a.as_deref(), b.as_deref()))
+    }));
+    if let Some(array) = &member.array {
+        found.extend(array.stored.iter().map(field));
+        match &array.elements {
+            Some(elements) if elements.differing > 0 || elements.furthest.is_some() => {
+                found.extend(rows(elements, true, places, Some(&member.name)));
             }
-            line.push_str(&self.paint(DIM, &beside));
-        }
-        line.push('\n');
-        let rows = self.rows(member);
-        let width = rows.iter().map(|(label, _)| columns(label)).filter(|w| *w <= 30).max();
-        for (label, what) in rows {
-            let label = padded(&label, width.unwrap_or(0));
-            let indent = columns(&label) + 6;
-            let words = what.split_inclusive(' ').map(|word| (plain(word), word.to_owned()));
-            let what = flowing(words, indent, indent.min(ROOM), WIDTH);
-            line.push_str(format!("    {label}  {what}").trim_end());
-            line.push('\n');
-        }
-        line
-    }
-
-    /// The lines below a member: labels, and the text after them.
-    fn rows(&self, member: &MemberDiff) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        let array = member.array.as_ref();
-        for field in array.map(|array| &array.header[..]).unwrap_or_default() {
-            found.push((field.field.to_owned(), self.change(Some(&field.a), Some(&field.b))));
-        }
-        for place in member.description.iter().filter(|place| !is_said(place, array)) {
-            let said = |side: &Option<String>| {
-                side.as_deref().map(|text| fit(&escape(text).to_string(), VALUE))
-            };
-            let what = self.change(said(&place.a).as_deref(), said(&place.b).as_deref());
-            found.push((escape(&place.path).to_string(), what));
-        }
-        if let Some(array) = array {
-            for field in &array.stored {
-                found.push((field.field.to_owned(), self.change(Some(&field.a), Some(&field.b))));
-            }
-            let is_other =
-                |elements: &&ElementsDiff| elements.differing > 0 || elements.furthest.is_some();
-            if let Some(elements) = array.elements.as_ref().filter(is_other) {
-                let rows = rows(elements, true, self.places, Some(&member.name));
-                found.extend(rows.into_iter().map(|(label, what)| (label.to_owned(), what)));
-            } else if array.elements.is_none() && !array.header.is_empty() {
+            None if !array.header.is_empty() => {
                 found.push(("elements".to_owned(), "not compared".to_owned()));
             }
+            _ => {}
         }
-        if let Some(file) = &member.file {
-            found.extend(file_rows(file, member));
-        }
-        found
     }
-
-    /// The values before and after, on one line where there is room for it.
-    fn change(&self, a: Option<&str>, b: Option<&str>) -> String {
-        if a.is_none() && b.is_none() {
-            return "differs".to_owned();
-        }
-        let [width_a, width_b] = [a, b].map(|text| columns(text.unwrap_or(NOTHING)));
-        let between = if width_a + width_b > ROOM { "\n      → " } else { " → " };
-        let [a, b] = [(RED, a), (GREEN, b)].map(|(style, text)| match text {
-            Some(text) => self.paint(style, text),
-            None => self.paint(DIM, NOTHING),
-        });
-        format!("{a}{between}{b}")
-    }
-
-    fn summary(&self, diff: &PackDiff) -> String {
-        let counts = &diff.counts;
-        let same = counts.same;
-        let parts = [
-            (counts.added, "added", GREEN),
-            (counts.removed, "removed", RED),
-            (counts.changed, "changed", YELLOW),
-            (counts.renamed, "renamed", CYAN),
-            (counts.tolerated, "changed within what is tolerated", ""),
-            (counts.stored_otherwise, "stored otherwise", ""),
-            (counts.unread, "not readable", RED),
-        ];
-        let said =
-            parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, what, style)| {
-                let what = format!("{count} {what}");
-                (format!("{what}, "), self.paint(style, &what) + ", ")
-            });
-        let mut said: Vec<_> = said.collect();
-        let by = match counts.by_manifest {
-            0 => String::new(),
-            all if all == same && same > 1 => {
-                ", all by their manifests and not read (--read reads them)".to_owned()
-            }
-            _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
-            part => format!(", {part} of them by their manifests and not read (--read reads them)"),
+    if let Some(file) = &member.file {
+        let (first, label, sizes) = match file.line {
+            Some(line) => (
+                format!("line {line} (byte {})", file.byte),
+                "lines",
+                file.lines_a.zip(file.lines_b),
+            ),
+            None => (format!("byte {}", file.byte), "bytes", member.size_a.zip(member.size_b)),
         };
-        let painted = self.paint(DIM, &by);
-        if said.is_empty() {
-            let all = counted(same, "member");
-            let same = if diff.is_whole() { "The same" } else { "The same as far as can be read" };
-            return format!("{}: {all}{painted}\n", self.paint(BOLD, same));
-        }
-        said.push((format!("{same} the same{by}"), format!("{same} the same{painted}")));
-        flowing(said, 0, 0, WIDTH) + "\n"
+        found.push(("first".to_owned(), first));
+        let sizes = sizes.filter(|(a, b)| a != b);
+        found.extend(sizes.map(|(a, b)| (label.to_owned(), format!("{a} → {b}"))));
     }
+    found
 }
 
-/// The colour and the sign of what became of a member.
-fn look(change: MemberChange) -> (&'static str, &'static str) {
-    match change {
-        MemberChange::Added => (GREEN, "+"),
-        MemberChange::Removed => (RED, "-"),
-        MemberChange::Renamed => (CYAN, ">"),
-        MemberChange::Changed => (YELLOW, "~"),
-        MemberChange::Tolerated | MemberChange::StoredOtherwise => ("", "="),
-        MemberChange::Unread => (RED, "!"),
+/// The values before and after, on one line where there is room for it.
+fn change(a: Option<&str>, b: Option<&str>) -> String {
+    if a.is_none() && b.is_none() {
+        return "differs".to_owned();
     }
+    let [width_a, width_b] = [a, b].map(|text| columns(text.unwrap_or(NOTHING)));
+    let between = if width_a + width_b > ROOM { "\n      → " } else { " → " };
+    let [a, b] = [(RED, a), (GREEN, b)].map(|(style, text)| match text {
+        Some(text) => paint(style, text),
+        None => paint(DIM, NOTHING),
+    });
+    format!("{a}{between}{b}")
+}
+
+fn summary(diff: &PackDiff) -> String {
+    let same = diff.counts.same;
+    let mut said = Vec::new();
+    for (change, style, _, _, what) in LOOKS {
+        let members = diff.members.iter();
+        let members = members.filter(|member| member.change == change && !member.generated);
+        if let count @ 1.. = members.count() {
+            said.push(paint(style, &format!("{count} {what}")) + ", ");
+        }
+    }
+    let by = match diff.counts.by_manifest {
+        0 => String::new(),
+        all if all == same && same > 1 => {
+            ", all by their manifests and not read (--read reads them)".to_owned()
+        }
+        _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
+        part => format!(", {part} of them by their manifests and not read (--read reads them)"),
+    };
+    let by = paint(DIM, &by);
+    if said.is_empty() {
+        let all = counted(same, "member");
+        let same = if diff.is_whole() { "The same" } else { "The same as far as can be read" };
+        return format!("{}: {all}{by}\n", paint(BOLD, same));
+    }
+    said.push(format!("{same} the same{by}"));
+    flowing(said, 0, 0, WIDTH) + "\n"
 }
 
 fn shown_name(member: &MemberDiff) -> String {
@@ -498,47 +492,26 @@ fn beside(member: &MemberDiff) -> String {
     format!("{what}, {otherwise} otherwise")
 }
 
-/// Whether the headers say what a place of the description says.
-fn is_said(place: &DescriptionDifference, array: Option<&ArrayChange>) -> bool {
-    let says = |field: &FieldDifference| field.field == place.path;
-    let order = |field: &FieldDifference| {
-        field.field == "order" && matches!(&*place.path, "storage.order" | "storage")
-    };
-    array.is_some_and(|array| array.header.iter().any(says) || array.stored.iter().any(order))
-}
-
-fn file_rows(file: &FileDifference, member: &MemberDiff) -> Vec<(String, String)> {
-    let place = match file.line {
-        Some(line) => format!("line {line} (byte {})", file.byte),
-        None => format!("byte {}", file.byte),
-    };
-    let (label, a, b) = match file.lines_a {
-        Some(_) => ("lines", file.lines_a, file.lines_b),
-        None => ("bytes", member.size_a, member.size_b),
-    };
-    let mut rows = vec![("first".to_owned(), place)];
-    if let (Some(a), Some(b)) = (a, b)
-        && a != b
-    {
-        rows.push((label.to_owned(), format!("{a} → {b}")));
-    }
-    rows
+/// The places of the description that say more than the headers.
+fn description(member: &MemberDiff) -> impl Iterator<Item = &DescriptionDifference> {
+    member.description.iter().filter(|place| {
+        let says = |field: &FieldDifference| field.field == place.path;
+        let order = |field: &FieldDifference| {
+            field.field == "order" && matches!(&*place.path, "storage.order" | "storage")
+        };
+        member
+            .array
+            .as_ref()
+            .is_none_or(|array| !array.header.iter().any(says) && !array.stored.iter().any(order))
+    })
 }
 
 /// The change of a member, in a few words.
 fn briefly(member: &MemberDiff) -> String {
-    let mut said = Vec::new();
-    said.extend(match member.change {
-        MemberChange::Added => Some("added".to_owned()),
-        MemberChange::Removed => Some("removed".to_owned()),
-        MemberChange::Renamed => Some("renamed".to_owned()),
-        MemberChange::Unread => Some("cannot be read".to_owned()),
-        MemberChange::StoredOtherwise => Some("stored otherwise".to_owned()),
-        MemberChange::Changed | MemberChange::Tolerated => None,
-    });
+    let (_, _, _, change, _) = look(member.change);
+    let mut said = vec![(*change).to_owned()];
     if let Some(array) = member.array.as_ref() {
-        let fields = array.header.iter().map(|field| field.field);
-        said.extend(fields.map(str::to_owned));
+        said.extend(array.header.iter().map(|field| field.field.to_owned()));
         if let Some(elements) = array.elements.as_ref().filter(|elements| elements.differing > 0) {
             let share = percent(elements.differing, elements.count);
             said.push(format!("{} of {} elements, {share}", elements.differing, elements.count));
@@ -546,20 +519,18 @@ fn briefly(member: &MemberDiff) -> String {
             said.push("elements, as tolerated".to_owned());
         }
     }
-    let places = member.description.iter().filter(|place| !is_said(place, member.array.as_ref()));
-    match places.count() {
-        0 => {}
-        1 => said.push("description".to_owned()),
-        many => said.push(format!("{many} places of the description")),
-    }
-    if let Some(file) = &member.file
-        && member.change == MemberChange::Changed
-    {
+    said.push(match description(member).count() {
+        0 => String::new(),
+        1 => "description".to_owned(),
+        many => format!("{many} places of the description"),
+    });
+    if let Some(file) = member.file.filter(|_| member.change == MemberChange::Changed) {
         said.push(match file.line {
             Some(line) => format!("from line {line} on"),
             None => format!("from byte {} on", file.byte),
         });
     }
+    said.retain(|words| !words.is_empty());
     said.join(", ")
 }
 
@@ -574,14 +545,6 @@ fn bar(member: &MemberDiff) -> usize {
         }
         _ => 1,
     }
-}
-
-/// A text without the colours in it.
-fn plain(text: &str) -> String {
-    let mut parts = text.split('\x1b');
-    let first = parts.next();
-    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
-    first.into_iter().chain(rest).collect()
 }
 
 /// Digits of a coordinate behind the point.

@@ -158,11 +158,12 @@ impl Totals {
 
 /// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
 fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(output.width(), output.color_out);
+    let limit = output.width().unwrap_or(usize::MAX);
+    let mut table = Table { widths: [0; COLUMNS], limit, color: output.color_out };
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
-    each_row(list, args, output, &mut |row, member| {
-        table.make_room(&row.cells);
+    each_row(list, args, output, &mut |cells, member| {
+        table.make_room(cells);
         if let Some(member) = member {
             totals.add(member);
         }
@@ -171,12 +172,13 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
     if has_heading && totals.files > 0 {
         out.write_all(table.heading().as_bytes())?;
     }
-    each_row(list, args, output, &mut |row, _| {
-        let styles = [row.name, PLAIN, PLAIN, DIM, TYPE, PLAIN, DIM, DIM, row.title];
-        out.write_all(table.line(&row.cells, styles).as_bytes())
-    })?;
+    each_row(list, args, output, &mut |cells, _| out.write_all(table.line(cells).as_bytes()))?;
     if has_heading && list.members().len() > 0 && !args.tree {
-        writeln!(out, "{}", table.painted(&totals.in_words(), DIM))?;
+        writeln!(
+            out,
+            "{}",
+            table.painted(&Cell { text: totals.in_words(), style: DIM }, usize::MAX)
+        )?;
     }
     Ok(())
 }
@@ -186,25 +188,26 @@ fn each_row(
     listing: &Listing,
     args: &ListArgs,
     output: &Output,
-    take: &mut dyn FnMut(&Row, Option<&Listed<'_>>) -> io::Result<()>,
+    take: &mut dyn FnMut(&Cells, Option<&Listed<'_>>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let of_member = |name: String, member: &Listed<'_>| {
-        Row::of_member(name, member, args.long, output.is_terminal())
-    };
-    let mut members = listing.members();
+    let short = output.is_terminal();
     if !args.tree {
-        return members.try_for_each(|member| {
-            take(&of_member(escape(member.name).to_string(), &member), Some(&member))
+        return listing.members().try_for_each(|member| {
+            let name = escape(member.name).to_string();
+            take(&member_row(name, &member, args.long, short), Some(&member))
         });
     }
-    let mut next = 0;
+    let leaves = listing.members().enumerate().map(|(index, member)| {
+        let Listed { name, kind, .. } = member;
+        let size = if kind == MemberKind::Directory { 0 } else { member.size };
+        Leaf { index, name, size, kind, is_array: member.array.is_some() }
+    });
     let root = ra_pack::escape_path(&args.target).to_string();
-    walk(root, &leaves(listing), &mut |name, branch| match branch {
-        Branch::Group(leaves) => take(&Row::of_group(name, leaves), None),
+    walk(root, &leaves.collect::<Vec<_>>(), &mut |name, branch| match branch {
+        Branch::Group(leaves) => take(&group_row(name, leaves), None),
         Branch::Member(leaf) => {
-            let Some(member) = members.nth(leaf.index - next) else { return Ok(()) };
-            next = leaf.index + 1;
-            take(&of_member(name, &member), Some(&member))
+            let member = listing.member(leaf.index);
+            take(&member_row(name, &member, args.long, short), Some(&member))
         }
     })
 }
@@ -212,69 +215,63 @@ fn each_row(
 /// Digits of a digest that are shown on a screen: enough to tell two files apart.
 const DIGITS: usize = 12;
 
-/// One line, and how its first and its last cell look.
-struct Row {
-    cells: Cells,
-    name: Style,
-    title: Style,
+/// A member, on a line that is `short` where people read it on a screen.
+fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> Cells {
+    let mut cells = Cells::default();
+    let [name, size, packed, at, element, shape, method, digest, title] = &mut cells;
+    name.text = branch;
+    match member.kind {
+        MemberKind::Directory => {
+            name.text.push('/');
+            name.style = DIRECTORY;
+            return cells;
+        }
+        MemberKind::Link => title.text.push_str("a link"),
+        MemberKind::Special => title.text.push_str("a special file"),
+        MemberKind::File => {}
+    }
+    size.text = human_bytes(member.size);
+    if let Some(array) = &member.array {
+        name.style = ARRAY;
+        element.style = TYPE;
+        if let Some(why) = array.element.strip_prefix("unreadable: ") {
+            element.text.push_str("unreadable");
+            *title = Cell { text: escape(why).to_string(), style: WARNING };
+        } else {
+            element.text.clone_from(&array.element);
+            shape.text = shape_of(array);
+            match &array.title {
+                Some(text) => title.text = escape(text).to_string(),
+                None if array.described => {}
+                None => *title = Cell { text: "not described".to_owned(), style: WARNING },
+            }
+        }
+    }
+    if !matches!(&*member.method, "stored" | "solid") {
+        let percent = (u128::from(member.packed_size) * 100).checked_div(member.size.into());
+        let percent = percent.map_or(String::new(), |percent| format!(" {percent}%"));
+        *method = Cell { text: format!("{}{percent}", member.method), style: DIM };
+    }
+    if long {
+        packed.text = human_bytes(member.packed_size);
+        let offset = member.archive_data_offset.map(|offset| offset.to_string());
+        *at = Cell { text: offset.unwrap_or_default(), style: DIM };
+        let len = if short { DIGITS } else { usize::MAX };
+        let digits = member.sha256.iter().flat_map(|text| text.chars()).take(len);
+        *digest = Cell { text: digits.collect(), style: DIM };
+    }
+    cells
 }
 
-impl Row {
-    /// A member, on a line that is `short` where people read it on a screen.
-    fn of_member(branch: String, member: &Listed<'_>, long: bool, short: bool) -> Self {
-        let mut row = Self { cells: Cells::default(), name: PLAIN, title: PLAIN };
-        let [name, size, packed, at, element, shape, method, digest, title] = &mut row.cells;
-        *name = branch;
-        match member.kind {
-            MemberKind::Directory => {
-                name.push('/');
-                return Self { name: DIRECTORY, ..row };
-            }
-            MemberKind::Link => title.push_str("a link"),
-            MemberKind::Special => title.push_str("a special file"),
-            MemberKind::File => {}
-        }
-        *size = human_bytes(member.size);
-        if let Some(array) = &member.array {
-            row.name = ARRAY;
-            if let Some(why) = array.element.strip_prefix("unreadable: ") {
-                (*element, *title) = ("unreadable".to_owned(), escape(why).to_string());
-                row.title = WARNING;
-            } else {
-                (*element, *shape) = (array.element.clone(), shape_of(array));
-                match (&array.title, array.described) {
-                    (Some(text), _) => *title = escape(text).to_string(),
-                    (None, true) => {}
-                    (None, false) => {
-                        title.push_str("not described");
-                        row.title = WARNING;
-                    }
-                }
-            }
-        }
-        if !matches!(&*member.method, "stored" | "solid") {
-            let percent = (u128::from(member.packed_size) * 100).checked_div(member.size.into());
-            let percent = percent.map_or(String::new(), |percent| format!(" {percent}%"));
-            *method = format!("{}{percent}", member.method);
-        }
-        if long {
-            *packed = human_bytes(member.packed_size);
-            *at = member.archive_data_offset.map_or(String::new(), |offset| offset.to_string());
-            let len = if short { DIGITS } else { usize::MAX };
-            digest.extend(member.sha256.iter().flat_map(|text| text.chars()).take(len));
-        }
-        row
-    }
-
-    /// A directory of a tree.
-    fn of_group(branch: String, leaves: &[Leaf<'_>]) -> Self {
-        let mut cells = Cells::default();
-        let [name, size, _, _, element, ..] = &mut cells;
-        *name = branch;
-        *size = human_bytes(leaves.iter().fold(0, |sum: u64, leaf| sum.saturating_add(leaf.size)));
-        *element = counted(leaves.iter().filter(|leaf| leaf.is_array).count(), "array");
-        Self { cells, name: DIRECTORY, title: PLAIN }
-    }
+/// A directory of a tree.
+fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
+    let mut cells = Cells::default();
+    let [name, size, _, _, element, ..] = &mut cells;
+    *name = Cell { text: branch, style: DIRECTORY };
+    size.text = human_bytes(leaves.iter().fold(0, |sum: u64, leaf| sum.saturating_add(leaf.size)));
+    let arrays = leaves.iter().filter(|leaf| leaf.is_array).count();
+    *element = Cell { text: counted(arrays, "array"), style: TYPE };
+    cells
 }
 
 fn shape_of(array: &ListedArray<'_>) -> String {
@@ -289,7 +286,14 @@ fn shape_of(array: &ListedArray<'_>) -> String {
 /// Columns of the table.
 const COLUMNS: usize = 9;
 
-type Cells = [String; COLUMNS];
+/// A text and its style.
+#[derive(Default)]
+struct Cell {
+    text: String,
+    style: Style,
+}
+
+type Cells = [Cell; COLUMNS];
 
 /// Headings of the columns, and whether they are numbers, which are aligned to the right.
 const HEADINGS: [(&str, bool); COLUMNS] = [
@@ -310,7 +314,6 @@ const GAP: usize = 2;
 /// The end of the branches of a tree.
 const BRANCH: &str = "── ";
 
-const PLAIN: Style = Style::new();
 const DIM: Style = Style::new().dimmed();
 const ARRAY: Style = Style::new().bold();
 const DIRECTORY: Style = AnsiColor::Blue.on_default().bold();
@@ -326,14 +329,10 @@ struct Table {
 }
 
 impl Table {
-    fn new(limit: Option<usize>, color: bool) -> Self {
-        Self { widths: [0; COLUMNS], limit: limit.unwrap_or(usize::MAX), color }
-    }
-
     /// Makes each column wide enough for these cells.
     fn make_room(&mut self, cells: &Cells) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
-            *width = (*width).max(columns(cell));
+            *width = (*width).max(columns(&cell.text));
         }
         // One long name does not push everything else off the screen; it stands out of its column.
         let [name, ..] = &mut self.widths;
@@ -346,24 +345,23 @@ impl Table {
         for ((cell, width), (text, _)) in cells.iter_mut().zip(&mut self.widths).zip(HEADINGS) {
             if *width > 0 {
                 *width = (*width).max(text.len());
-                cell.push_str(text);
+                *cell = Cell { text: text.to_owned(), style: DIM };
             }
         }
-        self.line(&cells, [DIM; COLUMNS])
+        self.line(&cells)
     }
 
     /// One row.
-    fn line(&self, cells: &Cells, styles: [Style; COLUMNS]) -> String {
+    fn line(&self, cells: &Cells) -> String {
         let mut line = String::new();
         let (mut used, mut start) = (0, 0);
-        let columns_of = cells.iter().zip(self.widths).zip(HEADINGS).zip(styles);
-        for (((cell, width), (_, to_right)), style) in columns_of {
+        for ((cell, width), (_, to_right)) in cells.iter().zip(self.widths).zip(HEADINGS) {
             let begins = start;
             start += if width > 0 { width + GAP } else { 0 };
-            if cell.is_empty() {
+            if cell.text.is_empty() {
                 continue;
             }
-            let taken = columns(cell);
+            let taken = columns(&cell.text);
             let indent = if to_right { width.saturating_sub(taken) } else { 0 };
             let gap = if used > 0 { GAP } else { 0 };
             let blanks = (begins + indent).saturating_sub(used).max(gap);
@@ -373,7 +371,7 @@ impl Table {
                 break;
             }
             line += &" ".repeat(blanks);
-            line += &self.painted(&fit(cell, room), style);
+            line += &self.painted(cell, room);
             if taken > room {
                 break;
             }
@@ -382,9 +380,10 @@ impl Table {
         line + "\n"
     }
 
-    fn painted(&self, text: &str, style: Style) -> String {
-        if !self.color || style == PLAIN {
-            return text.to_owned();
+    fn painted(&self, cell: &Cell, room: usize) -> String {
+        let (text, style) = (fit(&cell.text, room), cell.style);
+        if !self.color || style == Style::new() {
+            return text;
         }
         // The branches of a tree are no part of the name.
         let (branches, text) = text.split_at(text.find(BRANCH).map_or(0, |at| at + BRANCH.len()));
@@ -400,16 +399,6 @@ struct Leaf<'a> {
     size: u64,
     kind: MemberKind,
     is_array: bool,
-}
-
-/// The members of a listing in the order of a tree.
-fn leaves(listing: &Listing) -> Vec<Leaf<'_>> {
-    let members = listing.names().zip(listing.members()).enumerate();
-    let leaves = members.map(|(index, ((name, kind), member))| {
-        let size = if kind == MemberKind::Directory { 0 } else { member.size };
-        Leaf { index, name, size, kind, is_array: member.array.is_some() }
-    });
-    leaves.collect()
 }
 
 /// The subject of a line of the tree.
@@ -501,21 +490,24 @@ mod tests {
 
     fn cells(name: &str, size: &str, title: &str) -> Cells {
         let mut cells = Cells::default();
-        cells[0] = name.to_owned();
-        cells[1] = size.to_owned();
-        cells[8] = title.to_owned();
+        cells[0].text = name.to_owned();
+        cells[1].text = size.to_owned();
+        cells[8].text = title.to_owned();
         cells
+    }
+
+    fn table(limit: usize) -> Table {
+        Table { widths: [0; COLUMNS], limit, color: false }
     }
 
     #[test]
     fn wide_characters_take_two_columns() {
-        let mut table = Table::new(None, false);
+        let mut table = table(usize::MAX);
         let (wide, other) = (cells("温度.ra", "9 B", "x"), cells("depth.ra", "10 B", "y"));
         table.make_room(&wide);
         table.make_room(&other);
-        let looks = [PLAIN; COLUMNS];
-        assert_eq!(table.line(&wide, looks), "温度.ra    9 B  x\n");
-        assert_eq!(table.line(&other, looks), "depth.ra  10 B  y\n");
+        assert_eq!(table.line(&wide), "温度.ra    9 B  x\n");
+        assert_eq!(table.line(&other), "depth.ra  10 B  y\n");
     }
 
     proptest! {
@@ -525,16 +517,15 @@ mod tests {
             rows in proptest::collection::vec(("[a温é]{1,30}", "[0-9]{1,7}", "[b度 ]{0,40}"), 1..6),
             limit in 4_usize..100,
         ) {
-            let (mut table, mut free) = (Table::new(Some(limit), false), Table::new(None, false));
+            let (mut table, mut free) = (table(limit), table(usize::MAX));
             let rows: Vec<_> = rows.iter().map(|(a, b, c)| cells(a, b, c.trim())).collect();
             for row in &rows { table.make_room(row); free.make_room(row); }
             for row in &rows {
-                let looks = [PLAIN; COLUMNS];
-                let line = table.line(row, looks);
+                let line = table.line(row);
                 prop_assert!(columns(line.trim_end()) <= limit, "{line:?}");
-                let whole = free.line(row, looks);
+                let whole = free.line(row);
                 prop_assert!(!whole.contains(CUT));
-                if columns(whole.trim_end()) <= limit && columns(&row[0]) <= limit / 2 {
+                if columns(whole.trim_end()) <= limit && columns(&row[0].text) <= limit / 2 {
                     prop_assert!(!line.contains(CUT));
                 }
             }

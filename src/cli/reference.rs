@@ -67,8 +67,7 @@ pub(super) fn explain(args: &ExplainArgs, output: &Output) -> Result<Ending, Fai
 fn explained(code: Code) -> String {
     let Explanation { text, source, wrong, right, .. } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
-    let words = text.split_inclusive(' ').map(|word| (word.to_owned(), word.to_owned()));
-    let _ = writeln!(page, "{}", flowing(words, 0, 0, WIDTH));
+    let _ = writeln!(page, "{}", flowing(text.split_inclusive(' '), 0, 0, WIDTH));
     let _ = write!(page, "\nRule of {source}.\n");
     for (word, example) in [("Wrong", wrong), ("Right", right)] {
         let kind = match example {
@@ -369,7 +368,7 @@ pub(crate) mod tests {
         }
         check_all! {
             "show" "output of `show --json`" ShownArray;
-            "report" "output of `report --json`" WrittenPage<'static>;
+            "report" "output of `report --json`" WrittenPage;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;
             "progress" "line of `--progress json`" ProgressLine<'static>;

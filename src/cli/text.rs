@@ -32,14 +32,32 @@ pub(super) fn floor(number: f64) -> i32 {
 /// A number with so many significant digits, without zeros at the end, as `%g` of C writes it.
 pub(super) fn digits(number: f64, count: u8) -> String {
     let places = i32::from(count) - 1;
-    let scientific = format!("{number:.*e}", usize::from(count) - 1);
-    let Some((digits, exponent)) = scientific.split_once('e') else { return number.to_string() };
-    match exponent.parse() {
-        Ok(exponent @ -4..) if exponent <= places => {
+    match scientific(number, usize::from(count) - 1) {
+        (_, Some(exponent @ -4..)) if exponent <= places => {
             let places = (places - exponent).unsigned_abs() as usize;
             trimmed(&format!("{number:.places$}")).to_owned()
         }
-        _ => format!("{}e{exponent}", trimmed(digits)),
+        (text, _) => text,
+    }
+}
+
+/// A number with at most six significant digits, and with a power of ten where its digits begin far from the point.
+pub(super) fn short(number: f64) -> String {
+    match (number.to_string(), scientific(number, 4)) {
+        (plain, _) if plain.len() <= 7 => plain,
+        (_, (_, Some(-3..=5))) => digits(number, 6),
+        (_, (text, _)) => text,
+    }
+}
+
+/// A number with a power of ten and so many digits after the point, without zeros at their end, and the power.
+fn scientific(number: f64, places: usize) -> (String, Option<i32>) {
+    let text = format!("{number:.places$e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            (format!("{}e{exponent}", trimmed(digits)), exponent.parse().ok())
+        }
+        None => (text, None),
     }
 }
 
@@ -56,9 +74,7 @@ pub(super) fn stepped(number: f64, step: f64) -> String {
         let places = count(-power).min(17);
         return format!("{number:.places$}");
     }
-    let text = format!("{number:.*e}", count(magnitude - power).min(17));
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    format!("{}e{exponent}", trimmed(digits))
+    scientific(number, count(magnitude - power).min(17)).0
 }
 
 /// Digits without zeros after the point.
@@ -175,23 +191,32 @@ pub(super) fn indented(lines: Vec<String>) -> String {
     lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
 }
 
-/// Puts pieces, each with a style of the terminal or none, one after the other, and goes on in another line,
-/// indented, where the next has no room. What is longer than a line stands out.
-pub(super) fn flowing(
-    pieces: impl IntoIterator<Item = (String, String)>,
+/// A text without the styles of a terminal in it.
+pub(super) fn plain(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    first.into_iter().chain(rest).collect()
+}
+
+/// Puts pieces, which may have styles of a terminal, one after the other, and goes on in another line, indented,
+/// where the next has no room. A piece that is longer than a line is not broken.
+pub(super) fn flowing<T: AsRef<str>>(
+    pieces: impl IntoIterator<Item = T>,
     start: usize,
     indent: usize,
     width: usize,
 ) -> String {
     let (mut text, mut at) = (String::new(), start);
-    for (plain, painted) in pieces {
+    for piece in pieces {
+        let plain = plain(piece.as_ref());
         if at > indent && at + columns(plain.trim_end()) > width {
             text.truncate(text.trim_end().len());
             text.push('\n');
             text.push_str(&" ".repeat(indent));
             at = indent;
         }
-        text.push_str(&painted);
+        text.push_str(piece.as_ref());
         at = plain.rsplit_once('\n').map_or(at + columns(&plain), |(_, last)| columns(last));
     }
     text
@@ -218,6 +243,19 @@ mod tests {
         ];
         for (number, text) in cases {
             assert_eq!(digits(number, 6), text);
+        }
+        let cases = [
+            (0.0005, "0.0005"),
+            (0.000_999, "9.99e-4"),
+            (0.000_123_456_7, "1.2346e-4"),
+            (0.001_234_567_8, "0.00123457"),
+            (123_456.7, "123457"),
+            (1_000_000.0, "1000000"),
+            (12_345_678.0, "1.2346e7"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(short(number), text);
         }
     }
 
@@ -261,7 +299,7 @@ mod tests {
             words in proptest::collection::vec("[ab温]{1,9}", 0..20),
             width in 24_usize..60,
         ) {
-            let pieces = words.iter().map(|word| (format!("{word} "), format!("{word} ")));
+            let pieces = words.iter().map(|word| format!("{word} "));
             let text = flowing(pieces, 4, 4, width);
             prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words);
             for (number, line) in text.lines().enumerate() {

@@ -44,52 +44,39 @@ fn ready<B: Blocks>(content: &mut B) -> &[u8] {
     bytes
 }
 
-/// Contents that are hashed side by side.
-pub(crate) trait SideBySide {
-    /// What a content is of.
-    type Label;
-    type Content: Blocks;
-    /// Why none of them is to be hashed any further.
-    type Error;
-
-    /// Another content: asked for when there is room for one.
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>, Self::Error>;
-
-    /// Takes one that has come to its end or has failed, which does not keep the others from being hashed.
-    fn done(
-        &mut self,
-        label: Self::Label,
-        content: Self::Content,
-        digests: Result<Digests, <Self::Content as Blocks>::Error>,
-    ) -> Result<(), Self::Error>;
-}
-
-/// A content and what hashes it.
+/// A content that is hashed beside others, and what hashes it.
 pub(crate) struct Lane<L, C> {
     pub(crate) label: L,
     pub(crate) content: C,
     pub(crate) hashers: Hashers,
 }
 
-/// A lane of contents that are hashed side by side.
-pub(crate) type LaneOf<C> = Lane<<C as SideBySide>::Label, <C as SideBySide>::Content>;
-
 /// Hashes contents side by side, so many at once, which takes less time than one after the other where
 /// [`at_once`](super::at_once) says so.
 ///
+/// A content is asked for when there is room for one; there may be a result of it already. `done` makes the result of
+/// one that has come to its end or has failed, which does not keep the others from being hashed.
+///
 /// Where all jobs send theirs on to one `place`, which takes from one job at a time, each waits for it once for a
 /// block of every content: then the others hash meanwhile.
-pub(crate) fn hash_side_by_side<C: SideBySide>(
-    contents: &mut C,
+pub(crate) fn hash_side_by_side<L, C: Blocks, T, E>(
     width: usize,
     place: Option<&Mutex<()>>,
-) -> Result<(), C::Error> {
-    let mut lanes: Vec<LaneOf<C>> = Vec::with_capacity(width);
+    mut contents: impl Iterator<Item = Result<Result<Lane<L, C>, T>, E>>,
+    mut done: impl FnMut(L, C, Result<Digests, C::Error>) -> Result<T, E>,
+) -> Result<Vec<T>, E> {
+    let mut lanes: Vec<Lane<L, C>> = Vec::with_capacity(width);
+    let mut results = Vec::new();
     loop {
         let mut number = 0_usize;
         while number < width {
-            if number >= lanes.len() {
-                lanes.extend(contents.next()?);
+            while number >= lanes.len()
+                && let Some(next) = contents.next()
+            {
+                match next? {
+                    Ok(lane) => lanes.push(lane),
+                    Err(result) => results.push(result),
+                }
             }
             let Some(lane) = lanes.get_mut(number) else { break };
             let ended = match lane.content.wait() {
@@ -100,10 +87,10 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
                 ended => ended,
             };
             let Lane { label, content, hashers } = lanes.swap_remove(number);
-            contents.done(label, content, ended.map(|_| hashers.finish()))?;
+            results.push(done(label, content, ended.map(|_| hashers.finish()))?);
         }
         if lanes.is_empty() {
-            return Ok(());
+            return Ok(results);
         }
         let blocks = lanes.iter_mut().map(|lane| (&mut lane.hashers, ready(&mut lane.content)));
         Hashers::update_all(blocks);
@@ -114,7 +101,7 @@ pub(crate) fn hash_side_by_side<C: SideBySide>(
         for (number, passed) in passed.into_iter().enumerate().rev() {
             if let Err(error) = passed {
                 let Lane { label, content, .. } = lanes.swap_remove(number);
-                contents.done(label, content, Err(error))?;
+                results.push(done(label, content, Err(error))?);
             }
         }
     }
@@ -194,50 +181,6 @@ mod tests {
         left: Cell<usize>,
     }
 
-    /// All of `left`, the last one first, but for so many that do not come; nothing more once more than `stops` have
-    /// failed.
-    struct Sources<'a> {
-        hall: Rc<Hall>,
-        left: Vec<(usize, Source)>,
-        kept_back: Option<usize>,
-        done: Vec<(usize, Source, Result<Digests, &'static str>)>,
-        stops: usize,
-        algorithms: &'a dyn Fn(usize) -> &'a [Algorithm],
-    }
-
-    impl SideBySide for Sources<'_> {
-        type Label = usize;
-        type Content = Source;
-        type Error = &'static str;
-
-        fn next(&mut self) -> Result<Option<LaneOf<Self>>, &'static str> {
-            if self.kept_back == Some(self.left.len()) {
-                return Err("kept back");
-            }
-            let Some((label, mut content)) = self.left.pop() else { return Ok(None) };
-            self.hall.left.update(|left| left - 1);
-            self.hall.under_way.update(|count| count + 1);
-            assert!(self.hall.under_way.get() <= self.hall.width);
-            content.hall = Some(Rc::clone(&self.hall));
-            let hashers = Hashers::new((self.algorithms)(label));
-            Ok(Some(Lane { label, content, hashers }))
-        }
-
-        fn done(
-            &mut self,
-            label: usize,
-            source: Source,
-            digests: Result<Digests, &'static str>,
-        ) -> Result<(), &'static str> {
-            self.hall.under_way.update(|count| count - 1);
-            if let Err(error) = digests {
-                self.stops = self.stops.checked_sub(1).ok_or(error)?;
-            }
-            self.done.push((label, source, digests));
-            Ok(())
-        }
-    }
-
     proptest! {
         #[test]
         fn side_by_side_they_are_what_each_is_alone(
@@ -266,22 +209,40 @@ mod tests {
                 under_way: Cell::new(0),
                 left: Cell::new(count),
             });
-            let mut sources = Sources {
-                hall: Rc::clone(&hall),
-                left: sources.into_iter().enumerate().collect(),
-                kept_back,
-                done: Vec::new(),
-                stops,
-                algorithms: &algorithms,
+            // The last one comes first, and nothing more once more than `stops` have failed.
+            let mut left: Vec<_> = sources.into_iter().enumerate().collect();
+            let contents = std::iter::from_fn(|| {
+                if kept_back == Some(left.len()) {
+                    return Some(Err("kept back"));
+                }
+                let (label, mut content) = left.pop()?;
+                hall.left.update(|left| left - 1);
+                if content.blocks.is_empty() && content.fails_to_come.is_none() {
+                    let digests = Ok(Digests::of(algorithms(label), b""));
+                    return Some(Ok(Err((label, content, digests))));
+                }
+                hall.under_way.update(|count| count + 1);
+                assert!(hall.under_way.get() <= hall.width);
+                content.hall = Some(Rc::clone(&hall));
+                let hashers = Hashers::new(algorithms(label));
+                Some(Ok(Ok(Lane { label, content, hashers })))
+            });
+            let mut stops_left = stops;
+            let done = |label, source, digests: Result<Digests, _>| {
+                hall.under_way.update(|count| count - 1);
+                if let Err(error) = digests {
+                    stops_left = stops_left.checked_sub(1).ok_or(error)?;
+                }
+                Ok((label, source, digests))
             };
-            let result = hash_side_by_side(&mut sources, width, Some(&hall.place));
+            let result = hash_side_by_side(width, Some(&hall.place), contents, done);
             let all_come = kept_back.is_none_or(|number| number > count);
             prop_assert_eq!(result.is_ok(), failing <= stops && all_come);
-            if result.is_ok() {
-                prop_assert_eq!(sources.done.len(), count);
+            if let Ok(done) = &result {
+                prop_assert_eq!(done.len(), count);
             }
             let mut seen = vec![false; count];
-            for (number, source, digests) in sources.done {
+            for (number, source, digests) in result.unwrap_or_default() {
                 let (result, passed) = &alone[number];
                 prop_assert!(!std::mem::replace(&mut seen[number], true));
                 prop_assert!(source.passed == *passed);

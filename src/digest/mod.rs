@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use sha2::Digest as _;
 
-pub(crate) use self::blocks::{Blocks, Hashing, Lane, LaneOf, SideBySide, hash, hash_side_by_side};
+pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash, hash_side_by_side};
 use self::sha256::Sha256;
 
 /// How many contents at once are hashed in less time than one after the other on this processor: the most, then

@@ -1,17 +1,9 @@
 //! The only door to the file system: every message names the path, every new file is whole or absent.
 
+mod directory;
 mod file;
 mod pending;
-#[cfg(unix)]
 mod target;
-#[cfg(any(not(unix), test))]
-#[cfg_attr(
-    unix,
-    expect(dead_code, reason = "only its tests run where there are handles of directories")
-)]
-mod target_by_path;
-#[cfg(unix)]
-mod temporary;
 mod walk;
 
 use std::fs;
@@ -24,10 +16,7 @@ pub(crate) use self::pending::{
     scratch_file,
 };
 pub use self::pending::{remove_unfinished_and_exit, write_new};
-#[cfg(unix)]
 pub(crate) use self::target::{Target, TargetWriter};
-#[cfg(not(unix))]
-pub(crate) use self::target_by_path::{Target, TargetWriter};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Below, Walked, entries, walk};
 

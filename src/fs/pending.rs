@@ -1,11 +1,13 @@
 //! New files and directories, which get their names only when they are complete.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::directory::Directory;
 use super::{
     File, create_root, exists, is_empty_directory, is_marked, mark, parent_of, read_limited,
     sync_directory,
@@ -14,30 +16,12 @@ use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
 
-/// What removes a file otherwise than by its path: its directory, and its name in it.
-#[cfg(unix)]
-type Remover = Option<(super::target::Handle, String)>;
-#[cfg(not(unix))]
-type Remover = Option<std::convert::Infallible>;
+/// Files and directories that are being written under a temporary name; of a file its directory, and its name in it.
+type Unfinished = BTreeMap<PathBuf, Option<(Arc<Directory>, OsString)>>;
 
-/// Files and directories that are being written under a temporary name.
-#[cfg_attr(
-    not(unix),
-    expect(
-        clippy::zero_sized_map_values,
-        reason = "without handles nothing is removed but by its path"
-    )
-)]
-static UNFINISHED: Mutex<BTreeMap<PathBuf, Remover>> = Mutex::new(BTreeMap::new());
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(BTreeMap::new());
 
-#[cfg_attr(
-    not(unix),
-    expect(
-        clippy::zero_sized_map_values,
-        reason = "without handles nothing is removed but by its path"
-    )
-)]
-pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
+fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -51,30 +35,15 @@ pub(super) fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, Remover>> {
 )]
 pub fn remove_unfinished_and_exit(status: i32) -> ! {
     let unfinished = unfinished();
-    for (path, remover) in unfinished.iter() {
+    for (path, file) in unfinished.iter() {
         // Nobody is left to tell, and the next run explains a file that stayed.
-        let _ = remove(path, remover.as_ref());
+        let _ = match file {
+            Some((directory, name)) => directory.remove(name),
+            None => fs::remove_dir_all(path),
+        };
     }
     // With the lock held.
     std::process::exit(status)
-}
-
-#[cfg(unix)]
-fn remove(path: &Path, remover: Option<&(super::target::Handle, String)>) -> io::Result<()> {
-    match remover {
-        Some((directory, name)) => super::temporary::remove(directory, name),
-        None => remove_by_path(path),
-    }
-}
-
-#[cfg(not(unix))]
-fn remove(path: &Path, _: Option<&std::convert::Infallible>) -> io::Result<()> {
-    remove_by_path(path)
-}
-
-/// A file, or a directory with all that is in it.
-fn remove_by_path(path: &Path) -> io::Result<()> {
-    fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
 }
 
 /// Writes a new file by what `write` puts into it. It gets its name in one step, when it is complete and on
@@ -128,81 +97,30 @@ pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
 const MAX_TEMPORARY_STEM: usize = 200;
 
 /// What the names of the temporary files of `target` begin with.
-pub(super) fn temporary_prefix(target: &Path) -> String {
+fn temporary_prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     format!(".{}.", first_bytes(&name, MAX_TEMPORARY_STEM))
 }
 
-/// The name of a file until it is complete; the file is removed when this is dropped.
-#[derive(Debug)]
-enum Temporary {
-    /// By its path.
-    Named(tempfile::TempPath),
-    /// In a directory that is held open.
-    #[cfg(unix)]
-    In(super::temporary::NamedTemporary),
-    /// None: the file is gone when it is closed.
-    #[cfg(target_os = "linux")]
-    Unnamed(super::temporary::Unnamed),
+/// Makes a file or directory beside `target` under a temporary name, and gives its path.
+fn make_temporary<T>(
+    target: &Path,
+    make: impl FnMut(&Path) -> io::Result<T>,
+) -> Result<(T, PathBuf)> {
+    let (directory, prefix) = (parent_of(target), temporary_prefix(target));
+    let mut builder = tempfile::Builder::new();
+    let new = builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).make_in(directory, make);
+    let (new, path) = new.map_err(|error| unwritable(directory, &error))?.into_parts();
+    Ok((new, path.keep().map_err(|error| unwritable(directory, &error.error))?))
 }
 
-impl Temporary {
-    /// `None` for a file without a name.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(clippy::unnecessary_wraps, reason = "only other systems have files without a name")
-    )]
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Named(path) => Some(path),
-            #[cfg(unix)]
-            Self::In(temporary) => Some(temporary.path()),
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(_) => None,
-        }
-    }
-
-    /// Gives `file` its name, in the place of what has it or not; whether it had a temporary one before.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(unused_variables, reason = "only a file without a name is named by itself")
-    )]
-    fn persist(self, file: &File, target: &Path, replace: bool) -> io::Result<bool> {
-        match self {
-            Self::Named(path) if replace => path.persist(target)?,
-            Self::Named(path) => path.persist_noclobber(target)?,
-            #[cfg(unix)]
-            Self::In(temporary) => {
-                let last = target.file_name().unwrap_or_default();
-                if replace { temporary.replace(last) } else { temporary.keep(last) }?;
-            }
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(unnamed) => {
-                match unnamed.link(&file.inner, target.file_name().unwrap_or_default()) {
-                    Ok(true) => return Ok(false),
-                    Err(error) if !replace || error.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(error);
-                    }
-                    // There is no way but through a temporary name.
-                    Ok(false) | Err(_) => {}
-                }
-                let target = target.to_owned();
-                let copy = PendingFile::create_in(unnamed.directory(), target, replace)?;
-                io::Seek::rewind(&mut &file.inner)?;
-                io::copy(&mut &file.inner, &mut &copy.file.inner)?;
-                copy.sync()?;
-                copy.persist()?;
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// A new file that has its name only when it is complete.
+/// A new file that has its name only when it is complete; it is removed when this is dropped before.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
     file: File,
-    temporary: Option<Temporary>,
+    directory: Arc<Directory>,
+    /// Where it lies until it is complete. None without a name: the file is gone when it is closed.
+    temporary: Option<PathBuf>,
     target: PathBuf,
     replace: bool,
 }
@@ -224,76 +142,57 @@ impl PendingFile {
                 return Err(Error::io("write", target)(error));
             }
         }
-        let directory = parent_of(target);
-        let mut builder = tempfile::Builder::new();
-        let prefix = temporary_prefix(target);
-        builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
-        #[cfg(unix)]
-        {
-            // Ordinary permissions, which the umask restricts, instead of a temporary file's 0600.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        // Held from before the file is there, so that no file is without its entry.
-        let mut unfinished = unfinished();
-        let named =
-            builder.tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
-        let (inner, temporary) = named.into_parts();
-        mark(&inner);
-        unfinished.insert(temporary.to_path_buf(), None);
-        drop(unfinished);
-        let file = File { inner, path: target.to_owned(), watch: Progress::default() };
-        let temporary = Some(Temporary::Named(temporary));
-        Ok(Self { file, temporary, target: target.to_owned(), replace })
+        Self::named_in(&open_parent(target)?, target, replace)
     }
 
     /// Begins a file that will be `target`. Where nothing is there and the system has files without a name, it is
     /// one of these, of which nothing stays whatever ends the process.
     pub(crate) fn begin(target: &Path, replace: bool) -> Result<Self> {
-        #[cfg(target_os = "linux")]
         if fs::symlink_metadata(target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-            && let Ok(directory) = super::target::handle(parent_of(target))
-            && let Ok(Ok(pending)) = Self::unnamed_in(&directory, target.to_owned(), replace)
+            && let Ok(Some(pending)) = Self::unnamed_in(&open_parent(target)?, target, replace)
         {
             return Ok(pending);
         }
         Self::create(target, replace)
     }
 
-    /// Begins a file in an open directory, which will be `target`.
-    #[cfg(unix)]
-    pub(super) fn create_in(
-        directory: &super::target::Handle,
-        target: PathBuf,
+    /// Begins a file in the directory of `target`, under a temporary name.
+    pub(super) fn named_in(
+        directory: &Arc<Directory>,
+        target: &Path,
         replace: bool,
     ) -> Result<Self> {
-        let parent = parent_of(&target);
-        let prefix = temporary_prefix(&target);
-        // As above.
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_owned();
+        // Held from before the file is there, so that no file is without its entry.
         let mut unfinished = unfinished();
-        let (inner, temporary) =
-            super::temporary::NamedTemporary::create(directory, parent, &prefix, TEMPORARY_SUFFIX)
-                .map_err(Error::io("write in", parent))?;
+        let (inner, temporary) = make_temporary(target, |path| directory.create_file(&name(path)))?;
         mark(&inner);
-        unfinished.insert(temporary.path().to_owned(), temporary.remover());
-        drop(unfinished);
-        let file = File { inner, path: target.clone(), watch: Progress::default() };
-        Ok(Self { file, temporary: Some(Temporary::In(temporary)), target, replace })
+        let file = Some((Arc::clone(directory), name(&temporary)));
+        unfinished.insert(temporary.clone(), file);
+        Ok(Self::new(inner, directory, Some(temporary), target, replace))
     }
 
-    /// Begins a file without a name in an open directory, which will be `target`; gives the path back
-    /// where the file system has no such files.
-    #[cfg(target_os = "linux")]
+    /// Begins a file without a name in the directory of `target`, where there are such files.
     pub(super) fn unnamed_in(
-        directory: &super::target::Handle,
-        target: PathBuf,
+        directory: &Arc<Directory>,
+        target: &Path,
         replace: bool,
-    ) -> Result<Result<Self, PathBuf>> {
-        let created = super::temporary::Unnamed::create(directory)
-            .map_err(|error| Error::io("write in", parent_of(&target))(error))?;
-        let Some((inner, unnamed)) = created else { return Ok(Err(target)) };
-        let file = File { inner, path: target.clone(), watch: Progress::default() };
-        Ok(Ok(Self { file, temporary: Some(Temporary::Unnamed(unnamed)), target, replace }))
+    ) -> Result<Option<Self>> {
+        let created = directory.create_unnamed();
+        let created = created.map_err(Error::io("write in", parent_of(target)))?;
+        Ok(created.map(|inner| Self::new(inner, directory, None, target, replace)))
+    }
+
+    fn new(
+        inner: fs::File,
+        directory: &Arc<Directory>,
+        temporary: Option<PathBuf>,
+        target: &Path,
+        replace: bool,
+    ) -> Self {
+        let file = File { inner, path: target.to_owned(), watch: Progress::default() };
+        let (directory, target) = (Arc::clone(directory), target.to_owned());
+        Self { file, directory, temporary, target, replace }
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -302,7 +201,7 @@ impl PendingFile {
 
     /// Where it lies until it is complete.
     pub(crate) fn temporary(&self) -> Option<&Path> {
-        self.temporary.as_ref().and_then(Temporary::path)
+        self.temporary.as_deref()
     }
 
     /// Writes the file from its beginning on.
@@ -322,32 +221,47 @@ impl PendingFile {
 
     /// Gives the file its name, in one step.
     pub(crate) fn persist(self) -> Result<()> {
-        self.give_name().map(|_| ())
-    }
-
-    /// The same; whether it had a temporary name before.
-    pub(crate) fn give_name(mut self) -> Result<bool> {
-        let Some(temporary) = self.temporary.take() else { return Ok(false) };
-        let name = temporary.path().map(Path::to_owned);
-        let result = temporary.persist(&self.file, &self.target, self.replace);
-        if let Some(name) = name {
-            unfinished().remove(&name);
-        }
-        result.map_err(|error| match error.kind() {
+        self.give_name().map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
             _ => Error::io("rename into place", &self.target)(error),
         })
+    }
+
+    fn give_name(&self) -> io::Result<()> {
+        let name = self.target.file_name().unwrap_or_default();
+        match self.temporary.as_ref().and_then(|temporary| temporary.file_name()) {
+            Some(temporary) if self.replace => return self.directory.replace(temporary, name),
+            Some(temporary) => return self.directory.rename(temporary, name),
+            None => match self.directory.link(&self.file.inner, name) {
+                Ok(true) => return Ok(()),
+                Err(error) if !self.replace || error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error);
+                }
+                // There is no way but through a temporary name.
+                Ok(false) | Err(_) => {}
+            },
+        }
+        let copy = Self::named_in(&self.directory, &self.target, self.replace)?;
+        io::Seek::rewind(&mut &self.file.inner)?;
+        io::copy(&mut &self.file.inner, &mut &copy.file.inner)?;
+        copy.sync()?;
+        copy.give_name()
     }
 }
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take()
-            && let Some(path) = temporary.path()
-        {
-            unfinished().remove(path);
+        if let Some(temporary) = &self.temporary {
+            // Unless it has its name. Nobody is left to tell, and the next run explains a file that stayed.
+            let _ = self.directory.remove(temporary.file_name().unwrap_or_default());
+            unfinished().remove(temporary);
         }
     }
+}
+
+fn open_parent(target: &Path) -> Result<Arc<Directory>> {
+    let directory = parent_of(target);
+    Directory::open(directory).map(Arc::new).map_err(|error| unwritable(directory, &error))
 }
 
 /// Temporary files beside `target` that an interrupted run left.
@@ -414,17 +328,9 @@ impl PendingDirectory {
 
     /// Begins a directory beside `target` that will not stay: a place for what `target` is made of.
     pub(crate) fn beside(target: &Path) -> Result<Self> {
-        let directory = parent_of(target);
-        let prefix = temporary_prefix(target);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
         // Held from before the directory is there, so that none is without its entry.
         let mut unfinished = unfinished();
-        let made = builder
-            .make_in(directory, |path| fs::create_dir(path))
-            .map_err(Error::io("write in", directory))?;
-        let kept = made.into_temp_path().keep();
-        let temporary = kept.map_err(|error| Error::io("write in", directory)(error.error))?;
+        let ((), temporary) = make_temporary(target, |path| fs::create_dir(path))?;
         unfinished.insert(temporary.clone(), None);
         let open = fs::File::open(&temporary).ok().inspect(mark);
         Ok(Self { temporary, target: target.to_owned(), is_done: false, _open: open })

@@ -1,21 +1,15 @@
-//! A directory to unpack into, by handles of directories: whoever swaps one for a link while files are
-//! written below it cannot lead a write elsewhere.
+//! A directory to unpack into: whoever swaps a directory below it for a link while files are written cannot lead a
+//! write elsewhere.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
-#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
-use rustix::io::{Errno, retry_on_intr};
-
+use super::directory::Directory;
 use super::pending::PendingFile;
 use crate::error::{Error, Result};
-
-/// A handle of a directory.
-pub(super) type Handle = Arc<std::os::fd::OwnedFd>;
 
 /// How many directories are kept open: a system allows a process 256 files at the least, and files are
 /// mostly unpacked directory by directory.
@@ -30,47 +24,26 @@ const MAX_PATH: usize = 4095;
 #[derive(Debug)]
 pub(crate) struct Target {
     path: PathBuf,
-    root: Handle,
+    root: Arc<Directory>,
     state: Mutex<OpenDirectories>,
     /// Whether a file here was ever refused to be without a name; then none is tried again.
-    #[cfg(target_os = "linux")]
     needs_names: AtomicBool,
-}
-
-/// Who made a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Maker {
-    /// This run.
-    Us,
-    /// It was there before.
-    Others,
 }
 
 #[derive(Debug, Default)]
 struct OpenDirectories {
-    /// Every directory that was made or found to be one.
-    known: BTreeMap<String, Maker>,
+    /// Every directory that was made or found to be one, and whether it was there before.
+    known: BTreeMap<String, bool>,
     /// Those that were used last, the latest first.
-    open: VecDeque<(String, Handle)>,
-}
-
-/// Holds a directory open.
-pub(super) fn handle(path: &Path) -> io::Result<Handle> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(Arc::new(retry_on_intr(|| open(path, flags, Mode::empty()))?))
+    open: VecDeque<(String, Arc<Directory>)>,
 }
 
 impl Target {
     /// Opens the directory at `path`, which is there.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let root = handle(path).map_err(Error::io("open", path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            root,
-            state: Mutex::default(),
-            #[cfg(target_os = "linux")]
-            needs_names: AtomicBool::new(false),
-        })
+        let root = Arc::new(Directory::open(path).map_err(Error::io("open", path))?);
+        let (state, needs_names) = (Mutex::default(), AtomicBool::new(false));
+        Ok(Self { path: path.to_owned(), root, state, needs_names })
     }
 
     /// Makes a directory below, and every missing one above it.
@@ -86,7 +59,7 @@ impl Target {
     /// This directory, and those that were written to and had been there before.
     pub(crate) fn older_directories(&self) -> Vec<PathBuf> {
         let state = self.state();
-        let older = state.known.iter().filter(|(_, maker)| **maker == Maker::Others);
+        let older = state.known.iter().filter(|(_, is_older)| **is_older);
         let below = older.map(|(name, _)| self.path.join(name));
         std::iter::once(self.path.clone()).chain(below).collect()
     }
@@ -99,47 +72,52 @@ impl Target {
         if path.as_os_str().len() <= MAX_PATH {
             return Ok(());
         }
-        Err(Error::io("write below", &self.path)(Errno::NAMETOOLONG.into()))
+        let what = format!("a path below it is longer than {MAX_PATH} bytes");
+        let error = io::Error::new(io::ErrorKind::InvalidFilename, what);
+        Err(Error::io("write below", &self.path)(error))
     }
 
-    /// The handle of a directory below, opened part by part from the nearest one that is open.
-    fn directory(&self, below: &str) -> Result<Handle> {
+    /// A directory below, opened part by part from the nearest one that is open.
+    fn directory(&self, below: &str) -> Result<Arc<Directory>> {
         if below.is_empty() {
             return Ok(Arc::clone(&self.root));
         }
         self.check_length(&self.path.join(below))?;
         // Held all the while, so that two threads do not make the same directories.
         let mut state = self.state();
-        let (mut done, mut handle) = state.nearest(below, &self.root);
-        while done < below.len() {
-            let from = if done == 0 { 0 } else { done.saturating_add(1) };
-            let rest = below.get(from..).unwrap_or_default();
-            let part = rest.split('/').next().unwrap_or_default();
-            done = from.saturating_add(part.len());
-            let name = below.get(..done).unwrap_or(below);
-            let (entered, maker) = enter(&handle, part, &self.path.join(name))?;
-            handle = Arc::new(entered);
-            state.known.entry(name.to_owned()).or_insert(maker);
+        let (done, mut directory) = state.nearest(below, &self.root);
+        // From the top down, not by recursion: a name can have thousands of parts.
+        let ends = below.match_indices('/').map(|(at, _)| at).chain([below.len()]);
+        for (name, end) in ends.map(|end| (below.split_at(end).0, end)) {
+            if end > done {
+                let part = name.rsplit_once('/').map_or(name, |(_, part)| part);
+                let path = self.path.join(name);
+                let entered = enter(&directory, part);
+                let (entered, is_older) =
+                    entered.map_err(Error::io("create the directory", path))?;
+                directory = Arc::new(entered);
+                state.known.entry(name.to_owned()).or_insert(is_older);
+            }
         }
-        state.keep(below, &handle);
-        Ok(handle)
+        state.keep(below, &directory);
+        Ok(directory)
     }
 }
 
 impl OpenDirectories {
     /// The open directory that is `below` or the nearest above it, and the length of its name.
-    fn nearest(&self, below: &str, root: &Handle) -> (usize, Handle) {
+    fn nearest(&self, below: &str, root: &Arc<Directory>) -> (usize, Arc<Directory>) {
         let above = self.open.iter().filter(|(name, _)| {
             let rest = below.strip_prefix(name.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         });
         let nearest = above.max_by_key(|(name, _)| name.len());
-        nearest.map_or((0, Arc::clone(root)), |(name, handle)| (name.len(), Arc::clone(handle)))
+        nearest.map_or((0, Arc::clone(root)), |(name, open)| (name.len(), Arc::clone(open)))
     }
 
-    fn keep(&mut self, name: &str, handle: &Handle) {
+    fn keep(&mut self, name: &str, directory: &Arc<Directory>) {
         self.open.retain(|(open, _)| open != name);
-        self.open.push_front((name.to_owned(), Arc::clone(handle)));
+        self.open.push_front((name.to_owned(), Arc::clone(directory)));
         self.open.truncate(KEPT);
     }
 }
@@ -150,90 +128,54 @@ impl OpenDirectories {
 pub(crate) struct TargetWriter<'t> {
     target: &'t Target,
     below: String,
-    directory: Handle,
+    directory: Arc<Directory>,
 }
 
 impl TargetWriter<'_> {
     /// Begins the file `name` below, in directories that are made where they are missing.
     pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
+        let Self { target, below, directory } = self;
         let (parent, last) = name.rsplit_once('/').unwrap_or(("", name));
-        let path = self.target.path.join(name);
-        self.target.check_length(&path)?;
-        if parent != self.below {
-            self.directory = self.target.directory(parent)?;
-            parent.clone_into(&mut self.below);
+        let path = target.path.join(name);
+        target.check_length(&path)?;
+        if parent != below {
+            *directory = target.directory(parent)?;
+            parent.clone_into(below);
         }
-        #[cfg(target_os = "linux")]
-        let path = match self.begin_unnamed(last, path, replace)? {
-            Ok(pending) => return Ok(pending),
-            Err(path) => path,
-        };
-        match self.look(last, &path)? {
-            Some(_) if !replace => Err(Error::AlreadyExists { path }),
-            Some(FileType::Directory) => {
-                Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into()))
+        let look = || directory.is_directory(last).map_err(Error::io("look at", &path));
+        // What is there is seen when the file gets its name; what may be replaced takes a temporary name to be
+        // replaced by.
+        let needs_name =
+            target.needs_names.load(Ordering::Relaxed) || (replace && look()?.is_some());
+        if !needs_name {
+            match PendingFile::unnamed_in(directory, &path, replace)? {
+                Some(pending) => return Ok(pending),
+                None => target.needs_names.store(true, Ordering::Relaxed),
             }
-            _ => PendingFile::create_in(&self.directory, path, replace),
         }
-    }
-
-    /// Begins a file without a name; gives the path back where it has to have one. What is there is seen
-    /// when the file gets its name; what may be replaced takes a temporary name to be replaced by.
-    #[cfg(target_os = "linux")]
-    fn begin_unnamed(
-        &self,
-        last: &str,
-        path: PathBuf,
-        replace: bool,
-    ) -> Result<Result<PendingFile, PathBuf>> {
-        let needs_names = &self.target.needs_names;
-        if needs_names.load(Ordering::Relaxed) || (replace && self.look(last, &path)?.is_some()) {
-            return Ok(Err(path));
-        }
-        let begun = PendingFile::unnamed_in(&self.directory, path, replace)?;
-        if begun.is_err() {
-            needs_names.store(true, Ordering::Relaxed);
-        }
-        Ok(begun)
-    }
-
-    /// What has the name `last`, a link too.
-    fn look(&self, last: &str, path: &Path) -> Result<Option<FileType>> {
-        match retry_on_intr(|| statat(&self.directory, last, AtFlags::SYMLINK_NOFOLLOW)) {
-            Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(Error::io("look at", path)(errno.into())),
+        match look()? {
+            Some(_) if !replace => Err(Error::AlreadyExists { path }),
+            Some(true) => Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into())),
+            _ => PendingFile::named_in(directory, &path, replace),
         }
     }
 }
 
-/// Opens a directory in another one, and makes it when it is missing. A link or a file in the way is an
-/// error: nothing is ever written through a link.
-fn enter(parent: &Handle, part: &str, path: &Path) -> Result<(std::os::fd::OwnedFd, Maker)> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let enter = || retry_on_intr(|| openat(parent, part, flags, Mode::empty()));
-    let make = || retry_on_intr(|| mkdirat(parent, part, Mode::from_raw_mode(0o777)));
-    let (entered, maker) = match enter() {
-        Err(Errno::NOENT) => match make() {
-            Ok(()) => (enter(), Maker::Us),
-            Err(Errno::EXIST) => (enter(), Maker::Others),
-            Err(errno) => (Err(errno), Maker::Others),
-        },
-        other => (other, Maker::Others),
+/// Opens a directory in another one, and makes it when it is missing; whether it was there. A link or a file in the
+/// way is an error: nothing is ever written through a link.
+fn enter(parent: &Directory, part: &str) -> io::Result<(Directory, bool)> {
+    match parent.enter(part) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        entered => return Ok((entered?, true)),
+    }
+    let is_older = match parent.make(part) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
+        made => made.map(|()| false)?,
     };
-    entered.map(|entered| (entered, maker)).map_err(|errno| {
-        let source = match errno {
-            // Of a link, systems say the one or the other.
-            Errno::NOTDIR | Errno::LOOP | Errno::MLINK => io::Error::new(
-                io::ErrorKind::NotADirectory,
-                "something that is not a directory is in the way",
-            ),
-            errno => errno.into(),
-        };
-        Error::io("create the directory", path)(source)
-    })
+    Ok((parent.enter(part)?, is_older))
 }
 
+#[cfg(unix)] // links
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -248,15 +190,12 @@ mod tests {
     }
 
     /// Targets whose files have no name until they are complete, and have one.
-    fn both_ways(root: &Path) -> Vec<Target> {
-        let mut targets = vec![Target::open(root).unwrap()];
-        #[cfg(target_os = "linux")]
-        {
+    fn both_ways(root: &Path) -> [Target; 2] {
+        [false, true].map(|needs_names| {
             let target = Target::open(root).unwrap();
-            target.needs_names.store(true, Ordering::Relaxed);
-            targets.push(target);
-        }
-        targets
+            target.needs_names.store(needs_names, Ordering::Relaxed);
+            target
+        })
     }
 
     #[test]

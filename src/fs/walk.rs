@@ -1,8 +1,10 @@
 //! Everything below a directory, and its files opened one after another.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::File;
+use super::directory::Directory;
 use crate::error::{Error, Result};
 use crate::path::{InvalidPath, MemberPath};
 
@@ -86,87 +88,48 @@ pub(super) fn member_path(below: &Path) -> Result<MemberPath, InvalidPath> {
     MemberPath::from_bytes(below.as_os_str().as_encoded_bytes())
 }
 
-/// Opens files below a directory for reading.
+/// Opens files below a directory for reading. A name in the directory that was used last is found sooner than a
+/// whole path, and who puts a link in the place of a directory leads no read elsewhere.
 #[derive(Debug)]
 pub(crate) struct Below {
     root: PathBuf,
-    #[cfg(unix)]
-    handles: Option<handles::Handles>,
+    follow: bool,
+    top: Option<Directory>,
+    /// The directory below the root that was used last.
+    last: Option<(String, Directory)>,
 }
 
 impl Below {
     /// With `follow` links are followed; without, none below `root` is.
-    #[cfg_attr(
-        not(unix),
-        expect(unused_variables, reason = "without handles of directories a path is followed")
-    )]
     pub(crate) fn new(root: &Path, follow: bool) -> Self {
-        Self {
-            root: root.to_owned(),
-            #[cfg(unix)]
-            handles: (!follow).then(handles::Handles::default),
-        }
+        Self { root: root.to_owned(), follow, top: None, last: None }
     }
 
     /// Opens a file for reading.
     pub(crate) fn open(&mut self, path: &MemberPath) -> Result<File> {
         let whole = self.root.join(path.as_str());
-        #[cfg(unix)]
-        if let Some(handles) = &mut self.handles {
-            return File::ordinary(handles.open(&self.root, path), whole);
+        if self.follow {
+            return File::open(whole);
         }
-        File::open(whole)
-    }
-}
-
-/// By handles of directories: a name in the directory that was used last is found sooner than a whole
-/// path, and who puts a link in the place of a directory leads no read elsewhere.
-#[cfg(unix)]
-mod handles {
-    use std::io;
-    use std::os::fd::OwnedFd;
-    use std::path::Path;
-
-    use rustix::fs::{Mode, OFlags, open, openat};
-    use rustix::io::retry_on_intr;
-
-    use super::super::file::WITHOUT_WAITING;
-    use crate::path::MemberPath;
-
-    #[derive(Debug, Default)]
-    pub(super) struct Handles {
-        root: Option<OwnedFd>,
-        /// The directory below the root that was used last.
-        last: Option<(String, OwnedFd)>,
+        let directory = self.directory(path.parent());
+        File::ordinary(directory.and_then(|directory| directory.open_file(path.file_name())), whole)
     }
 
-    impl Handles {
-        pub(super) fn open(&mut self, root: &Path, path: &MemberPath) -> io::Result<std::fs::File> {
-            let flags = WITHOUT_WAITING | OFlags::NOFOLLOW;
-            let directory = self.directory(root, path.parent())?;
-            let name = path.file_name();
-            Ok(retry_on_intr(|| openat(directory, name, flags, Mode::empty()))?.into())
-        }
-
-        fn directory(&mut self, root: &Path, parent: Option<&str>) -> io::Result<&OwnedFd> {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let root = match &mut self.root {
-                Some(root) => root,
-                none => none.insert(retry_on_intr(|| open(root, flags, Mode::empty()))?),
-            };
-            let Some(parent) = parent else { return Ok(root) };
-            let is_last = self.last.as_ref().is_some_and(|(last, _)| last == parent);
-            if !is_last {
-                let flags = flags | OFlags::NOFOLLOW;
-                let mut directory: Option<OwnedFd> = None;
-                for part in parent.split('/') {
-                    let above = directory.as_ref().unwrap_or(root);
-                    directory = Some(retry_on_intr(|| openat(above, part, flags, Mode::empty()))?);
-                }
-                self.last = directory.map(|directory| (parent.to_owned(), directory));
+    fn directory(&mut self, parent: Option<&str>) -> io::Result<&Directory> {
+        let top = match &mut self.top {
+            Some(top) => top,
+            none => none.insert(Directory::open(&self.root)?),
+        };
+        let Some(parent) = parent else { return Ok(top) };
+        let is_last = self.last.as_ref().is_some_and(|(last, _)| last == parent);
+        if !is_last {
+            let mut directory = None;
+            for part in parent.split('/') {
+                directory = Some(directory.as_ref().unwrap_or(top).enter(part)?);
             }
-            Ok(self.last.as_ref().map_or(root, |(_, directory)| directory))
+            self.last = directory.map(|directory| (parent.to_owned(), directory));
         }
+        Ok(self.last.as_ref().map_or(top, |(_, directory)| directory))
     }
 }
 
@@ -240,7 +203,7 @@ mod tests {
         let path = MemberPath::new("x").unwrap();
         let opened = [true, false].map(|follow| Below::new(root.path(), follow).open(&path));
         for refused in opened.into_iter().chain([File::open(&pipe)]) {
-            let error = std::io::Error::from(refused.unwrap_err()).to_string();
+            let error = io::Error::from(refused.unwrap_err()).to_string();
             assert!(error.contains("cannot open"), "{error}");
         }
     }

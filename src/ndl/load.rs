@@ -12,6 +12,7 @@ use serde::ser::{Serialize, Serializer};
 use super::model::{Document, Value};
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::report::{Reported, Reporter, quote};
+use super::source::SourceText;
 use super::write;
 use crate::finding::{Code, Finding};
 
@@ -34,19 +35,13 @@ pub const MAX_DEPTH: usize = 100;
 /// Most values that all aliases of a document may stand for together.
 pub const MAX_ALIASED: usize = 1 << 20;
 
-/// Reads the one document of a text. Without a tree there is a finding that says why.
-pub(super) fn load(text: &str, sink: &mut Reporter<'_>) -> Option<Node> {
-    check_text(text, sink)?;
-    let mut loader = Loader {
-        cursor: Cursor::new(text),
-        frames: Vec::new(),
-        anchors: HashMap::new(),
-        nodes: 0,
-        aliased: 0,
-        root: None,
-        sink,
-    };
-    loader.run(Parser::new_from_str(text))?;
+/// Reads the one document of the text. Without a tree there is a finding that says why.
+pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
+    let source = sink.source;
+    check_text(source.text(), sink)?;
+    let (frames, anchors, nodes, aliased) = <_>::default();
+    let mut loader = Loader { source, frames, anchors, nodes, aliased, root: None, sink };
+    loader.run(Parser::new_from_str(source.text()))?;
     loader.root.or(Some(Node {
         at: Range::new(0, 0),
         kind: NodeKind::Scalar(NodeScalar { text: Box::default(), style: ScalarKind::Plain }),
@@ -114,43 +109,6 @@ fn is_printable(character: char) -> bool {
     }
 }
 
-/// Characters between two known byte offsets.
-const CHARACTER_STEP: usize = 64;
-
-/// Turns the parser's character counts into bytes.
-struct Cursor<'t> {
-    text: &'t str,
-    /// The byte offset of each [`CHARACTER_STEP`]th character; none when all are ASCII.
-    offsets: Vec<usize>,
-}
-
-impl<'t> Cursor<'t> {
-    fn new(text: &'t str) -> Self {
-        let every = if text.is_ascii() { "" } else { text }.char_indices();
-        let offsets = every.step_by(CHARACTER_STEP).map(|(at, _)| at).collect();
-        Self { text, offsets }
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        let Some(last) = self.offsets.len().checked_sub(1) else {
-            return character.min(self.text.len());
-        };
-        let step = (character / CHARACTER_STEP).min(last);
-        let rest = self.offsets.get(step).and_then(|at| self.text.get(*at..));
-        let rest = rest.expect("each offset is of a character of the text");
-        let more = rest.chars().take(character - step * CHARACTER_STEP);
-        self.text.len() - rest.len() + more.map(char::len_utf8).sum::<usize>()
-    }
-
-    fn range(&self, start: Marker, end: Marker) -> Range {
-        let start = self.byte(start.index());
-        let end = self.byte(end.index());
-        // A block scalar's range takes in the line end after it, and more than that at times.
-        let text = self.text.get(start..end).unwrap_or_default();
-        Range::new(start, start + text.trim_end().len())
-    }
-}
-
 /// A list or mapping that is not yet complete.
 struct OpenNode {
     at: Range,
@@ -163,8 +121,8 @@ enum OpenContent {
     Map { entries: Vec<(NodeKey, Node)>, key: Option<NodeKey> },
 }
 
-struct Loader<'t, 's, 'd> {
-    cursor: Cursor<'t>,
+struct Loader<'s, 'd> {
+    source: &'s SourceText,
     frames: Vec<OpenNode>,
     /// Each anchor's node with its size and height; `None` while it is not complete.
     anchors: HashMap<usize, Option<(Node, usize, usize)>>,
@@ -174,23 +132,23 @@ struct Loader<'t, 's, 'd> {
     sink: &'d mut Reporter<'s>,
 }
 
-impl<'t> Loader<'t, '_, '_> {
+impl<'s> Loader<'s, '_> {
     /// Reads to the end of the document; `None` when it cannot be read, which has been reported.
-    fn run(&mut self, mut parser: Parser<'t, StrInput<'t>>) -> Option<()> {
+    fn run(&mut self, mut parser: Parser<'s, StrInput<'s>>) -> Option<()> {
         let mut documents = 0_usize;
         while let Some(event) = parser.next_event() {
             let (event, span) = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    let at = self.cursor.byte(error.marker().index());
+                    let at = self.source.byte(error.marker().index());
                     let message = format!("the text is not YAML: {}", error.info());
                     let range = Range::new(at, at);
-                    let hint = yaml_hint(self.cursor.text, at, error.info());
+                    let hint = yaml_hint(self.source.text(), at, error.info());
                     self.sink.report(Code::Syntax, range, message).maybe_hint(hint);
                     return None;
                 }
             };
-            let at = self.cursor.range(span.start, span.end);
+            let at = self.range(span.start, span.end);
             match event {
                 Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
                 Event::StreamEnd => break,
@@ -223,6 +181,13 @@ impl<'t> Loader<'t, '_, '_> {
 
     fn report(&mut self, code: Code, at: Range, message: impl Into<String>) -> Reported<'_> {
         self.sink.report(code, at, message)
+    }
+
+    fn range(&self, start: Marker, end: Marker) -> Range {
+        let [start, end] = [start, end].map(|marker| self.source.byte(marker.index()));
+        // A block scalar's range takes in the line end after it, and more than that at times.
+        let text = self.source.text().get(start..end).unwrap_or_default();
+        Range::new(start, start + text.trim_end().len())
     }
 
     fn open(&mut self, at: Range, anchor: usize, content: OpenContent) -> Option<()> {
@@ -288,7 +253,7 @@ impl<'t> Loader<'t, '_, '_> {
     fn scalar(
         &mut self,
         at: Range,
-        text: Cow<'t, str>,
+        text: Cow<'s, str>,
         style: ScalarStyle,
         anchor: usize,
         tag: Option<&Tag>,
@@ -525,7 +490,7 @@ pub(super) fn reckoned(text: &str) -> (usize, usize) {
         };
         1 + below
     }
-    let source = super::source::SourceText::new(text.to_owned());
-    let root = load(text, &mut Reporter::new(&source));
+    let source = SourceText::new(text.to_owned());
+    let root = load(&mut Reporter::new(&source));
     (root.map_or(0, |root| count(&root)), most_nodes(text.lines().count(), ahead(text)))
 }

@@ -44,12 +44,13 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 pub use self::datatype::{Datatype, Integer, RegionSelection};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
-    Attribute, DimCoord, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order,
-    Storage, Value,
+    Attribute, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order, Storage, Value,
 };
 pub use self::plain::PlainDescription;
 pub use self::report::MAX_FINDINGS;
@@ -131,49 +132,35 @@ pub fn parse(text: &[u8]) -> Parsed {
 
 /// As [`parse`], with options.
 pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
-    let (source, refused) = decode(text);
+    let (is_too_large, checked) = (text.len() > MAX_TEXT, str::from_utf8(text));
+    let shown = if is_too_large { Cow::default() } else { String::from_utf8_lossy(text) };
+    let source = SourceText::new(shown.into_owned());
     let mut sink = Reporter::new(&source);
-    let (mut root, mut read) = (None, None);
-    match refused {
-        Some((code, at, message, expected)) => {
-            sink.report(code, at, message).expected(expected);
+    let root = match checked {
+        _ if is_too_large => {
+            let expected = format!("at most {MAX_TEXT} bytes");
+            let at = Range::new(0, 0);
+            sink.report(Code::TooLarge, at, "the document is too large").expected(expected);
+            None
         }
-        None => root = load::load(source.text(), &mut sink),
-    }
-    if let Some(root) = &root {
+        Err(error) => {
+            let at = error.valid_up_to() - source.mark;
+            let at = Range::new(at, at + char::REPLACEMENT_CHARACTER.len_utf8());
+            let is_utf16 = matches!(text, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
+            let expected = if is_utf16 { "UTF-8, not UTF-16" } else { "UTF-8" };
+            sink.report(Code::NotUtf8, at, "the text is not UTF-8").expected(expected);
+            None
+        }
+        Ok(_) => load::load(&mut sink),
+    };
+    let read = root.as_ref().and_then(|root| {
         let mut reader = DocumentReader::new(&mut sink, options.strict);
-        read = reader.document(root).map(|document| {
-            let unresolved = validate::whole(&document, reader);
-            (document, unresolved)
-        });
-    }
+        let document = reader.document(root)?;
+        let unresolved = validate::whole(&document, reader);
+        Some((document, unresolved))
+    });
     let findings = sink.finish();
     let (document, unresolved) = read.unzip();
     let source = SourceMap { source, root };
     Parsed { document, findings, source, unresolved: unresolved.unwrap_or_default() }
-}
-
-/// Why a text is not read: the rule, the place, and what was expected.
-type Refusal = (Code, Range, &'static str, String);
-
-/// The text of a document, and why it is not read.
-fn decode(text: &[u8]) -> (SourceText, Option<Refusal>) {
-    if text.len() > MAX_TEXT {
-        let (message, expected) =
-            ("the document is too large", format!("at most {MAX_TEXT} bytes"));
-        let refusal = (Code::TooLarge, Range::new(0, 0), message, expected);
-        return (SourceText::default(), Some(refusal));
-    }
-    let error = match str::from_utf8(text) {
-        Ok(text) => return (SourceText::new(text.to_owned()), None),
-        Err(error) => error,
-    };
-    let source = SourceText::new(String::from_utf8_lossy(text).into_owned());
-    let at = error.valid_up_to();
-    let range = source.behind_bom(at, at + char::REPLACEMENT_CHARACTER.len_utf8());
-    let expected = match text {
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-8, not UTF-16",
-        _ => "UTF-8",
-    };
-    (source, Some((Code::NotUtf8, range, "the text is not UTF-8", expected.to_owned())))
 }

@@ -33,8 +33,8 @@ pub struct Group {
     pub path: String,
     /// What is known about the group.
     pub attributes: Vec<Attribute>,
-    /// The coordinates that shapes may name.
-    pub dimcoords: Vec<DimCoord>,
+    /// The dimension coordinates, which shapes may name.
+    pub dimcoords: Vec<Ndarray>,
     /// The arrays.
     pub ndarrays: Vec<Ndarray>,
 }
@@ -57,29 +57,13 @@ pub struct Attribute {
     pub short: bool,
 }
 
-/// The coordinate of a dimension.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DimCoord {
-    /// Text without slashes.
-    pub name: String,
-    /// Elements, at least 1; `None` when it can grow (`null`).
-    pub size: Option<u64>,
-    /// What its elements are.
-    pub datatype: Datatype,
-    /// The elements, when the document gives them.
-    pub value: Option<Value>,
-    /// What is known about it.
-    pub attributes: Vec<Attribute>,
-    /// How a file stores it.
-    pub storage: Option<Storage>,
-}
-
-/// An array.
+/// An array; or a dimension coordinate, which is one of one dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ndarray {
     /// Text without slashes.
     pub name: String,
-    /// One extent for each dimension; empty for a scalar.
+    /// One extent for each dimension; empty for a scalar. That of a dimcoord is its size: a number of at least 1, or
+    /// [`Extent::Unlimited`].
     pub shape: Vec<Extent>,
     /// What its elements are.
     pub datatype: Datatype,
@@ -107,10 +91,8 @@ pub enum Extent {
 /// How a file stores an entity.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Storage {
-    /// Extents in the file (of ndarrays).
+    /// Extents in the file; for a dimcoord it is written as `size`.
     pub shape: Option<Vec<u64>>,
-    /// Elements in the file (of dimcoords).
-    pub size: Option<u64>,
     /// Extents of a chunk.
     pub chunk: Option<Vec<u64>>,
     /// What the bytes went through, such as `lz4`: strings, or mappings with parameters.
@@ -323,17 +305,6 @@ impl Attribute {
     }
 }
 
-impl DimCoord {
-    /// Elements as far as the document says: the size, or for one that can grow the size in the
-    /// file, or the length of the value.
-    pub fn known_size(&self) -> Option<u64> {
-        self.size.or_else(|| self.storage.as_ref()?.size).or_else(|| match &self.value {
-            Some(Value::List(list)) => u64::try_from(list.len()).ok(),
-            _ => None,
-        })
-    }
-}
-
 impl Value {
     /// The value on one line, as YAML.
     pub(crate) fn to_line(&self) -> String {
@@ -345,6 +316,22 @@ impl Ndarray {
     /// The order of dimensions.
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
+    }
+
+    /// Elements of a dimcoord as far as the document says: its size, or for one that can grow the size in the
+    /// file, or the length of the value.
+    pub fn known_size(&self) -> Option<u64> {
+        let stored = || self.storage.as_ref()?.shape.as_ref()?.first().copied();
+        match (&self.shape[..], &self.value) {
+            ([Extent::Fixed(size)], _) => Some(*size),
+            (_, Some(Value::List(list))) => stored().or(Some(list.len() as u64)),
+            _ => stored(),
+        }
+    }
+
+    /// The value of an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&Value> {
+        Some(&self.attributes.iter().find(|attribute| attribute.name == name)?.value)
     }
 }
 
@@ -360,7 +347,7 @@ impl Group {
     }
 
     /// The dimcoord of a name.
-    pub fn dimcoord(&self, name: &str) -> Option<&DimCoord> {
+    pub fn dimcoord(&self, name: &str) -> Option<&Ndarray> {
         self.dimcoords.iter().find(|dimcoord| dimcoord.name == name)
     }
 }
@@ -389,7 +376,7 @@ impl Document {
     }
 
     /// Every dimcoord with its group, in the order of the text.
-    pub fn dimcoords(&self) -> impl Iterator<Item = (&Group, &DimCoord)> {
+    pub fn dimcoords(&self) -> impl Iterator<Item = (&Group, &Ndarray)> {
         self.groups
             .iter()
             .flat_map(|group| group.dimcoords.iter().map(move |dimcoord| (group, dimcoord)))
@@ -405,7 +392,7 @@ impl Document {
     /// `/`, or else the nearest of that name in the group and those above it.
     ///
     /// Looks through the whole document; [`Index`](super::Index) answers many such questions faster.
-    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &DimCoord)> {
+    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&Group, &Ndarray)> {
         candidates(group, name).iter().find_map(|path| {
             let (group, name) = split_path(path)?;
             let group = self.group(group)?;
@@ -462,47 +449,14 @@ pub enum Entity<'d> {
     /// An ndarray.
     Ndarray(&'d Ndarray),
     /// A dimcoord.
-    DimCoord(&'d DimCoord),
+    DimCoord(&'d Ndarray),
 }
 
 impl<'d> Entity<'d> {
-    /// Its name.
-    pub fn name(self) -> &'d str {
+    /// It as an array: a dimcoord is one of one dimension.
+    pub fn array(self) -> &'d Ndarray {
         match self {
-            Self::Ndarray(ndarray) => &ndarray.name,
-            Self::DimCoord(coord) => &coord.name,
-        }
-    }
-
-    /// The type of its elements.
-    pub fn datatype(self) -> &'d Datatype {
-        match self {
-            Self::Ndarray(ndarray) => &ndarray.datatype,
-            Self::DimCoord(coord) => &coord.datatype,
-        }
-    }
-
-    /// Its elements, when the document gives them.
-    pub fn value(self) -> Option<&'d Value> {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.value.as_ref(),
-            Self::DimCoord(coord) => coord.value.as_ref(),
-        }
-    }
-
-    /// What is known about it.
-    pub fn attributes(self) -> &'d [Attribute] {
-        match self {
-            Self::Ndarray(ndarray) => &ndarray.attributes,
-            Self::DimCoord(coord) => &coord.attributes,
-        }
-    }
-
-    /// How a file stores it.
-    pub fn storage(self) -> Option<&'d Storage> {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.storage.as_ref(),
-            Self::DimCoord(coord) => coord.storage.as_ref(),
+            Self::Ndarray(array) | Self::DimCoord(array) => array,
         }
     }
 
@@ -517,25 +471,6 @@ impl<'d> Entity<'d> {
     /// The entry of the document, as a value.
     pub(crate) fn to_value(self) -> Value {
         write::entity(self)
-    }
-
-    /// It as an array: a dimcoord is one of one dimension.
-    pub fn to_ndarray(self) -> Ndarray {
-        match self {
-            Self::Ndarray(ndarray) => ndarray.clone(),
-            Self::DimCoord(coord) => Ndarray {
-                name: coord.name.clone(),
-                shape: vec![coord.size.map_or(Extent::Unlimited, Extent::Fixed)],
-                datatype: coord.datatype.clone(),
-                value: coord.value.clone(),
-                attributes: coord.attributes.clone(),
-                storage: coord.storage.clone().map(|storage| Storage {
-                    shape: storage.size.map(|size| vec![size]),
-                    size: None,
-                    ..storage
-                }),
-            },
-        }
     }
 }
 
@@ -593,7 +528,7 @@ impl<'d> Index<'d> {
     }
 
     /// The dimcoord of a path from the root, with its group.
-    pub fn dimcoord(&self, path: &str) -> Option<(&'d Group, &'d DimCoord)> {
+    pub fn dimcoord(&self, path: &str) -> Option<(&'d Group, &'d Ndarray)> {
         let &(group, nth) = self.positions.dimcoords.get(path)?;
         let group = self.document.groups.get(group)?;
         Some((group, group.dimcoords.get(nth)?))
@@ -606,7 +541,7 @@ impl<'d> Index<'d> {
     }
 
     /// As [`Document::resolve_coord`].
-    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d DimCoord)> {
+    pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d Ndarray)> {
         candidates(group, name).iter().find_map(|path| self.dimcoord(path))
     }
 }

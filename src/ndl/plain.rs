@@ -1,13 +1,11 @@
 //! The form that most descriptions have, read in one look: a flat document of one array with numbers for
-//! extents, a word for a type, and one-line attributes, written as [`Document::to_yaml`] writes it.
+//! extents, a word for a type, and one-line attributes, written as [`Document::to_yaml`](super::Document::to_yaml) writes it.
 //!
 //! Whatever differs from that form by a blank is left to the parser, so there is one reading of every text
 //! and only two speeds. That both readings are one is held by a property and by the fuzzer.
 
 use super::datatype::Datatype;
-use super::model::{
-    Attribute, DimCoord, Document, Extent, Form, Group, Ndarray, Order, Storage, Value,
-};
+use super::model::{Order, Value};
 use super::{node, write};
 
 /// The first line of a description of an array.
@@ -166,36 +164,6 @@ impl<'t> PlainDescription<'t> {
         matches!(node::resolve(value), Ok(None)).then_some(value)
     }
 
-    /// The same as the parser's model.
-    pub fn to_document(&self) -> Document {
-        let mut group = Group::new("/");
-        let name = self.name.to_owned();
-        let datatype = self.datatype.clone();
-        let attributes = pairs(self.attributes).filter_map(|(name, value)| {
-            let value = node::resolve(value).ok()?.unwrap_or_else(|| Value::from(value));
-            Attribute::short(name, value)
-        });
-        let attributes = attributes.collect();
-        if self.is_dimcoord {
-            let size = self.extents().next();
-            let coord = DimCoord { name, size, datatype, value: None, attributes, storage: None };
-            group.dimcoords.push(coord);
-        } else {
-            let storage = (self.order != Order::Column)
-                .then(|| Storage { order: self.order, ..Storage::default() });
-            let shape = self.extents().map(Extent::Fixed).collect();
-            group.ndarrays.push(Ndarray {
-                name,
-                shape,
-                datatype,
-                value: None,
-                attributes,
-                storage,
-            });
-        }
-        Document { form: Form::Flat, groups: vec![group] }
-    }
-
     /// Appends the entity as it stands, called `name`, in a group of a grouped document.
     pub(crate) fn push_to_group(&self, name: &str, out: &mut String) {
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
@@ -306,7 +274,7 @@ fn is_written_so(value: &str) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{load, parse, strategies};
+    use super::super::{Entity, Extent, Form, load, parse, strategies};
     use super::*;
 
     /// Both readings of a text are the same, if there are two.
@@ -315,11 +283,16 @@ mod tests {
         let parsed = parse(text.as_bytes());
         prop_assert_eq!(&parsed.findings, &[], "{}", text);
         prop_assert!(parsed.unresolved.is_empty());
-        let document = plain.to_document();
-        prop_assert_eq!(parsed.document.as_ref(), Some(&document), "{}", text);
-        let root = &document.groups[0];
-        let of_array = root.ndarrays.iter().flat_map(|array| &array.attributes);
-        for attribute in of_array.chain(root.dimcoords.iter().flat_map(|coord| &coord.attributes)) {
+        let mut document = parsed.document.unwrap();
+        prop_assert_eq!(document.entities().count(), 1);
+        let (_, entity) = document.entities().next().unwrap();
+        prop_assert_eq!(matches!(entity, Entity::DimCoord(_)), plain.is_dimcoord());
+        prop_assert_eq!(&*entity.array().name, plain.name());
+        prop_assert_eq!(&entity.array().datatype, plain.datatype());
+        prop_assert_eq!(entity.order(), plain.order());
+        let extents: Vec<_> = plain.extents().map(Extent::Fixed).collect();
+        prop_assert_eq!(&entity.array().shape, &extents, "{}", text);
+        for attribute in &entity.array().attributes {
             let expected = match &attribute.value {
                 Value::String(text) => Some(text.as_str()),
                 _ => None,
@@ -328,14 +301,13 @@ mod tests {
         }
         prop_assert_eq!(plain.text("no such attribute"), None);
         // In a group of a grouped document it is written as the writer writes it.
-        let mut grouped = document;
-        grouped.form = Form::Grouped;
+        document.form = Form::Grouped;
         let section = if plain.is_dimcoord() { "dimcoords" } else { "ndarrays" };
         let mut written = format!("/:\n  {section}:\n");
         plain.push_to_group(plain.name(), &mut written);
         let (nodes, most) = load::reckoned(&written);
         prop_assert!(nodes <= most, "{}", written);
-        prop_assert_eq!(written, grouped.to_yaml());
+        prop_assert_eq!(written, document.to_yaml());
         // Apart from its name it says the same.
         let (head, rest) = plain.around_name(text).unwrap();
         let body = [head, rest].concat();

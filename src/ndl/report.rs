@@ -12,7 +12,7 @@ pub const MAX_FINDINGS: usize = 1000;
 /// Takes findings while a document is read.
 #[derive(Debug)]
 pub(super) struct Reporter<'s> {
-    source: &'s SourceText,
+    pub(super) source: &'s SourceText,
     list: Vec<(Range, Finding)>,
     /// Takes the findings over the limit.
     scratch: Option<(Range, Finding)>,

@@ -18,9 +18,8 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// Bytes between two known character counts: counting the characters of a column never walks
-/// farther than this, however long a line is.
-const CHECKPOINT: usize = 4096;
+/// Characters between two whose bytes are known: no more are counted for a column, however long a line is.
+const STEP: usize = 64;
 
 /// The bytes of U+FEFF.
 const BOM: &str = "\u{feff}";
@@ -29,44 +28,59 @@ const BOM: &str = "\u{feff}";
 #[derive(Debug, Clone, Default)]
 pub(super) struct SourceText {
     whole: String,
-    /// Where the text begins behind the mark.
-    start: usize,
-    index: OnceLock<LineIndex>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct LineIndex {
-    /// Byte offset of each line's first character.
-    lines: Vec<usize>,
-    /// Characters before each multiple of `CHECKPOINT` bytes; empty when all is ASCII.
+    /// Bytes of the mark.
+    pub(super) mark: usize,
+    /// The byte of each [`STEP`]th character; none when all are ASCII.
     characters: Vec<usize>,
+    /// The byte of each line's first character.
+    lines: OnceLock<Vec<usize>>,
 }
 
 impl SourceText {
     pub(super) fn new(whole: String) -> Self {
-        let start = if whole.starts_with(BOM) { BOM.len() } else { 0 };
-        Self { whole, start, index: OnceLock::new() }
+        let text = whole.strip_prefix(BOM).unwrap_or(&whole);
+        let every = if text.is_ascii() { "" } else { text }.char_indices();
+        let characters = every.step_by(STEP).map(|(at, _)| at).collect();
+        let mark = whole.len() - text.len();
+        Self { whole, mark, characters, lines: OnceLock::new() }
     }
 
     /// The text without a byte order mark.
     pub(super) fn text(&self) -> &str {
-        self.whole.get(self.start..).unwrap_or_default()
+        self.from(self.mark)
     }
 
-    /// The range in the text of a range in the text with its byte order mark.
-    pub(super) fn behind_bom(&self, start: usize, end: usize) -> Range {
-        Range::new(start.saturating_sub(self.start), end.saturating_sub(self.start))
+    fn from(&self, byte: usize) -> &str {
+        self.whole.get(byte..).expect("places are those of characters")
+    }
+
+    /// The byte that a character begins at.
+    pub(super) fn byte(&self, character: usize) -> usize {
+        let step = (character / STEP).min(self.characters.len().saturating_sub(1));
+        let Some(from) = self.characters.get(step) else {
+            return character.min(self.text().len());
+        };
+        let more = self.from(self.mark + from).chars().take(character - step * STEP);
+        from + more.map(char::len_utf8).sum::<usize>()
+    }
+
+    /// The number of characters before a byte.
+    fn character(&self, byte: usize) -> usize {
+        let steps = self.characters.partition_point(|at| *at <= byte);
+        let Some(from) = self.characters.get(..steps).and_then(<[_]>::last) else { return byte };
+        let more = self.text().get(*from..byte).expect("places are those of characters");
+        (steps - 1) * STEP + more.chars().count()
     }
 
     /// Line and column of a byte range.
     pub(super) fn span(&self, at: Range) -> Span {
         let text = self.text();
-        let index = self.index.get_or_init(|| LineIndex::new(text));
+        let lines = self.lines.get_or_init(|| line_starts(text));
         let [start, end] = [at.start(), at.end()].map(|offset| offset.min(text.len()));
-        let line = index.lines.partition_point(|&first| first <= start);
-        let first = *index.lines.get(line - 1).expect("the first line begins with the text");
-        let column = index.count(text, start) - index.count(text, first) + 1;
-        Span { line, column, start: start + self.start, end: end + self.start }
+        let line = lines.partition_point(|first| *first <= start);
+        let first = *lines.get(line - 1).expect("the first line begins with the text");
+        let column = self.character(start) - self.character(first) + 1;
+        Span { line, column, start: start + self.mark, end: end + self.mark }
     }
 
     /// The finding with its place.
@@ -75,40 +89,13 @@ impl SourceText {
     }
 }
 
-impl LineIndex {
-    fn new(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let mut lines = vec![0];
-        for (at, byte) in bytes.iter().enumerate() {
-            let next = at + 1;
-            if *byte == b'\n' || (*byte == b'\r' && bytes.get(next) != Some(&b'\n')) {
-                lines.push(next);
-            }
-        }
-        let mut characters = Vec::new();
-        if !text.is_ascii() {
-            let mut sum = 0_usize;
-            for chunk in bytes.chunks(CHECKPOINT) {
-                characters.push(sum);
-                sum += count(chunk);
-            }
-        }
-        Self { lines, characters }
-    }
-
-    /// The characters before a byte offset.
-    fn count(&self, text: &str, offset: usize) -> usize {
-        let Some(last) = self.characters.len().checked_sub(1) else { return offset };
-        let chunk = (offset / CHECKPOINT).min(last);
-        let from = chunk * CHECKPOINT;
-        let before = self.characters.get(chunk).copied().unwrap_or(0);
-        before + count(text.as_bytes().get(from..offset).unwrap_or_default())
-    }
-}
-
-/// The characters that begin in these bytes.
-fn count(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+fn line_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let is_end = |(at, byte): &(usize, &u8)| {
+        **byte == b'\n' || (**byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
+    };
+    let ends = bytes.iter().enumerate().filter(is_end);
+    std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
 }
 
 /// The text of a document with the place of every key and value in it.
@@ -340,9 +327,9 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_long_lines_do_not_depend_on_the_checkpoints() {
-        let text = "é".repeat(CHECKPOINT * 2);
-        for character in [0, 1, CHECKPOINT / 2, CHECKPOINT, CHECKPOINT * 2 - 1] {
+    fn columns_of_long_lines_do_not_depend_on_the_steps() {
+        let text = "é".repeat(STEP * 2);
+        for character in [0, 1, STEP / 2, STEP, STEP * 2 - 1] {
             assert_eq!(at(&text, character * 2).1, character + 1);
         }
     }

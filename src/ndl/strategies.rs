@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{
-    Attribute, Datatype, DimCoord, Document, Endian, Extent, Form, Group, Integer, Ndarray, Order,
+    Attribute, Datatype, Document, Endian, Extent, Form, Group, Integer, Ndarray, Order,
     RegionSelection, Storage, Value,
 };
 
@@ -260,7 +260,7 @@ fn attributes() -> BoxedStrategy<Vec<Attribute>> {
         .boxed()
 }
 
-fn dimcoord() -> BoxedStrategy<DimCoord> {
+fn dimcoord() -> BoxedStrategy<Ndarray> {
     (name(), proptest::option::of(1..5_u64), datatype(), any::<bool>())
         .prop_flat_map(|(name, size, datatype, valued)| {
             let value = value(&[size.unwrap_or(3)], &datatype)
@@ -268,9 +268,9 @@ fn dimcoord() -> BoxedStrategy<DimCoord> {
             let storage = proptest::option::of(storage(1));
             (Just((name, size, datatype)), value, attributes(), storage)
         })
-        .prop_map(|((name, size, datatype), value, attributes, storage)| DimCoord {
+        .prop_map(|((name, size, datatype), value, attributes, storage)| Ndarray {
             name,
-            size,
+            shape: vec![size.map_or(Extent::Unlimited, Extent::Fixed)],
             datatype,
             value,
             attributes,

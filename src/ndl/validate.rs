@@ -79,8 +79,9 @@ pub(super) fn whole(
     let index = document.index();
     let broken: HashSet<String> =
         reader.broken.iter().map(|(group, name)| entity_path(group, name)).collect();
-    let sites = std::mem::take(&mut reader.sites);
-    for ((group, ndarray), site) in document.ndarrays().zip(sites) {
+    let [of_dimcoords, of_ndarrays] = std::mem::take(&mut reader.sites);
+    let sites = document.dimcoords().zip(of_dimcoords);
+    for ((group, ndarray), site) in sites.chain(document.ndarrays().zip(of_ndarrays)) {
         let storage = ndarray.storage.as_ref();
         let stored_shape = storage.and_then(|storage| storage.shape.as_deref());
         let chunk = storage.and_then(|storage| storage.chunk.as_deref());
@@ -92,14 +93,22 @@ pub(super) fn whole(
                 Extent::Unlimited => (None, None),
                 Extent::Coord(name) => {
                     reader.follow(site, axis, name, &index, &broken, &mut unresolved);
-                    let coord = index.resolve_coord(&group.path, name);
-                    coord.map_or((None, None), |(_, coord)| (coord.known_size(), coord.size))
+                    let coord = index.resolve_coord(&group.path, name).map(|(_, coord)| coord);
+                    let fixed = coord.and_then(|coord| match coord.shape[..] {
+                        [Extent::Fixed(size)] => Some(size),
+                        _ => None,
+                    });
+                    (coord.and_then(Ndarray::known_size), fixed)
                 }
             };
-            let message = "the extent in the file is larger than the declared one";
-            reader.check_bound(site, "shape", stored_shape, axis, known, message);
+            let (key, message) = if site.is_dimcoord {
+                ("size", "`storage.size` is larger than `size`")
+            } else {
+                ("shape", "the extent in the file is larger than the declared one")
+            };
+            reader.check_bound(site, key, stored_shape, axis, known, message);
             // A chunk has at least one element, even of an array that has none.
-            let fixed = fixed.map(|bound| bound.max(1));
+            let fixed = fixed.map(|bound| bound.max(1)).filter(|_| !site.is_dimcoord);
             let message = "the chunk is larger than the array";
             if let Some(finding) = reader.check_bound(site, "chunk", chunk, axis, fixed, message) {
                 finding.warning();

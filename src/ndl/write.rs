@@ -32,12 +32,12 @@ pub(super) fn group(body: &Group) -> Vec<(String, Value)> {
     entries.extend(attributes(&body.attributes));
     if !body.dimcoords.is_empty() {
         let coords = body.dimcoords.iter().map(Entity::DimCoord);
-        let map = coords.map(|coord| (coord.name().to_owned(), entity(coord)));
+        let map = coords.map(|coord| (coord.array().name.clone(), entity(coord)));
         entries.push(("dimcoords".to_owned(), Value::Map(map.collect())));
     }
     if !body.ndarrays.is_empty() {
         let arrays = body.ndarrays.iter().map(Entity::Ndarray);
-        let map = arrays.map(|array| (array.name().to_owned(), entity(array)));
+        let map = arrays.map(|array| (array.array().name.clone(), entity(array)));
         entries.push(("ndarrays".to_owned(), Value::Map(map.collect())));
     }
     entries
@@ -61,21 +61,31 @@ fn attribute(fact: &Attribute) -> Value {
         ("type".to_owned(), datatype(&fact.datatype)),
         ("value".to_owned(), fact.value.clone()),
     ];
-    entries.extend(storage(fact.storage.as_ref()));
+    entries.extend(storage(fact.storage.as_ref(), false));
     Value::Map(entries)
 }
 
 /// An entity as the mapping that is written.
 pub(super) fn entity(it: Entity<'_>) -> Value {
-    let extents = match it {
-        Entity::Ndarray(array) => ("shape".to_owned(), shape(&array.shape)),
-        Entity::DimCoord(coord) => ("size".to_owned(), coord.size.map_or(Value::Null, Value::from)),
-    };
-    let mut entries = vec![extents, ("type".to_owned(), datatype(it.datatype()))];
-    entries.extend(it.value().map(|value| ("value".to_owned(), value.clone())));
-    entries.extend(attributes(it.attributes()));
-    entries.extend(storage(it.storage()));
+    let (array, is_dimcoord) = (it.array(), matches!(it, Entity::DimCoord(_)));
+    let mut entries = vec![
+        extents(shape(&array.shape), is_dimcoord),
+        ("type".to_owned(), datatype(&array.datatype)),
+    ];
+    entries.extend(array.value.iter().map(|value| ("value".to_owned(), value.clone())));
+    entries.extend(attributes(&array.attributes));
+    entries.extend(storage(array.storage.as_ref(), is_dimcoord));
     Value::Map(entries)
+}
+
+/// The entry of a shape, or of the size of a dimcoord.
+fn extents(shape: Value, is_dimcoord: bool) -> (String, Value) {
+    match shape {
+        Value::List(list) if is_dimcoord => {
+            ("size".to_owned(), list.into_iter().next().unwrap_or(Value::Null))
+        }
+        shape => ("shape".to_owned(), shape),
+    }
 }
 
 /// A shape as the list that is written.
@@ -143,11 +153,14 @@ fn integer(number: i128) -> Value {
         .unwrap_or_else(|_| Value::String(number.to_string()))
 }
 
-fn storage(stored: Option<&Storage>) -> Option<(String, Value)> {
-    const ORDER: [&str; 8] =
-        ["shape", "size", "order", "chunk", "filter", "endian", "charset", "fillvalue"];
+fn storage(stored: Option<&Storage>, is_dimcoord: bool) -> Option<(String, Value)> {
+    const ORDER: [&str; 7] =
+        ["shape", "order", "chunk", "filter", "endian", "charset", "fillvalue"];
     let stored = stored?;
-    let known = ORDER.iter().filter_map(|key| Some(((*key).to_owned(), stored.get(key)?)));
+    let known = ORDER.iter().filter_map(|key| match (*key, stored.get(key)?) {
+        ("shape", shape) => Some(extents(shape, is_dimcoord)),
+        (key, value) => Some((key.to_owned(), value)),
+    });
     let entries = known.chain(stored.other.iter().cloned()).collect();
     Some(("storage".to_owned(), Value::Map(entries)))
 }
@@ -157,7 +170,6 @@ impl Storage {
     pub(crate) fn get(&self, key: &str) -> Option<Value> {
         match key {
             "shape" => self.shape.as_deref().map(numbers),
-            "size" => self.size.map(Value::from),
             "order" => (self.order != Order::Column).then(|| Value::from(self.order.word())),
             "chunk" => self.chunk.as_deref().map(numbers),
             "filter" => (!self.filter.is_empty()).then(|| Value::List(self.filter.clone())),
@@ -487,7 +499,7 @@ pub(crate) fn push_group(out: &mut String, path: &str, facts: &[Attribute]) {
 
 /// Appends an entity of a section.
 pub(crate) fn push_entity(out: &mut String, it: Entity<'_>) {
-    block_map(out, &[(it.name().to_owned(), entity(it))], 4, false);
+    block_map(out, &[(it.array().name.clone(), entity(it))], 4, false);
 }
 
 /// Whether a text is this document as it is written here, to the last blank.

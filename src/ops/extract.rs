@@ -5,7 +5,6 @@
 //! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
 //! its end.
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -15,17 +14,10 @@ use super::manifests;
 use super::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
 use super::select::Patterns;
 use super::verify::is_payload;
-use crate::archive::{
-    Archive, Copying, Fault, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, Sink,
-    copy,
-};
-use crate::digest::{
-    Algorithm, Digest, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once,
-    hash_side_by_side,
-};
+use crate::archive::{Archive, Fault, Member, MemberKind, Revisit, Shown, copy};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
-use crate::fs::{self, PendingFile, Target, TargetWriter, Turn};
+use crate::fs::{self, Target, TargetWriter, Turn};
 use crate::pack::Layout;
 use crate::path;
 use crate::pipeline;
@@ -99,7 +91,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         findings: std::mem::take(&mut plan.findings),
         ..ExtractReport::default()
     };
-    if plan.is_empty() && !options.patterns.is_empty() {
+    if plan.files.is_empty() && plan.directories.is_empty() && !options.patterns.is_empty() {
         return Ok(report);
     }
     fs::create_root(target)?;
@@ -109,13 +101,13 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
         plan.refuse_existing(target)?;
     }
     let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let target = Target::open(target)?;
+    let target = &Target::open(target)?;
+    plan.make_directories(target, &mut report.findings)?;
     let extraction = Extraction { target, options, plan: &plan, written, failed };
-    extraction.make_directories(&mut report.findings)?;
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let outcomes = opened.revisit_by(&plan.members, &plan.files, jobs, &&extraction)?;
+    let outcomes = opened.revisit_by(&plan.members, &plan.files, jobs, &extraction)?;
     // What is listed and not there is told where everything was unpacked.
     let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
     report.findings.extend(listed.flat_map(ListedDigests::missing));
@@ -131,7 +123,10 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
             Extracted::Skipped => {}
         }
     }
-    report.leftovers = extraction.leftovers();
+    let directories = target.older_directories();
+    let leftovers = directories.iter().flat_map(|directory| fs::leftovers_in(directory, "."));
+    report.leftovers = leftovers.collect();
+    report.leftovers.sort();
     finding::cut(&mut report.findings);
     Ok(report)
 }
@@ -173,19 +168,18 @@ impl ExtractPlan {
             );
         }
         let ambiguous = ambiguous(&findings);
-        let is_wanted = |member: &Member| {
+        let is_wanted = &|member: &Member| {
             (options.patterns.is_empty() || options.patterns.matches(&member.name))
+                && path::is_sound(&member.name)
                 && !ambiguous.contains(&*member.name)
         };
-        let is_named = |member: &Member| path::is_sound(&member.name);
-        let of_kind = |number: &usize, kind: MemberKind| {
-            members.get(*number).is_some_and(|member| member.kind == kind && is_wanted(member))
+        let wanted = |kind: MemberKind| {
+            let members = members.iter().enumerate();
+            members.filter(move |(_, member)| member.kind == kind && is_wanted(member))
         };
         // A declared size is kept to while the content is read.
-        let sizes = members.iter().filter(|member| member.kind == MemberKind::File);
-        let sizes =
-            sizes.filter(|member| is_wanted(member) && is_named(member)).map(|member| member.size);
         if let Some(limit) = options.max_size {
+            let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Unsupported(format!(
@@ -194,7 +188,7 @@ impl ExtractPlan {
                 )));
             }
         }
-        readable.retain(|number| of_kind(number, MemberKind::File));
+        readable.retain(|number| members.get(*number).is_some_and(is_wanted));
         if let Some(listed) = &listed {
             findings.extend(readable.iter().filter_map(|number| {
                 let name = &*members.get(*number)?.name;
@@ -206,22 +200,13 @@ impl ExtractPlan {
                     .then(|| manifests::unlisted(name, &listed.name))
             }));
         }
-        let directories = 0..members.len();
-        let directories = directories.filter(|number| {
-            of_kind(number, MemberKind::Directory) && members.get(*number).is_some_and(is_named)
-        });
-        let directories = directories.collect();
+        let directories = wanted(MemberKind::Directory).map(|(number, _)| number).collect();
         Ok(Self { files: readable, directories, members, listed, findings })
     }
 
     /// The members of these numbers.
     fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
         numbers.iter().filter_map(|number| self.members.get(*number))
-    }
-
-    /// Whether there is nothing to write.
-    fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.directories.is_empty()
     }
 
     /// Refuses before anything is written.
@@ -235,34 +220,10 @@ impl ExtractPlan {
             None => Ok(()),
         }
     }
-}
-
-/// What became of one member.
-enum Extracted {
-    Written {
-        bytes: u64,
-        verified: bool,
-    },
-    /// Another member failed before.
-    Skipped,
-    Finding(Box<Finding>),
-    Failed(Box<Error>),
-}
-
-struct Extraction<'a> {
-    target: Target,
-    options: &'a ExtractOptions,
-    plan: &'a ExtractPlan,
-    /// Bytes of all files so far, where there is a limit.
-    written: AtomicU64,
-    failed: AtomicBool,
-}
-
-impl Extraction<'_> {
     /// Makes the directories that the archive names, so that empty ones are there too.
-    fn make_directories(&self, findings: &mut Vec<Finding>) -> Result<()> {
-        for member in self.plan.members(&self.plan.directories) {
-            match self.target.make_directory(&member.name) {
+    fn make_directories(&self, target: &Target, findings: &mut Vec<Finding>) -> Result<()> {
+        for member in self.members(&self.directories) {
+            match target.make_directory(&member.name) {
                 // Something else is in the way; whatever else the system says is no fault of the archive.
                 Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
@@ -274,16 +235,31 @@ impl Extraction<'_> {
         }
         Ok(())
     }
+}
 
-    /// What an interrupted run left in the directories that were written to.
-    fn leftovers(&self) -> Vec<PathBuf> {
-        let directories = self.target.older_directories();
-        let mut leftovers: Vec<_> =
-            directories.iter().flat_map(|directory| fs::leftovers_in(directory, ".")).collect();
-        leftovers.sort();
-        leftovers
-    }
+/// The outcome for one member.
+enum Extracted {
+    Written {
+        bytes: u64,
+        verified: bool,
+    },
+    /// Another member failed before.
+    Skipped,
+    Finding(Box<Finding>),
+    Failed(Box<Error>),
+}
 
+/// The files of a plan on their way to the target.
+struct Extraction<'a> {
+    target: &'a Target,
+    options: &'a ExtractOptions,
+    plan: &'a ExtractPlan,
+    /// Bytes of all files so far, where there is a limit.
+    written: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Extraction<'_> {
     /// Counts what is about to be written. Sizes are claims, so that their sum was not enough to look at.
     fn count(&self, bytes: usize) -> Result<()> {
         let Some(limit) = self.options.max_size else { return Ok(()) };
@@ -297,159 +273,56 @@ impl Extraction<'_> {
         Ok(())
     }
 
-    /// Begins the file at this position, unless there is something in the way, or another failed before.
-    fn begin(
-        &self,
-        writer: &mut TargetWriter<'_>,
-        position: usize,
-    ) -> Result<NewFile<'_>, Extracted> {
-        if self.failed.load(Ordering::Relaxed) {
-            return Err(Extracted::Skipped);
-        }
-        let number = *self.plan.files.get(position).expect("it is one of the files to write");
-        let member = self.plan.members.get(number).expect("the files are members");
-        let listed = self.plan.listed.as_ref();
-        let expected = listed.and_then(|listed| Some((listed, listed.digests.get(number)?)));
-        let pending = writer.begin(&member.name, self.options.force);
-        let pending = pending.map_err(|error| self.outcome(Err(error)))?;
-        Ok(NewFile { extraction: self, name: &member.name, expected, pending, at: 0 })
-    }
-
-    fn outcome(&self, written: Result<Extracted>) -> Extracted {
-        written.unwrap_or_else(|error| {
-            self.failed.store(true, Ordering::Relaxed);
-            Extracted::Failed(Box::new(error))
-        })
-    }
-}
-
-impl<'e> Revisit for &'e Extraction<'_> {
-    type State = TargetWriter<'e>;
-    type Seen = Extracted;
-
-    fn state(&self) -> TargetWriter<'e> {
-        self.target.writer()
-    }
-
-    fn one(&self, writer: &mut TargetWriter<'e>, shown: Shown<'_>) -> Extracted {
-        match self.begin(writer, shown.position) {
-            Ok(file) => self.outcome(file.fill(shown.content, shown.hashing)),
-            Err(outcome) => outcome,
-        }
-    }
-
-    fn at_once(&self) -> &'static [usize] {
-        let listed = self.plan.listed.as_ref();
-        listed.map_or(&[], |listed| at_once(&[listed.digests.algorithm()]))
-    }
-
-    fn several(
-        &self,
-        writer: &mut TargetWriter<'e>,
-        width: usize,
-        contents: &mut OpenContents<'_>,
-    ) -> Result<Vec<(usize, Extracted)>> {
-        let mut several = FilesAtOnce { extraction: self, writer, contents, outcomes: Vec::new() };
-        hash_side_by_side(&mut several, width, None)?;
-        Ok(several.outcomes)
-    }
-}
-
-/// Files that one job writes side by side.
-struct FilesAtOnce<'s, 'e, 'c> {
-    extraction: &'e Extraction<'e>,
-    writer: &'s mut TargetWriter<'e>,
-    contents: &'s mut OpenContents<'c>,
-    outcomes: Vec<(usize, Extracted)>,
-}
-
-impl<'e> SideBySide for FilesAtOnce<'_, 'e, '_> {
-    /// The position, and what the digest is made by.
-    type Label = (usize, Algorithm);
-    type Content = Copying<MemberReader, NewFile<'e>>;
-    type Error = Error;
-
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        for opened in &mut *self.contents {
-            let (position, mut content) = opened?;
-            let outcome = match self.extraction.begin(self.writer, position) {
-                Ok(file) => match file.algorithm() {
-                    Some(algorithm) => {
-                        let hashers = Hashers::new(&[algorithm]);
-                        let label = (position, algorithm);
-                        let content = Copying { content, sink: file };
-                        return Ok(Some(Lane { label, content, hashers }));
-                    }
-                    None => self.extraction.outcome(file.fill(&mut content, Hashing::Here)),
-                },
-                Err(outcome) => outcome,
-            };
-            self.outcomes.push((position, outcome));
-        }
-        Ok(None)
-    }
-
-    fn done(
-        &mut self,
-        (position, algorithm): (usize, Algorithm),
-        Copying { sink: file, .. }: Self::Content,
-        digests: Result<Digests, Fault>,
-    ) -> Result<()> {
-        let digest = digests.map(|digests| Some(digests.made_by(algorithm)));
-        self.outcomes.push((position, self.extraction.outcome(file.finish(digest))));
-        Ok(())
-    }
-}
-
-/// A file that is written.
-struct NewFile<'a> {
-    extraction: &'a Extraction<'a>,
-    name: &'a str,
-    /// The listed digest and the manifest that lists it.
-    expected: Option<(&'a ListedDigests, Digest)>,
-    pending: PendingFile,
-    at: u64,
-}
-
-impl NewFile<'_> {
-    /// What its digest is to be made by.
-    fn algorithm(&self) -> Option<Algorithm> {
-        self.expected.map(|(_, expected)| expected.algorithm())
-    }
-
-    /// Writes all of its content.
-    fn fill(mut self, content: &mut dyn BufRead, hashing: Hashing) -> Result<Extracted> {
-        let algorithm = self.algorithm();
-        let sink = |block: &[u8]| self.take(block);
-        let digests = copy(content, algorithm.as_slice(), hashing, sink);
-        self.finish(digests.map(|digests| algorithm.map(|by| digests.made_by(by))))
-    }
-
-    /// Gives it its name when it is what it should be.
-    fn finish(self, digest: Result<Option<Digest>, Fault>) -> Result<Extracted> {
-        let fault = match digest {
-            Ok(digest) => self.expected.zip(digest).and_then(|((listed, expected), digest)| {
-                let differs = digest != expected;
-                differs.then(|| manifests::mismatch(self.name, &listed.name, &expected, &digest))
+    /// Writes a file, and names it when it is as the manifest lists it.
+    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
+        let Self { plan, options, .. } = self;
+        let Shown { position, content, hashing } = shown;
+        let number = *plan.files.get(position).expect("it is one of the files to write");
+        let name = &*plan.members.get(number).expect("the files are members").name;
+        let listed = plan.listed.as_ref();
+        let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
+        let algorithm = expected.map(|(_, digest)| digest.algorithm());
+        let (pending, mut bytes) = (writer.begin(name, options.force)?, 0);
+        let sink = |block: &[u8]| {
+            self.count(block.len())?;
+            options.progress.at(name);
+            pending.file().write_all_at(block, bytes)?;
+            bytes += block.len() as u64;
+            Ok(())
+        };
+        let fault = match copy(content, algorithm.as_slice(), hashing, sink) {
+            Ok(digests) => expected.and_then(|(manifest, expected)| {
+                let found = digests.made_by(expected.algorithm());
+                let differs = found != expected;
+                differs.then(|| manifests::mismatch(name, manifest, &expected, &found))
             }),
             Err(Fault::Sink(error)) => return Err(error),
-            Err(Fault::Source(error)) => Some(manifests::unreadable(self.name, error)?),
+            Err(Fault::Source(error)) => Some(manifests::unreadable(name, error)?),
         };
         if let Some(finding) = fault {
             return Ok(Extracted::Finding(Box::new(finding)));
         }
-        self.pending.persist()?;
-        self.extraction.options.progress.done(1);
-        Ok(Extracted::Written { bytes: self.at, verified: self.expected.is_some() })
+        pending.persist()?;
+        options.progress.done(1);
+        Ok(Extracted::Written { bytes, verified: expected.is_some() })
     }
 }
 
-impl Sink for NewFile<'_> {
-    fn take(&mut self, block: &[u8]) -> Result<()> {
-        self.extraction.count(block.len())?;
-        self.extraction.options.progress.at(self.name);
-        self.pending.file().write_all_at(block, self.at)?;
-        self.at += block.len() as u64;
-        Ok(())
+impl<'t> Revisit for Extraction<'t> {
+    type State = TargetWriter<'t>;
+    type Seen = Extracted;
+
+    fn state(&self) -> TargetWriter<'t> {
+        self.target.writer()
+    }
+
+    fn one(&self, writer: &mut TargetWriter<'t>, shown: Shown<'_>) -> Extracted {
+        if self.failed.load(Ordering::Relaxed) {
+            return Extracted::Skipped;
+        }
+        self.write(writer, shown).unwrap_or_else(|error| {
+            self.failed.store(true, Ordering::Relaxed);
+            Extracted::Failed(Box::new(error))
+        })
     }
 }

@@ -82,10 +82,8 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     let mut report = report(archive, member, out.count, written);
     drop(out);
     pending.sync()?;
-    // One without a name leaves nothing, and the look takes the longer the more there is in the directory.
-    if pending.give_name()? {
-        report.leftovers = fs::leftovers(output);
-    }
+    pending.persist()?;
+    report.leftovers = fs::leftovers(output);
     Ok(report)
 }
 

@@ -29,9 +29,9 @@ impl Contents {
         for (member, facts) in beside.chain(of_pack) {
             let Some(document) = facts.document() else { continue };
             for (group, entity) in document.entities() {
-                let Some(value) = entity.value() else { continue };
+                let Some(value) = &entity.array().value else { continue };
                 let described = Described { member, facts, group, entity };
-                let path = entity_path(&described.home(), entity.name());
+                let path = entity_path(&described.home(), &entity.array().name);
                 let own = self.array_that_is(&described);
                 let array = own.or_else(|| self.array_at(&path));
                 if let Some((array, facts)) = array
@@ -49,7 +49,7 @@ impl Contents {
         let (array, facts) = self.arrays.get_key_value(self.array_of(described.member)?)?;
         let meant = self.description(array, &mut Vec::new())?;
         let is_it = meant.member == described.member
-            && meant.entity.name() == described.entity.name()
+            && meant.entity.array().name == described.entity.array().name
             && meant.group.path == described.group.path;
         is_it.then_some((array, facts))
     }
@@ -71,7 +71,7 @@ impl Inlined<'_> {
 
     /// The text, where it is all that there is.
     fn text(&self) -> Option<&str> {
-        let is_text = *self.described.entity.datatype() == Datatype::String;
+        let is_text = self.described.entity.array().datatype == Datatype::String;
         self.value.as_str().filter(|_| is_text)
     }
 
@@ -102,7 +102,7 @@ impl Inlined<'_> {
             };
             let is_it = match self.text() {
                 Some(text) => text.as_bytes() == bytes,
-                None => is_said(value, entity.datatype(), element, bytes)?,
+                None => is_said(value, &entity.array().datatype, element, bytes)?,
             };
             if !is_it {
                 wrong += 1;
@@ -154,7 +154,7 @@ impl Inlined<'_> {
         let message = format!(
             "the value is not compared with `{}`: the language does not say how an element of `{}` is written",
             self.array,
-            self.described.entity.datatype()
+            self.described.entity.array().datatype
         );
         let finding = Finding::new(Code::LooseDescription, message)
             .hint("leave the value out: the array has it")

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::open::Pack;
@@ -14,9 +13,8 @@ use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
-use crate::ndl::{Extent, Order, PlainDescription, Value};
-use crate::pack::{self, Contents, Described, Entity, Layout, Placement, shape_of};
-use crate::path::MemberPath;
+use crate::ndl::{Extent, Order};
+use crate::pack::{self, Contents, Entity, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
 
@@ -56,10 +54,7 @@ pub enum ListOrder {
 }
 
 /// The members of a pack, in the order that was asked for.
-///
-/// What is known of them is kept as it was read, and each is put together when it is asked for: a pack may
-/// have a million.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listing {
     /// The archive or directory, by its path as given.
@@ -68,17 +63,20 @@ pub struct Listing {
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The findings about the container and names.
-    pub findings: Vec<Finding>,
     /// The members that were asked for.
     #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
+    members: ListedMembers,
+    /// The findings about the container and names.
+    pub findings: Vec<Finding>,
+}
+
+/// Members as they were read. Each is put together when it is asked for: a pack may have a million.
+#[derive(Debug, Clone)]
+struct ListedMembers {
     members: Vec<Member>,
-    /// What the manifest says of each, when somebody asked.
-    #[cfg_attr(test, schemars(skip))]
+    /// The digest of each that the manifest lists, when somebody asked.
     digests: Vec<Option<Digest>>,
-    #[cfg_attr(test, schemars(skip))]
     placement: Placement,
-    #[cfg_attr(test, schemars(skip))]
     contents: Contents,
 }
 
@@ -164,58 +162,47 @@ pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
                     || patterns.matches(&member.name))
         });
     }
-    let mut listing = Listing {
-        target: target.to_owned(),
-        container: archive.container(),
-        layout: placement.layout,
-        findings,
-        members,
-        digests: Vec::new(),
-        placement,
-        contents,
-    };
-    listing.sort(options.order);
+    let (container, layout) = (archive.container(), placement.layout);
+    let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
+    members.sort(options.order);
     if options.reverse {
-        listing.members.reverse();
+        members.members.reverse();
     }
     if options.digests {
-        listing.digests = digests(archive, &listing)?;
+        members.look_up_digests(archive)?;
     }
-    Ok(listing)
-}
-
-/// What the manifest says of each member. A line of it that cannot be read says nothing; that it is at fault
-/// is for `verify` to say.
-fn digests(archive: Archive, listing: &Listing) -> Result<Vec<Option<Digest>>> {
-    let pack = Pack::of_archive(archive, listing.placement.clone());
-    let digest = |member: &Member| {
-        if member.kind != MemberKind::File || !crate::path::is_sound(&member.name) {
-            return Ok(None);
-        }
-        let digest = pack.digest_if_listed(member)?;
-        Ok(digest.filter(|digest| digest.algorithm() == Algorithm::Sha256))
-    };
-    listing.members.iter().map(digest).collect()
+    Ok(Listing { target: target.to_owned(), container, layout, members, findings })
 }
 
 impl Listing {
     /// The members that were asked for, in the order that was asked for.
     pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
-        let members = self.members.iter().enumerate();
-        members.map(move |(index, member)| {
-            self.listed(member, self.digests.get(index).copied().flatten())
-        })
+        (0..self.members.members.len()).map(|number| self.member(number))
+    }
+
+    /// The member of that number.
+    ///
+    /// # Panics
+    ///
+    /// When there are not so many members.
+    pub fn member(&self, number: usize) -> Listed<'_> {
+        self.members.listed(number)
     }
 
     /// Their names alone, which cost less.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&str, MemberKind)> {
-        self.members.iter().map(|member| (self.placement.shown(&member.name), member.kind))
+        let ListedMembers { members, placement, .. } = &self.members;
+        members.iter().map(|member| (placement.shown(&member.name), member.kind))
     }
+}
 
-    fn listed<'a>(&'a self, member: &'a Member, sha256: Option<Digest>) -> Listed<'a> {
+impl ListedMembers {
+    fn listed(&self, number: usize) -> Listed<'_> {
+        let member = self.members.get(number).expect("the number of a member");
         let payload = self.placement.payload(&member.name);
         let array = payload.and_then(|name| array(&self.contents, name));
         let header = array.as_ref().map_or(Some(0), |array| array.header_len);
+        let digest = self.digests.get(number).and_then(Option::as_ref);
         Listed {
             name: self.placement.shown(&member.name),
             kind: member.kind,
@@ -227,9 +214,24 @@ impl Listing {
                 .zip(header)
                 .filter(|_| member.kind == MemberKind::File)
                 .map(|(offset, header)| offset.saturating_add(header)),
-            sha256: sha256.map(|digest| digest.to_string()),
+            sha256: digest.map(Digest::to_string),
             array,
         }
+    }
+
+    /// Looks up the digest of each member in the manifest. A line of it that cannot be read says nothing; `verify`
+    /// reports it.
+    fn look_up_digests(&mut self, archive: Archive) -> Result<()> {
+        let pack = Pack::of_archive(archive, self.placement.clone());
+        let digest = |member: &Member| {
+            if member.kind != MemberKind::File || !crate::path::is_sound(&member.name) {
+                return Ok(None);
+            }
+            let digest = pack.digest_if_listed(member)?;
+            Ok(digest.filter(|digest| digest.algorithm() == Algorithm::Sha256))
+        };
+        self.digests = self.members.iter().map(digest).collect::<Result<_>>()?;
+        Ok(())
     }
 
     fn sort(&mut self, order: ListOrder) {
@@ -238,47 +240,28 @@ impl Listing {
         match order {
             ListOrder::Name => {}
             ListOrder::Tree => members.sort_by(|one, other| {
-                let names = [one, other].map(|member| placement.shown(&member.name).split('/'));
-                let [one, other] = names;
-                one.cmp(other)
+                let [one, other] = [one, other].map(|member| placement.shown(&member.name));
+                one.split('/').cmp(other.split('/'))
             }),
             ListOrder::Size => members.sort_by_key(|member| Reverse(member.size)),
             ListOrder::Packed => members.sort_by_key(|member| Reverse(member.packed_size)),
-            ListOrder::Type => {
-                let element = |member: &Member| {
-                    let name = placement.payload(&member.name)?;
-                    let facts = contents.arrays.get(name)?;
-                    Some(facts.header.as_ref().ok().map(crate::ra::Header::element))
-                };
-                // Arrays before others, those that can be read first.
-                members.sort_by_cached_key(|member| match element(member) {
-                    Some(Some(element)) => (0, Some(element)),
-                    Some(None) => (1, None),
+            // Arrays before others, those that can be read first.
+            ListOrder::Type => members.sort_by_cached_key(|member| {
+                let array =
+                    placement.payload(&member.name).and_then(|name| contents.arrays.get(name));
+                match array.map(|facts| &facts.header) {
+                    Some(Ok(header)) => (0, Some(header.element())),
+                    Some(Err(_)) => (1, None),
                     None => (2, None),
-                });
-            }
+                }
+            }),
         }
     }
 }
 
-impl Serialize for Listing {
+impl Serialize for ListedMembers {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Listing", 5)?;
-        fields.serialize_field("target", &self.target)?;
-        fields.serialize_field("container", &self.container)?;
-        fields.serialize_field("layout", &self.layout)?;
-        fields.serialize_field("members", &ListedMembers(self))?;
-        fields.serialize_field("findings", &self.findings)?;
-        fields.end()
-    }
-}
-
-/// The list of members, none of which has to be held while the next is written.
-struct ListedMembers<'a>(&'a Listing);
-
-impl Serialize for ListedMembers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.members())
+        serializer.collect_seq((0..self.members.len()).map(|number| self.listed(number)))
     }
 }
 
@@ -287,7 +270,13 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         return None;
     }
     let (path, facts) = contents.arrays.get_key_value(name)?;
-    let said = Said::of(contents, path);
+    // Of a description of the plain form no model is made.
+    let plain = contents.plain(path);
+    let model = match plain {
+        Some(_) => None,
+        None => contents.description(path, &mut Vec::new()),
+    };
+    let described = plain.is_some() || model.is_some();
     let header = match &facts.header {
         Ok(header) => header,
         Err(error) => {
@@ -296,90 +285,51 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
                 shape: Vec::new(),
                 dimensions: Vec::new(),
                 order: Order::Column.word(),
-                described: said.is_described(),
+                described,
                 title: None,
                 header_len: None,
             });
         }
     };
-    let order = said.order();
+    let text = |name: &str| match (&plain, model) {
+        (Some(plain), _) => plain.text(name),
+        (None, Some(model)) => model.entity.array().attribute(name)?.as_str(),
+        (None, None) => None,
+    };
+    let order = match (&plain, model) {
+        (Some(plain), _) => plain.order(),
+        (None, model) => model.map_or(Order::Column, |model| model.order()),
+    };
     let shape = shape_of(header.dims(), order);
     let mut dimensions = vec![None; shape.len()];
-    if let Said::Model(Described { entity: Entity::Ndarray(ndarray), .. }) = said {
+    if let Some(Entity::Ndarray(ndarray)) = model.map(|model| model.entity) {
         for (name, extent) in dimensions.iter_mut().zip(&ndarray.shape) {
             if let Extent::Coord(coordinate) = extent {
                 *name = Some(coordinate.as_str());
             }
         }
     }
+    let title = match (text("long_name"), text("units")) {
+        (Some(name), Some(units)) => Some(format!("{name} [{units}]").into()),
+        (Some(name), None) => Some(name.into()),
+        (None, units) => units.map(|units| format!("[{units}]").into()),
+    };
     Some(ListedArray {
         element: header.element().to_string(),
         shape,
         dimensions,
         order: order.word(),
-        described: said.is_described(),
-        title: said.title(),
+        described,
+        title,
         header_len: Some(header.header_len()),
     })
-}
-
-/// What is said of an array. Of the plain form no model is made.
-enum Said<'a> {
-    Plain(PlainDescription<'a>),
-    Model(Described<'a>),
-    Nothing,
-}
-
-impl<'a> Said<'a> {
-    fn of(contents: &'a Contents, path: &MemberPath) -> Self {
-        if let Some(plain) = contents.plain(path) {
-            return Self::Plain(plain);
-        }
-        let described = contents.description(path, &mut Vec::new());
-        described.map_or(Self::Nothing, Self::Model)
-    }
-
-    fn is_described(&self) -> bool {
-        !matches!(self, Self::Nothing)
-    }
-
-    fn order(&self) -> Order {
-        match self {
-            Self::Plain(plain) => plain.order(),
-            Self::Model(described) => described.order(),
-            Self::Nothing => Order::Column,
-        }
-    }
-
-    fn title(&self) -> Option<Cow<'a, str>> {
-        match (self.text("long_name"), self.text("units")) {
-            (Some(name), Some(units)) => Some(format!("{name} [{units}]").into()),
-            (Some(name), None) => Some(name.into()),
-            (None, Some(units)) => Some(format!("[{units}]").into()),
-            (None, None) => None,
-        }
-    }
-
-    /// The attribute of that name, when it is text.
-    fn text(&self, name: &str) -> Option<&'a str> {
-        let attributes = match self {
-            Self::Plain(plain) => return plain.text(name),
-            Self::Model(Described { entity: Entity::Ndarray(array), .. }) => &array.attributes,
-            Self::Model(Described { entity: Entity::DimCoord(coord), .. }) => &coord.attributes,
-            Self::Nothing => return None,
-        };
-        let attribute = attributes.iter().find(|attribute| attribute.name == name)?;
-        match &attribute.value {
-            Value::String(text) => Some(text),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pack::{Content, DescriptionFacts};
+    use crate::path::MemberPath;
     use crate::ra::{ElementType, Encoding, Header};
 
     #[test]

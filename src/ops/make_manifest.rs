@@ -111,7 +111,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
     let archive = Archive::open_watched(target, progress)?;
     progress.stage("reading", archive.bytes_to_read(), 0);
     let jobs = pipeline::jobs(options.jobs);
-    let scan = archive.scan(jobs, &|member, content| {
+    let scan = archive.scan(jobs, |member, content| {
         let passed = || progress.at(&member.name);
         let digests = manifests::digest_reader(content, &[algorithm], passed);
         progress.done(1);

@@ -136,26 +136,10 @@ pub struct SampledAxis {
     pub coordinate: Option<Ndarray>,
 }
 
-impl Quantity {
-    /// The text of an attribute.
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        text_attribute(self.description.as_ref()?, name)
-    }
-}
-
-fn text_attribute<'d>(description: &'d Ndarray, name: &str) -> Option<&'d str> {
-    let mut attributes = description.attributes.iter();
-    attributes.find(|attribute| attribute.name == name)?.value.as_str()
-}
-
-impl SampledAxis {
-    /// The text of an attribute of the coordinate.
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        text_attribute(self.coordinate.as_ref()?, name)
-    }
-}
-
 impl Column {
+    const NONE: Self =
+        Self { first: f64::NAN, low: f64::NAN, high: f64::NAN, last: f64::NAN, has_gap: false };
+
     fn add(&mut self, number: f64) {
         if !number.is_finite() {
             self.has_gap = true;
@@ -168,46 +152,6 @@ impl Column {
         self.low = self.low.min(number);
         self.high = self.high.max(number);
     }
-}
-
-impl Line {
-    /// The least and the greatest value.
-    pub fn range(&self) -> Option<(f64, f64)> {
-        range(self.columns.iter().flat_map(|column| [column.low, column.high]))
-    }
-}
-
-impl GridMethod {
-    /// What it is called.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Every => "every",
-            Self::Mean => "mean",
-            Self::Nearest => "nearest",
-        }
-    }
-}
-
-impl Grid {
-    /// The least and the greatest value.
-    pub fn range(&self) -> Option<(f64, f64)> {
-        range(self.cells.iter().copied())
-    }
-
-    /// A cell, by row and column.
-    pub fn cell(&self, row: usize, column: usize) -> Option<f64> {
-        if column >= self.columns.cells {
-            return None;
-        }
-        self.cells.get(row.checked_mul(self.columns.cells)?.checked_add(column)?).copied()
-    }
-}
-
-/// The least and the greatest finite one of some numbers.
-fn range(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let mut finite = numbers.filter(|number| number.is_finite());
-    let first = finite.next()?;
-    Some(finite.fold((first, first), |(low, high), number| (low.min(number), high.max(number))))
 }
 
 impl PackedArray<'_> {
@@ -229,7 +173,8 @@ impl PackedArray<'_> {
     ///     panic!("it has two dimensions");
     /// };
     /// assert_eq!((grid.rows.cells, grid.columns.cells), (10, 149));
-    /// assert_eq!(grid.columns.attribute("standard_name"), Some("time"));
+    /// let time = grid.columns.coordinate.expect("it is described");
+    /// assert_eq!(time.attribute("standard_name").and_then(|name| name.as_str()), Some("time"));
     /// # Ok(())
     /// # }
     /// ```
@@ -452,14 +397,7 @@ impl Sampler<'_> {
         let axis = shown.map(|shown| self.describe(shown, most)).transpose()?;
         let (step, cells) = axis.as_ref().map_or((1, 1), |axis| (axis.step, axis.cells));
         let is_flipped = shown.is_some_and(|shown| shown.taken.is_flipped);
-        let none = Column {
-            first: f64::NAN,
-            low: f64::NAN,
-            high: f64::NAN,
-            last: f64::NAN,
-            has_gap: false,
-        };
-        let mut columns = vec![none; cells];
+        let mut columns = vec![Column::NONE; cells];
         let selection = &self.part.selection;
         let fast = CellAxis { count: selection.elements(), step, is_flipped, stride: 1 };
         let slow = CellAxis { count: 1, step: 1, is_flipped: false, stride: 0 };

@@ -75,7 +75,7 @@ impl PackScan {
             // The manifest beside the archive comes first; those in it are then of no use.
             are_kept: !fs::exists(&beside(&path, EXTERNAL_MANIFEST_SUFFIX)),
         };
-        let mut scan = archive.scan(jobs, &|member, content| {
+        let mut scan = archive.scan(jobs, |member, content| {
             progress.at(&member.name);
             let seen = match look {
                 ScanFor::Manifests => texts.look(member, content),
@@ -303,7 +303,7 @@ pub(super) fn check_values(
         return Ok(findings);
     }
     // A scan reads a stream once for all arrays.
-    let scan = archive.scan_files(jobs, &|member, content| {
+    let scan = archive.scan_files(jobs, |member, content| {
         let path = placed(placement, &member.name)?;
         Some(compare_values(wanted.get(path.as_str())?, content))
     })?;

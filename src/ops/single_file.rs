@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File, PendingFile};
-use crate::ndl::{Document, Extent, Ndarray};
+use crate::ndl::{Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
@@ -129,44 +129,35 @@ impl SingleFile {
 
     /// The arrays that may be coordinates of the subject; all arrays when it describes a whole pack.
     fn needed(&self) -> Vec<String> {
-        let mut names = Vec::new();
         let file = |path: &str| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        let mut add_shapes = |member: &str, document: &Document| {
+        let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
+        let own = own.map(|facts| (self.subject.as_str(), facts));
+        let of_pack = self.contents.pack_document.iter().filter(|_| self.is_pack_document());
+        let whole = own.chain(of_pack.map(|facts| (PACK_DOCUMENT, &**facts)));
+        let (mut names, mut arrays) = (Vec::new(), Vec::new());
+        for (member, facts) in whole {
+            let Some(document) = facts.document() else { continue };
             for (group, ndarray) in document.ndarrays() {
-                let group = pack::group_in_pack(member, &group.path);
-                for extent in &ndarray.shape {
-                    if let Extent::Coord(name) = extent {
-                        names.extend(pack::candidates(&group, name).iter().map(|path| file(path)));
-                    }
-                }
+                arrays.push((pack::group_in_pack(member, &group.path), ndarray));
             }
             for (group, dimcoord) in document.dimcoords() {
                 let group = pack::group_in_pack(member, &group.path);
                 names.push(file(&pack::entity_path(&group, &dimcoord.name)));
             }
-        };
-        let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
-        for document in own.filter_map(|facts| facts.document()) {
-            add_shapes(self.subject.as_str(), document);
         }
-        let of_pack = self.contents.pack_document.as_ref();
-        let Some(document) = of_pack.and_then(|facts| facts.document()) else {
-            return names;
-        };
         if self.is_pack_document() {
-            add_shapes(PACK_DOCUMENT, document);
-            let paths = document
-                .ndarrays()
-                .map(|(group, ndarray)| pack::entity_path(&group.path, &ndarray.name));
+            let paths = arrays.iter().map(|(group, array)| pack::entity_path(group, &array.name));
             names.extend(paths.map(|path| file(&path)));
         } else if let Ok(array) = MemberPath::new(self.array())
             && let Some(described) = self.contents.in_pack_document(&array)
             && let pack::Entity::Ndarray(ndarray) = described.entity
         {
+            arrays.push((described.group.path.clone(), ndarray));
+        }
+        for (group, ndarray) in arrays {
             for extent in &ndarray.shape {
                 if let Extent::Coord(name) = extent {
-                    let paths = pack::candidates(&described.group.path, name);
-                    names.extend(paths.iter().map(|path| file(path)));
+                    names.extend(pack::candidates(&group, name).iter().map(|path| file(path)));
                 }
             }
         }
@@ -236,7 +227,7 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let SingleFile { contents, subject, .. } = gather(path, None)?;
     let Some((array, _)) = contents.arrays.get_key_value(subject.as_str()) else { return Ok(None) };
     let described = contents.description(array, &mut Vec::new());
-    Ok(described.map(|described| described.entity.to_ndarray()))
+    Ok(described.map(|described| described.entity.array().clone()))
 }
 
 /// Why what is at `path` is not taken as an array, which is known by its name.

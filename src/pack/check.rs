@@ -89,7 +89,7 @@ struct Check<'c, 'a> {
 
 impl Check<'_, '_> {
     fn datatype(&mut self) {
-        let datatype = self.described.entity.datatype();
+        let datatype = &self.described.entity.array().datatype;
         let element = self.header.element();
         match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
@@ -284,7 +284,7 @@ impl Check<'_, '_> {
 
     fn storage(&mut self) {
         let none = Storage::default();
-        let storage = self.described.entity.storage().unwrap_or(&none);
+        let storage = self.described.entity.array().storage.as_ref().unwrap_or(&none);
         let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
         let ordered = self.header.element().elbyte() > 1;
         let stated = storage.endian.filter(|_| ordered);
@@ -402,14 +402,15 @@ pub(super) fn differences<'a>(
     shared: bool,
 ) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    let (types, key) = ([one, other].map(|side| side.entity.datatype()), Step::Key);
+    let arrays = [one, other].map(|side| side.entity.array());
+    let (types, key) = (arrays.map(|array| &array.datatype), Step::Key);
     let contrast = compare_types(types[0], types[1]);
     let shown = types.map(|datatype| short(datatype.to_flow()));
     push(&mut found, contrast, "the type", vec![key("type")], shown);
-    let values = (one.entity.value(), other.entity.value());
+    let values = (arrays[0].value.as_ref(), arrays[1].value.as_ref());
     compare_stated(&mut found, values, "the value", vec![key("value")]);
     compare_attributes(&mut found, one, other, shared);
-    compare_storage(&mut found, one.entity.storage(), other.entity.storage());
+    compare_storage(&mut found, arrays[0].storage.as_ref(), arrays[1].storage.as_ref());
     found
 }
 
@@ -448,12 +449,12 @@ fn compare_attributes<'a>(
     // The array's own attributes count before those of its group.
     let all = |side: &Described<'a>| {
         let of_group = side.group.attributes.iter().filter(|_| shared);
-        let facts = of_group.chain(side.entity.attributes());
+        let facts = of_group.chain(&side.entity.array().attributes);
         facts.map(|fact| (fact.name.as_str(), fact)).collect::<BTreeMap<_, _>>()
     };
     let (ones, others) = (all(one), all(other));
     // What else is said of the other's group is about the group.
-    let more = other.entity.attributes().iter().map(|fact| fact.name.as_str());
+    let more = other.entity.array().attributes.iter().map(|fact| fact.name.as_str());
     let more = more.filter(|name| !ones.contains_key(name));
     for name in ones.keys().copied().chain(more) {
         let facts = [ones.get(name), others.get(name)];

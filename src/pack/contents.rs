@@ -12,8 +12,8 @@ use super::{
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, DimCoord, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription,
-    Referrer, entity_path,
+    self, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription, Referrer,
+    entity_path,
 };
 use crate::path::MemberPath;
 
@@ -58,7 +58,7 @@ impl<'a> Described<'a> {
     }
 
     /// The dimcoord of the document that a name in the shape means.
-    pub(super) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a DimCoord)> {
+    pub(super) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a Ndarray)> {
         self.facts.index()?.resolve_coord(&self.group.path, name)
     }
 }
@@ -253,7 +253,7 @@ impl Contents {
             return None;
         };
         let mut all = entities(document);
-        let named = || entities(document).find(|(_, entity)| entity.name() == path.stem());
+        let named = || entities(document).find(|(_, entity)| entity.array().name == path.stem());
         let chosen = match (all.next(), all.next()) {
             (Some(only), None) => Some(only),
             _ => named(),
@@ -487,7 +487,7 @@ fn entities(document: &Document) -> impl Iterator<Item = (&Group, Entity<'_>)> {
 
 fn names(document: &Document) -> String {
     let names: Vec<_> =
-        entities(document).map(|(_, entity)| format!("`{}`", entity.name())).collect();
+        entities(document).map(|(_, entity)| format!("`{}`", entity.array().name)).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 

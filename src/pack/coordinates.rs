@@ -289,10 +289,10 @@ pub struct CoordinateInfo {
 impl CoordinateInfo {
     /// Takes what is said of it, unless somebody said it before.
     fn take(&mut self, entity: Entity<'_>) {
-        let units = entity.attributes().iter().find(|attribute| attribute.name == "units");
+        let units = entity.array().attributes.iter().find(|attribute| attribute.name == "units");
         let units = units.and_then(|units| units.value.as_str());
         self.units = self.units.take().or_else(|| units.map(str::to_owned));
-        if let Some(Value::List(values)) = entity.value()
+        if let Some(Value::List(values)) = &entity.array().value
             && self.first.is_none()
         {
             self.first = values.first().and_then(text);

@@ -8,8 +8,7 @@ use super::coordinates::{Convention, Resolved};
 use super::{DescriptionFacts, PACK_DOCUMENT, describe, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, Attribute, DimCoord, Document, Entity, Extent, Group, Ndarray, Order, Storage,
-    entity_path, write,
+    self, Attribute, Document, Entity, Extent, Group, Ndarray, Order, entity_path, write,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
@@ -67,10 +66,9 @@ impl<'a> PackDocument<'a> {
             let is_new = |part: &DocumentPart<'_>| {
                 !contents.is_in_pack_document(&entity_path(&path, part.name()))
             };
-            let dimcoords = dimcoords.into_iter().filter(is_new).map(DocumentPart::into_coordinate);
-            let dimcoords = dimcoords.collect();
-            let ndarrays =
-                ndarrays.into_iter().filter(is_new).map(DocumentPart::into_ndarray).collect();
+            let [dimcoords, ndarrays] = [dimcoords, ndarrays].map(|parts| {
+                parts.into_iter().filter(is_new).map(DocumentPart::into_array).collect()
+            });
             Group { path, attributes, dimcoords, ndarrays }
         });
         let is_empty = |group: &Group| group.dimcoords.is_empty() && group.ndarrays.is_empty();
@@ -89,12 +87,12 @@ impl<'a> PackDocument<'a> {
         }
         for (path, Parts { attributes, dimcoords, ndarrays }) in &self.groups {
             write::push_group(&mut block, path, attributes);
-            for (section, parts) in [(write::DIMCOORDS, dimcoords), (write::NDARRAYS, ndarrays)] {
+            for (is_dimcoord, parts) in [(true, dimcoords), (false, ndarrays)] {
                 if !parts.is_empty() {
-                    block.push_str(section);
+                    block.push_str(if is_dimcoord { write::DIMCOORDS } else { write::NDARRAYS });
                 }
                 for part in parts {
-                    part.push(&mut block);
+                    part.push(is_dimcoord, &mut block);
                     if block.len() > BLOCK {
                         sink(&block)?;
                         block.clear();
@@ -103,16 +101,6 @@ impl<'a> PackDocument<'a> {
             }
         }
         sink(&block)
-    }
-
-    /// The length of the text in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        let mut len = 0;
-        let Ok(()) = self.each_block(|block| {
-            len += block.len() as u64;
-            Ok::<_, Infallible>(())
-        });
-        len
     }
 }
 
@@ -231,8 +219,7 @@ fn is_ordinary(path: &MemberPath) -> bool {
 
 /// One entity of the document: a model, or a description of the plain form.
 enum DocumentPart<'a> {
-    Ndarray(Box<Ndarray>),
-    DimCoord(Box<DimCoord>),
+    Model(Box<Ndarray>),
     /// Named like the array.
     Plain {
         path: &'a MemberPath,
@@ -251,39 +238,29 @@ struct Parts<'a> {
 impl DocumentPart<'_> {
     fn name(&self) -> &str {
         match self {
-            Self::Ndarray(ndarray) => &ndarray.name,
-            Self::DimCoord(coord) => &coord.name,
+            Self::Model(array) => &array.name,
             Self::Plain { path, .. } => path.stem(),
         }
     }
 
-    fn push(&self, text: &mut String) {
+    fn push(&self, is_dimcoord: bool, text: &mut String) {
         match self {
-            Self::Ndarray(ndarray) => write::push_entity(text, Entity::Ndarray(ndarray)),
-            Self::DimCoord(coord) => write::push_entity(text, Entity::DimCoord(coord)),
+            Self::Model(array) if is_dimcoord => write::push_entity(text, Entity::DimCoord(array)),
+            Self::Model(array) => write::push_entity(text, Entity::Ndarray(array)),
             Self::Plain { path, facts } => {
                 facts.plain().into_iter().for_each(|plain| plain.push_to_group(path.stem(), text));
             }
         }
     }
 
-    fn into_ndarray(self) -> Ndarray {
+    fn into_array(self) -> Ndarray {
         match self {
-            Self::Ndarray(ndarray) => *ndarray,
-            Self::DimCoord(coord) => Entity::DimCoord(&coord).to_ndarray(),
+            Self::Model(array) => *array,
             Self::Plain { path, facts } => {
-                let plain = facts.plain().map(|plain| plain.to_document());
-                let plain = plain.as_ref().and_then(|document| document.entities().next());
-                let (_, entity) = plain.expect("a plain description is of one entity");
-                Ndarray { name: path.stem().to_owned(), ..entity.to_ndarray() }
+                let entity = facts.document().and_then(|document| document.entities().next());
+                let (_, entity) = entity.expect("a plain description is of one entity");
+                Ndarray { name: path.stem().to_owned(), ..entity.array().clone() }
             }
-        }
-    }
-
-    fn into_coordinate(self) -> DimCoord {
-        match self {
-            Self::DimCoord(coord) => *coord,
-            other => as_coordinate(other.into_ndarray()),
         }
     }
 }
@@ -340,29 +317,25 @@ impl<'a, 'c> Builder<'a, 'c> {
                 }
                 None => {}
             }
-            return self.group(&home).ndarrays.push(DocumentPart::Ndarray(Box::new(ndarray)));
+            return self.group(&home).ndarrays.push(DocumentPart::Model(Box::new(ndarray)));
         };
         let leftover = self.add_shared_attributes(&home, &described);
         let name = path.stem().to_owned();
-        match described.entity {
-            Entity::DimCoord(dimcoord) => {
-                let mut dimcoord = DimCoord { name, ..dimcoord.clone() };
-                dimcoord.attributes.extend(leftover);
-                self.group(&home).dimcoords.push(DocumentPart::DimCoord(Box::new(dimcoord)));
-            }
-            Entity::Ndarray(ndarray) => {
-                let shape = self.shape(header, &described, ndarray);
-                let mut ndarray = Ndarray { name, shape, ..ndarray.clone() };
-                ndarray.attributes.extend(leftover);
-                self.group(&home).ndarrays.push(DocumentPart::Ndarray(Box::new(ndarray)));
-            }
+        let mut array = Ndarray { name, ..described.entity.array().clone() };
+        let is_ndarray = matches!(described.entity, Entity::Ndarray(_));
+        if is_ndarray {
+            array.shape = self.shape(header, &described, &array);
         }
+        array.attributes.extend(leftover);
+        let group = self.group(&home);
+        let parts = if is_ndarray { &mut group.ndarrays } else { &mut group.dimcoords };
+        parts.push(DocumentPart::Model(Box::new(array)));
     }
 
     /// Takes the attributes of the document itself over to the group. Those that the group has
     /// otherwise, from another document, are given back: they belong to this array alone.
     fn add_shared_attributes(&mut self, home: &str, described: &Described<'_>) -> Vec<Attribute> {
-        let own = described.entity.attributes();
+        let own = &described.entity.array().attributes;
         let given = self.given.and_then(|document| document.group(home));
         let group = self.group(home);
         let mut leftover = Vec::new();
@@ -410,7 +383,7 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 
     /// A coordinate that a document states beside the array that uses it.
-    fn add_coordinate(&mut self, path: &str, dimcoord: &DimCoord) {
+    fn add_coordinate(&mut self, path: &str, dimcoord: &Ndarray) {
         // An array of that name speaks for itself.
         if self.contents.is_array_at(path) {
             return;
@@ -418,8 +391,8 @@ impl<'a, 'c> Builder<'a, 'c> {
         let Some((group, name)) = ndl::split_path(path) else { return };
         let group = self.group(group);
         if !group.dimcoords.iter().any(|part| part.name() == name) {
-            let coord = DimCoord { name: name.to_owned(), ..dimcoord.clone() };
-            group.dimcoords.push(DocumentPart::DimCoord(Box::new(coord)));
+            let coord = Ndarray { name: name.to_owned(), ..dimcoord.clone() };
+            group.dimcoords.push(DocumentPart::Model(Box::new(coord)));
         }
     }
 
@@ -434,12 +407,13 @@ impl<'a, 'c> Builder<'a, 'c> {
             let is_referred =
                 |part: &mut DocumentPart<'_>| referred.contains(&entity_path(path, part.name()));
             let coordinates = group.ndarrays.extract_if(.., is_referred);
-            let coordinates =
-                coordinates.map(|part| DocumentPart::DimCoord(Box::new(part.into_coordinate())));
-            group.dimcoords.extend(coordinates);
+            group.dimcoords.extend(
+                coordinates
+                    .map(|part| DocumentPart::Model(Box::new(as_coordinate(part.into_array())))),
+            );
             for part in &mut group.ndarrays {
                 // A plain one names no coordinate.
-                let DocumentPart::Ndarray(ndarray) = part else { continue };
+                let DocumentPart::Model(ndarray) = part else { continue };
                 for extent in &mut ndarray.shape {
                     if let Extent::Coord(name) = extent
                         && let Some(short) = name.rsplit('/').next()
@@ -455,25 +429,15 @@ impl<'a, 'c> Builder<'a, 'c> {
 }
 
 /// A 1-D array as a dimension coordinate.
-pub(crate) fn as_coordinate(ndarray: Ndarray) -> DimCoord {
-    let size = match ndarray.shape[..] {
-        [Extent::Fixed(length)] => Some(length),
-        _ => None,
-    };
-    DimCoord {
-        name: ndarray.name,
-        size,
-        datatype: ndarray.datatype,
-        value: ndarray.value,
-        attributes: ndarray.attributes,
-        // Of one dimension there is no order, and its shape is its size.
-        storage: ndarray.storage.map(|storage| Storage {
-            size: storage.shape.as_ref().and_then(|shape| shape.first().copied()),
-            shape: None,
-            order: Order::Column,
-            ..storage
-        }),
+pub(crate) fn as_coordinate(mut array: Ndarray) -> Ndarray {
+    if !matches!(array.shape[..], [Extent::Fixed(_)]) {
+        array.shape = vec![Extent::Unlimited];
     }
+    if let Some(storage) = &mut array.storage {
+        // Of one dimension there is no order.
+        storage.order = Order::Column;
+    }
+    array
 }
 
 #[cfg(test)]
@@ -492,12 +456,10 @@ mod tests {
         Parts {
             attributes: Vec::new(),
             dimcoords: (0..coordinates)
-                .map(|number| {
-                    DocumentPart::DimCoord(Box::new(as_coordinate(described('c', number))))
-                })
+                .map(|number| DocumentPart::Model(Box::new(as_coordinate(described('c', number)))))
                 .collect(),
             ndarrays: (0..arrays)
-                .map(|number| DocumentPart::Ndarray(Box::new(described('n', number))))
+                .map(|number| DocumentPart::Model(Box::new(described('n', number))))
                 .collect(),
         }
     }
@@ -520,7 +482,6 @@ mod tests {
                 text.push_str(block);
                 Ok::<_, Infallible>(())
             });
-            prop_assert_eq!(document.len(), u64::try_from(text.len()).unwrap());
             let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
             prop_assert_eq!(text.matches("float32").count(), parts);
             prop_assert_eq!(text.matches("/g").count(), counts.len());

@@ -310,7 +310,7 @@ impl Sources {
         if kept.as_ref().is_none_or(|(known, _)| known != member) {
             *kept = Some((member.to_owned(), ndl::parse(facts.text().as_bytes()).source));
         }
-        kept.as_ref()?.1.entity_span(&group.path, entity.name(), place)
+        kept.as_ref()?.1.entity_span(&group.path, &entity.array().name, place)
     }
 
     /// The finding in the document of a description, at something in that description.

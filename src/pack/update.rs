@@ -9,8 +9,7 @@ use super::facts::Sources;
 use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, DimCoord, Document, Endian, Entity, Extent, Ndarray, Order, Step, Storage, Value,
-    entity_path,
+    self, Document, Endian, Entity, Extent, Ndarray, Order, Step, Value, entity_path,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
@@ -136,17 +135,17 @@ impl DescribedArray<'_> {
     /// What the description should say; a dimcoord as an array.
     fn in_line(&self, contents: &Contents, order_is_known: bool) -> Result<Ndarray, Refusal> {
         let Self { header, encoding, described, .. } = self;
-        let mut new = described.entity.to_ndarray();
+        let mut new = described.entity.array().clone();
         if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
             new.datatype = datatype_of(header.element());
         }
         let extents = match described.entity {
             Entity::Ndarray(_) => self.shape(contents, order_is_known, &mut new)?,
-            Entity::DimCoord(coord) => {
-                match (coord.size, header.dims()) {
-                    (None, [_]) => {}
-                    (Some(size), [length]) if size == *length || *length > 0 => {
-                        new.shape = vec![Extent::Fixed(*length)];
+            Entity::DimCoord(_) => {
+                match (&mut new.shape[..], header.dims()) {
+                    ([Extent::Unlimited], [_]) => {}
+                    ([Extent::Fixed(size)], [length]) if *size == *length || *length > 0 => {
+                        *size = *length;
                     }
                     _ => return Err((format!("`{}` is no longer a coordinate", self.path), None)),
                 }
@@ -155,9 +154,6 @@ impl DescribedArray<'_> {
         };
         // What is not stated stays so.
         let Some(storage) = &mut new.storage else { return Ok(new) };
-        if let (Some(size), [length]) = (&mut storage.size, &extents[..]) {
-            *size = *length;
-        }
         storage.shape = storage.shape.as_ref().map(|_| extents);
         if let Some(endian) = storage.endian.as_mut().filter(|_| header.element().elbyte() > 1) {
             let is_big = header.flags().contains(Flags::BIG_ENDIAN);
@@ -239,25 +235,15 @@ impl DescribedArray<'_> {
         edits: &mut Vec<Edit>,
     ) {
         let Described { facts, group, entity, .. } = self.described;
-        let path = entity_path(&group.path, entity.name());
-        let position = facts.index().and_then(|index| index.position(&path));
-        let entity_of = |document: &mut Document| {
-            let (group, nth) = position?;
-            let group = document.groups.get_mut(group)?;
-            Some(match entity {
-                Entity::Ndarray(_) => {
-                    let ndarray = group.ndarrays.get_mut(nth)?;
-                    ndarray.clone_from(new);
-                    Entity::Ndarray(ndarray).to_value()
-                }
-                Entity::DimCoord(_) => {
-                    let coord = group.dimcoords.get_mut(nth)?;
-                    *coord = as_stated(new, coord);
-                    Entity::DimCoord(coord).to_value()
-                }
-            })
+        let path = entity_path(&group.path, &entity.array().name);
+        let (at, nth) = facts.index().and_then(|index| index.position(&path)).expect("it is there");
+        let group = wanted.groups.get_mut(at).expect("a copy has as many groups");
+        let (arrays, entity_of): (_, fn(_) -> _) = match entity {
+            Entity::Ndarray(_) => (&mut group.ndarrays, Entity::Ndarray),
+            Entity::DimCoord(_) => (&mut group.dimcoords, Entity::DimCoord),
         };
-        let (old, new) = (entity.to_value(), entity_of(wanted).expect("its document has it"));
+        arrays.get_mut(nth).expect("a copy has as many arrays").clone_from(new);
+        let (old, new) = (entity.to_value(), entity_of(new).to_value());
         for keys in [
             &["type"][..],
             &["shape"],
@@ -317,20 +303,6 @@ impl DescribedArray<'_> {
         let (array, key) = (self.path.clone(), keys.join("."));
         Some(Edit { array, span: span.start..span.end, line: span.line, text, key })
     }
-}
-
-/// A dimcoord that states what the array does.
-fn as_stated(new: &Ndarray, coord: &DimCoord) -> DimCoord {
-    let size = match new.shape[..] {
-        [Extent::Fixed(size)] => Some(size),
-        _ => coord.size,
-    };
-    let storage = new.storage.as_ref().map(|storage| Storage {
-        size: storage.shape.as_ref().and_then(|shape| shape.first().copied()),
-        shape: None,
-        ..storage.clone()
-    });
-    DimCoord { size, datatype: new.datatype.clone(), storage, ..coord.clone() }
 }
 
 fn entry<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {

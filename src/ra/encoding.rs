@@ -240,6 +240,11 @@ impl<R: BufRead> Decoder<R> {
 impl<R: BufRead> Read for Decoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
+        if self.encoding == Encoding::Raw {
+            let now = self.section.read(out.split_at_mut(wanted).0)?;
+            self.left -= count(now);
+            return Ok(now);
+        }
         if wanted > 0 && self.given >= self.decoded.len() {
             self.decode()?;
         }

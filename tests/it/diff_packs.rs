@@ -11,7 +11,7 @@ use ra_pack::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::experiment::{Experiment, FLOAT32, INT16, UINT8, le, ra_pack, raw_array};
+use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack, raw_array};
 use crate::run::{Ran, is_array, ra};
 
 /// Every kind of pack that is compared with every other.
@@ -281,6 +281,20 @@ fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
     diff(&archive, &later, member).exits(1).says(&["at [3, 17] (depth 10, "]);
     let file = |root: &Path| root.join("thermistors/temperature.ra");
     diff(&file(&later), &file(example), &[]).exits(1).says(&["(depth 10, time 2024"]);
+}
+
+#[test]
+fn small_numbers_are_written_as_briefly_as_they_can_be_read() {
+    let pack = |numbers: [f64; 3]| {
+        Experiment::new().array("a.ra", FLOAT64, &[3], &le(f64::to_le_bytes, numbers))
+    };
+    let (before, after) = (pack([0.000_02, 3e-6, 1.0]), pack([0.000_03, 4e-6, 1.000_999]));
+    diff(before.path(), after.path(), &[]).exits(1).says(&[
+        "first     0.00002 → 0.00003 at [0]\n",
+        "distance  max 9.99e-4 (relative 0.333333), L1 0.00101, L2 9.9905e-4\n",
+    ]);
+    let after = pack([0.000_02, 4e-6, 1.0]);
+    diff(before.path(), after.path(), &[]).exits(1).says(&["first     3e-6 → 4e-6 at [1]\n"]);
 }
 
 #[test]

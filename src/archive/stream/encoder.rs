@@ -6,6 +6,7 @@
 #![expect(clippy::indexing_slicing, reason = "blocks are counted where they are made")]
 
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 use zstd::stream::raw::{self, Operation as _};
@@ -198,8 +199,9 @@ pub(super) const BLOCK_LEN: usize = 256 << 10;
 /// How far back deflate can refer.
 const WINDOW_LEN: usize = 32 << 10;
 
-/// Blocks that are collected for each thread.
+/// Blocks that are collected for each thread, and how many at the least: threads wait for the last of them.
 const BLOCKS_PER_THREAD: usize = 2;
+const LEAST_BLOCKS: usize = 8;
 
 /// Writes one gzip member whose header was written, or its deflate alone.
 pub(crate) struct DeflateEncoder<W> {
@@ -233,7 +235,7 @@ impl Deflater {
         // Level 1 of zlib-rs makes floating-point data larger.
         let level = Compression::new(level.clamp(2, 9));
         let jobs = jobs.max(1);
-        let blocks = if jobs == 1 { 1 } else { jobs * BLOCKS_PER_THREAD };
+        let blocks = if jobs == 1 { 1 } else { (jobs * BLOCKS_PER_THREAD).max(LEAST_BLOCKS) };
         Self {
             compressors: (0..jobs).map(|_| Compressor { level, state: None }).collect(),
             blocks: (0..blocks).map(|_| DeflateBlock::default()).collect(),
@@ -261,17 +263,14 @@ impl Deflater {
     /// Compresses the blocks that are filled, of which the last one may be the last of the stream.
     fn compress(&mut self, is_last: bool) -> io::Result<&[DeflateBlock]> {
         let (count, jobs) = (self.current + 1, self.compressors.len());
-        let each = count.div_ceil(jobs);
-        let blocks = self.blocks[..count].chunks_mut(each);
-        let parts = self.compressors.iter_mut().zip(blocks).enumerate();
+        let free = Mutex::new(self.compressors.iter_mut());
+        let free = || free.lock().unwrap_or_else(PoisonError::into_inner);
         pipeline::share(
             jobs,
-            parts,
-            || (),
-            |(), (part, (compressor, blocks))| {
-                blocks.iter_mut().zip(part * each + 1..).try_for_each(|(block, number)| {
-                    compressor.compress(block, is_last && number == count)
-                })
+            self.blocks[..count].iter_mut().enumerate(),
+            || free().next().expect("there is one for each job"),
+            |compressor, (number, block)| {
+                compressor.compress(block, is_last && number + 1 == count)
             },
         )?;
         Ok(&self.blocks[..count])

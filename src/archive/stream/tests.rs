@@ -271,12 +271,12 @@ fn an_error_of_the_writer_ends_the_encoder() {
 }
 
 fn small_tar(name: &str) -> Vec<u8> {
-    let entry = tar::NewEntry {
-        path: name,
+    let entry = crate::archive::NewMember {
+        path: name.into(),
         kind: super::super::MemberKind::File,
         size: 5,
-        mtime: 0,
-        mode: 0o644,
+        modified: 0,
+        align_at: None,
     };
     let mut bytes = tar::entry_header(&entry).unwrap();
     bytes.extend(b"12345");

@@ -16,7 +16,7 @@ use std::io::{self, Read};
 
 pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::{Skip, Streaming, TarReader};
-pub(crate) use self::write::{NewEntry, end_mark, entry_header, padding};
+pub(crate) use self::write::{end_mark, entry_header, padding};
 
 use self::header::NumberFault;
 use self::pax::PaxFault;

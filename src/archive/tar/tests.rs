@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::pax::push_record;
 use super::*;
+use crate::archive::NewMember;
 use crate::archive::data::tests::{in_file, streaming};
 
 /// A header block as another program would write it, with its checksum.
@@ -99,6 +100,10 @@ fn pax(records: &[(&str, &str)]) -> Vec<u8> {
     entry(b"././@PaxHeader", b'x', &payload)
 }
 
+fn member(path: &str, kind: MemberKind, size: u64, modified: u64) -> NewMember<'_> {
+    NewMember { path: path.into(), kind, size, modified, align_at: None }
+}
+
 /// A tar of the writer with one plain member, a directory and one that needs PAX.
 fn sample() -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -107,9 +112,8 @@ fn sample() -> Vec<u8> {
         ("run", MemberKind::Directory, b""),
         ("run/größe.ra", MemberKind::File, &[7; 600]),
     ] {
-        let size = data.len() as u64;
-        let entry = NewEntry { path, kind, size, mtime: 315_532_800, mode: 0o644 };
-        bytes.extend(entry_header(&entry).unwrap());
+        let member = member(path, kind, data.len() as u64, 315_532_800);
+        bytes.extend(entry_header(&member).unwrap());
         bytes.extend(padded(data));
     }
     bytes.extend(end_mark());
@@ -630,16 +634,15 @@ proptest! {
         directory in any::<bool>(),
         size in prop_oneof![any::<u64>(), 0..10_000_u64, OCTAL_END - 2..OCTAL_END + 2],
         mtime in prop_oneof![0..TIME_END, 0..2_000_000_000_u64, OCTAL_END - 2..OCTAL_END + 2],
-        mode in 0..=0o7777_u32,
     ) {
         let kind = if directory { MemberKind::Directory } else { MemberKind::File };
         let size = if directory { 0 } else { size };
-        let bytes = entry_header(&NewEntry { path: &path, kind, size, mtime, mode }).unwrap();
+        let mode = if directory { 0o755 } else { 0o644 };
+        let bytes = entry_header(&member(&path, kind, size, mtime)).unwrap();
         prop_assert_eq!(bytes.len() % BLOCK, 0);
         let mut reader = TarReader::new(streaming(&bytes[..]), None);
-        let name = if directory { path + "/" } else { path };
-        let data_offset = bytes.len() as u64;
-        let (name, header_offset) = (name.into_bytes(), 0);
+        let name = if directory { path + "/" } else { path }.into_bytes();
+        let (header_offset, data_offset) = (0, bytes.len() as u64);
         let header = tar::Header::from_byte_slice(&bytes[bytes.len() - BLOCK..]);
         prop_assert_eq!((header.mode().unwrap(), header.mtime().unwrap()), (mode, mtime));
         let expected = TarEntry { name, kind, size, header_offset, data_offset };
@@ -652,11 +655,9 @@ proptest! {
     ) {
         let mut bytes = Vec::new();
         for (path, data) in &members {
-            let (kind, size) = (MemberKind::File, data.len() as u64);
-            let entry = NewEntry { path, kind, size, mtime: 1, mode: 0o600 };
-            bytes.extend(entry_header(&entry).unwrap());
-            bytes.extend(data);
-            bytes.extend(padding(size));
+            let member = member(path, MemberKind::File, data.len() as u64, 1);
+            bytes.extend(entry_header(&member).unwrap());
+            bytes.extend(padded(data));
         }
         bytes.extend(end_mark());
         let (entries, faults) = read(&bytes);

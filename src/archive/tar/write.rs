@@ -1,25 +1,10 @@
 //! Entries to bytes: the same entry always gives the same header, whose length is known before any
 //! data is read, so that members can be written at their final places from several threads.
 
-use super::super::MemberKind;
+use super::super::{MemberKind, NewMember};
 use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END};
 use crate::path::first_bytes;
-
-/// What is to be written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NewEntry<'a> {
-    /// Relative, `/`-separated, without a `/` at its end.
-    pub(crate) path: &'a str,
-    /// A file or a directory.
-    pub(crate) kind: MemberKind,
-    /// Length of the data in bytes; 0 for a directory.
-    pub(crate) size: u64,
-    /// Seconds since 1970.
-    pub(crate) mtime: u64,
-    /// Permission bits.
-    pub(crate) mode: u32,
-}
 
 /// A time that no tar header can hold so that every reader understands it, in seconds after 1970.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +34,7 @@ pub(crate) fn padding(size: u64) -> &'static [u8] {
     ZEROS.split_at(usize::try_from(padding_after(size)).expect("less than a block")).0
 }
 
-/// The bytes before the data of `entry`: a ustar header, owned by user and group 0 without names.
+/// The bytes before the data of `member`: a ustar header, owned by user and group 0 without names.
 ///
 /// A PAX header precedes it only where ustar cannot say it: a name that is not ASCII or that does not
 /// fit, a size of 8 GiB or more, a time after 2242.
@@ -57,16 +42,18 @@ pub(crate) fn padding(size: u64) -> &'static [u8] {
 /// # Errors
 ///
 /// When the time is too late.
-pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, LateTime> {
-    let is_name =
-        !entry.path.is_empty() && !entry.path.contains('\0') && !entry.path.ends_with('/');
+pub(crate) fn entry_header(member: &NewMember<'_>) -> Result<Vec<u8>, LateTime> {
+    let (size, modified) = (member.size, member.modified);
+    let is_directory = member.kind == MemberKind::Directory;
+    let mut path = (*member.path).to_owned();
+    let is_name = !path.is_empty() && !path.contains('\0') && !path.ends_with('/');
     assert!(is_name, "a member has a name");
-    assert!(entry.size == 0 || entry.kind == MemberKind::File, "a directory has no data");
-    if entry.mtime >= TIME_END {
-        return Err(LateTime(entry.mtime));
+    assert!(size == 0 || member.kind == MemberKind::File, "a directory has no data");
+    if modified >= TIME_END {
+        return Err(LateTime(modified));
     }
-    let mut path = entry.path.to_owned();
-    if entry.kind == MemberKind::Directory {
+    let (typeflag, mode) = if is_directory { (b'5', 0o755) } else { (b'0', 0o644) };
+    if is_directory {
         path.push('/');
     }
     let mut records = Vec::new();
@@ -75,24 +62,21 @@ pub(crate) fn entry_header(entry: &NewEntry<'_>) -> Result<Vec<u8>, LateTime> {
         push_record(&mut records, "path", path.as_bytes());
         ("", shortened(&path))
     });
-    if entry.size >= OCTAL_END {
-        push_record(&mut records, "size", entry.size.to_string().as_bytes());
-    }
-    if entry.mtime >= OCTAL_END {
-        push_record(&mut records, "mtime", entry.mtime.to_string().as_bytes());
+    for (key, value) in [("size", size), ("mtime", modified)] {
+        if value >= OCTAL_END {
+            push_record(&mut records, key, value.to_string().as_bytes());
+        }
     }
 
     let mut bytes = Vec::with_capacity(BLOCK);
     if !records.is_empty() {
         let size = records.len() as u64;
         // The name that Python gives it too: without PAX support it becomes a file of this name.
-        let extension = NewEntry { path: "././@PaxHeader", size, mode: 0o644, ..*entry };
-        bytes.extend_from_slice(&ustar(b'x', "", extension.path, &extension));
+        bytes.extend_from_slice(&ustar(b'x', "", "././@PaxHeader", size, modified, 0o644));
         bytes.append(&mut records);
         bytes.extend_from_slice(padding(size));
     }
-    let typeflag = if entry.kind == MemberKind::Directory { b'5' } else { b'0' };
-    bytes.extend_from_slice(&ustar(typeflag, prefix, name, entry));
+    bytes.extend_from_slice(&ustar(typeflag, prefix, name, size, modified, mode));
     Ok(bytes)
 }
 
@@ -116,15 +100,22 @@ fn shortened(path: &str) -> &str {
     first_bytes(path, NAME_LEN).trim_end_matches('/')
 }
 
-fn ustar(typeflag: u8, prefix: &str, name: &str, entry: &NewEntry<'_>) -> [u8; BLOCK] {
+fn ustar(
+    typeflag: u8,
+    prefix: &str,
+    name: &str,
+    size: u64,
+    modified: u64,
+    mode: u32,
+) -> [u8; BLOCK] {
     let mut header = tar::Header::new_ustar();
     header.set_entry_type(tar::EntryType::new(typeflag));
-    header.set_mode(entry.mode & 0o7777);
+    header.set_mode(mode);
     header.set_uid(0);
     header.set_gid(0);
     // From 8 GiB on both are binary: a GNU extension for readers that do not know the PAX records.
-    header.set_size(entry.size);
-    header.set_mtime(entry.mtime);
+    header.set_size(size);
+    header.set_mtime(modified);
     if let Some(fields) = header.as_ustar_mut() {
         // `set_path` would normalise the name.
         copy_into(&mut fields.name, name);
@@ -146,9 +137,9 @@ fn copy_into(field: &mut [u8], text: &str) {
 mod tests {
     use super::*;
 
-    fn file(path: &str) -> NewEntry<'_> {
-        let (kind, mode) = (MemberKind::File, 0o644);
-        NewEntry { path, kind, size: 3, mtime: 315_532_800, mode }
+    fn file(path: &str) -> NewMember<'_> {
+        let (kind, modified) = (MemberKind::File, 315_532_800);
+        NewMember { path: path.into(), kind, size: 3, modified, align_at: None }
     }
 
     #[test]
@@ -185,15 +176,15 @@ mod tests {
         for path in [long(&[101]), long(&[156, 2]), long(&[2, 101]), "é".to_owned()] {
             assert_eq!(entry_header(&file(&path)).unwrap().len(), 3 * BLOCK, "{path}");
         }
-        let size = |size| entry_header(&NewEntry { size, ..file("a") }).unwrap().len();
+        let size = |size| entry_header(&NewMember { size, ..file("a") }).unwrap().len();
         assert_eq!((size(OCTAL_END - 1), size(OCTAL_END)), (BLOCK, 3 * BLOCK));
-        let time = |mtime| entry_header(&NewEntry { mtime, ..file("a") }).unwrap().len();
+        let time = |modified| entry_header(&NewMember { modified, ..file("a") }).unwrap().len();
         assert_eq!((time(OCTAL_END - 1), time(OCTAL_END)), (BLOCK, 3 * BLOCK));
     }
 
     #[test]
     fn a_directory_ends_in_a_slash_that_counts() {
-        let directory = |path| NewEntry { kind: MemberKind::Directory, size: 0, ..file(path) };
+        let directory = |path| NewMember { kind: MemberKind::Directory, size: 0, ..file(path) };
         assert!(entry_header(&directory("a")).unwrap().starts_with(b"a/\0"));
         let (fits, too_long) = ("a".repeat(99), "a".repeat(100));
         assert_eq!(entry_header(&directory(&fits)).unwrap().len(), BLOCK);
@@ -202,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_time_that_some_readers_do_not_take_is_refused() {
-        let time = |mtime| entry_header(&NewEntry { mtime, ..file("a") });
+        let time = |modified| entry_header(&NewMember { modified, ..file("a") });
         assert!(time(TIME_END - 1).is_ok());
         for late in [TIME_END, u64::MAX] {
             assert_eq!(time(late), Err(LateTime(late)));

@@ -13,7 +13,7 @@ pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedFile};
 use super::copy::{BLOCK, Copied, copy_content};
 use super::stream::{Encoder, Engine, StreamCompression};
-use super::tar::{self, NewEntry};
+use super::tar;
 pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
@@ -316,7 +316,7 @@ impl<'a> ArchiveWriter<'a> {
             ArchiveForm::Zip(layout) => {
                 let written = layout.finish(file, self.start, records)?;
                 self.pending.set_len(written.end)?;
-                zip::read_back::check(file, &written, records)?;
+                zip::write::check(file, &written, records)?;
             }
             ArchiveForm::Tar => self.pending.set_len(self.start)?,
             ArchiveForm::Stream(encoder) => {
@@ -368,15 +368,7 @@ fn push_header(
         zip::write::header(out, member, record);
         return Ok(());
     }
-    let is_directory = member.kind == MemberKind::Directory;
-    let entry = NewEntry {
-        path: &member.path,
-        kind: member.kind,
-        size: member.size,
-        mtime: member.modified,
-        mode: if is_directory { 0o755 } else { 0o644 },
-    };
-    let header = tar::entry_header(&entry)
+    let header = tar::entry_header(member)
         .map_err(|error| Error::Unsupported(format!("`{}`: {error}", escape(&member.path))))?;
     out.extend_from_slice(&header);
     Ok(())

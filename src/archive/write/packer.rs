@@ -95,12 +95,6 @@ impl Batch {
             PackedMember { digests: digests.clone(), crc: *crc, method: *method, bytes }
         })
     }
-
-    /// Makes room for other members.
-    pub(crate) fn clear(&mut self) {
-        self.members.clear();
-        self.bytes.clear();
-    }
 }
 
 /// Hashes and packs members one after the other. To make a compressor anew for each costs more than to use it.

@@ -92,7 +92,7 @@ pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -
 fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
     sample.iter().try_for_each(|sampled| {
         let Sampled { name, record, size, .. } = sampled;
-        let content = zip::read_back::content(file, name, record, *size)?;
+        let content = zip::write::content(file, name, record, *size)?;
         let mut content = content.ok_or_else(|| sampled.missing(file))?;
         sampled.check(file, *size, &mut content)
     })

@@ -4,12 +4,10 @@ use std::sync::Mutex;
 
 use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
 use crate::archive::Container;
-use crate::archive::copy::{Copying, Fault, FileSource, Sink, Summed, copy, finish, source};
+use crate::archive::copy::{Copying, Fault, FileSource, Sink, copy, finish, source};
 use crate::archive::data::SMALL_BLOCK;
-use crate::digest::{
-    Algorithm, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, hash_side_by_side,
-};
-use crate::error::{Error, Result};
+use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, hash_side_by_side};
+use crate::error::Result;
 use crate::fs::{File, Stamp};
 
 /// Writes members at their places.
@@ -45,17 +43,19 @@ struct ReservedTarget<'m> {
 struct AtPlace<'a> {
     out: &'a File,
     next: u64,
+    crc: crc32fast::Hasher,
 }
 
 impl Sink for AtPlace<'_> {
     fn take(&mut self, block: &[u8]) -> Result<()> {
+        self.crc.update(block);
         self.out.write_all_at(block, self.next)?;
         self.next += block.len() as u64;
         Ok(())
     }
 }
 
-type Passing<'a> = Copying<FileSource, Summed<AtPlace<'a>>>;
+type Passing<'a> = Copying<FileSource, AtPlace<'a>>;
 
 impl<'a> Reserved<'a> {
     pub(super) fn new(out: &'a File, container: Container, algorithms: &'a [Algorithm]) -> Self {
@@ -64,21 +64,28 @@ impl<'a> Reserved<'a> {
 
     /// Writes one file.
     pub(crate) fn write(&self, file: ReservedFile<'_>, hashing: Hashing) -> Result<Placed> {
-        let (goal, Copying { mut content, mut sink }) = self.begin(file, BLOCK)?;
+        let (target, Copying { mut content, mut sink }) = self.begin(file, BLOCK)?;
         let digests = copy(&mut content, self.algorithms, hashing, |block| sink.take(block));
-        self.end(&goal, Copying { content, sink }, digests)
+        self.end(&target, Copying { content, sink }, digests)
     }
 
-    /// Writes files, so many side by side, and tells `done` the number of each and what was written.
-    pub(crate) fn write_side_by_side(
+    /// Writes files, so many side by side; gives the number of each and what was written.
+    pub(crate) fn write_side_by_side<'m>(
         &self,
         width: usize,
-        files: &mut dyn Iterator<Item = Result<ReservedFile<'_>>>,
-        done: &mut dyn FnMut(usize, Placed),
-    ) -> Result<()> {
+        files: impl Iterator<Item = Result<ReservedFile<'m>>>,
+    ) -> Result<Vec<(usize, Placed)>> {
         let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
-        let mut several = ReservedLanes { reserved: self, files, done, block };
-        hash_side_by_side(&mut several, width, Some(&self.writing))
+        let begin = |file: Result<_>| {
+            let (label, content) = self.begin(file?, block)?;
+            Ok(Ok(Lane { label, content, hashers: Hashers::new(self.algorithms) }))
+        };
+        hash_side_by_side(
+            width,
+            Some(&self.writing),
+            files.map(begin),
+            |target, content, digests| Ok((target.number, self.end(&target, content, digests)?)),
+        )
     }
 
     fn begin<'m>(
@@ -89,7 +96,7 @@ impl<'a> Reserved<'a> {
         // The checksum is known at the end, the header's length from the beginning.
         let next = at + self.header(&member, &Record::stored(&member, at, 0))?.len() as u64;
         let content = source(file, &stamp, block);
-        let sink = Summed { sink: AtPlace { out: self.out, next }, crc: crc32fast::Hasher::new() };
+        let sink = AtPlace { out: self.out, next, crc: crc32fast::Hasher::new() };
         Ok((ReservedTarget { number, member, at, stamp }, Copying { content, sink }))
     }
 
@@ -99,10 +106,11 @@ impl<'a> Reserved<'a> {
         Copying { content, sink }: Passing<'_>,
         digests: Result<Digests, Fault>,
     ) -> Result<Placed> {
+        content.get_ref().get_ref().progress().done(1);
         let digests = finish(content, stamp, digests)?;
         let record = Record::stored(member, *at, sink.crc.finalize());
         self.out.write_all_at(&self.header(member, &record)?, *at)?;
-        self.out.write_all_at(padding(self.container, member), sink.sink.next)?;
+        self.out.write_all_at(padding(self.container, member), sink.next)?;
         Ok(Placed { digests, record })
     }
 
@@ -110,38 +118,5 @@ impl<'a> Reserved<'a> {
         let mut header = Vec::new();
         push_header(self.container, &mut header, member, record)?;
         Ok(header)
-    }
-}
-
-/// Files that one job writes side by side.
-struct ReservedLanes<'s, 'f, 'm> {
-    reserved: &'s Reserved<'s>,
-    files: &'s mut (dyn Iterator<Item = Result<ReservedFile<'m>>> + 'f),
-    done: &'s mut dyn FnMut(usize, Placed),
-    /// Bytes of one read.
-    block: usize,
-}
-
-impl<'s, 'm> SideBySide for ReservedLanes<'s, '_, 'm> {
-    type Label = ReservedTarget<'m>;
-    type Content = Passing<'s>;
-    type Error = Error;
-
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        let Some(file) = self.files.next() else { return Ok(None) };
-        let (label, content) = self.reserved.begin(file?, self.block)?;
-        let hashers = Hashers::new(self.reserved.algorithms);
-        Ok(Some(Lane { label, content, hashers }))
-    }
-
-    fn done(
-        &mut self,
-        goal: ReservedTarget<'m>,
-        content: Passing<'s>,
-        digests: Result<Digests, Fault>,
-    ) -> Result<()> {
-        let placed = self.reserved.end(&goal, content, digests)?;
-        (self.done)(goal.number, placed);
-        Ok(())
     }
 }

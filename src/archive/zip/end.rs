@@ -1,8 +1,8 @@
 //! The end of a zip: the records that say where its directory is, and what else could be taken for it.
 
 use super::record::{
-    CENTRAL_LEN, CentralHeader, END_LEN, END64_LEN, EndRecord, EndRecord64, Fields, LOCAL,
-    LOCATOR64_LEN, Locator64,
+    CENTRAL_LEN, CentralHeader, END_LEN, END64_LEN, EndRecord, EndRecord64, LOCAL, LOCATOR64_LEN,
+    Locator64,
 };
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -226,7 +226,7 @@ fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<
     let mut record = vec![0; CENTRAL_LEN + 4096];
     let filled = file.read_at(&mut record, claimed.directory_offset.saturating_add(moved))?;
     let record = record.get(..filled).unwrap_or_default();
-    let Some(header) = CentralHeader::read(&mut Fields(record)) else { return Ok(None) };
+    let Some((header, _)) = CentralHeader::split(record) else { return Ok(None) };
     let mut signature = [0; 4];
     let filled = file.read_at(&mut signature, header.local.saturating_add(moved))?;
     Ok((filled == 4 && u32::from_le_bytes(signature) == LOCAL).then_some(moved))

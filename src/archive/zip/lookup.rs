@@ -17,7 +17,7 @@ use super::ZipArchive;
 use super::agree::check_central;
 use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader};
 use super::scan::{MemberSpan, other_count};
-use super::{Entry, no_record, text_name};
+use super::{Entry, text_name};
 use crate::bisect::{Probe, narrow};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
@@ -145,15 +145,10 @@ impl DirectoryIndex {
     fn new(zip: &ZipArchive) -> Result<Self> {
         let directory = zip.directory()?;
         let (mut by_name, mut places) = (Vec::new(), Vec::new());
-        let mut rest = directory;
-        while !rest.is_empty() {
-            let at = directory.len() - rest.len();
-            let (record, after) = CentralHeader::split(rest).ok_or_else(|| {
-                zip.damaged(no_record(zip.end.directory_offset.saturating_add(at as u64)))
-            })?;
+        for header in zip.headers()? {
+            let (at, record) = header?;
             by_name.push(at);
             places.push(MemberPlace { local: record.local, reach: record.least_end() });
-            rest = after;
         }
         if by_name.len() as u64 != zip.end.entries {
             return Err(zip.damaged(other_count(zip, by_name.len())));
@@ -486,11 +481,11 @@ mod tests {
             broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
         ) {
             let Some((_path, zip)) = opened(&zip_of(&members, claimed, broken)) else { return Ok(()) };
-            let scan = zip.scan(1, &|_, _| (), &|member, seen| (member, seen)).unwrap();
+            let scan = zip.scan(1, &|member, _| member.clone()).unwrap();
             let mut findings = scan.findings;
-            let table = names::NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
+            let table = names::NameTable::new(scan.members.iter().map(Member::named));
             names::check(&table, Container::Zip, &mut findings);
-            let listed: Vec<_> = scan.members.iter().map(|(member, _)| &*member.name).collect();
+            let listed: Vec<_> = scan.members.iter().map(|member| &*member.name).collect();
             let is_whole = findings.iter().all(|finding| finding.code != Code::BadDirectory);
             for name in NAMES.into_iter().chain(listed.iter().copied()) {
                 let found = zip.find(name);

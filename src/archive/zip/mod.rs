@@ -3,22 +3,19 @@
 mod agree;
 pub(super) mod end;
 mod lookup;
-pub(super) mod read_back;
 mod record;
 mod scan;
 pub(super) mod write;
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use self::end::EndOfArchive;
 use self::lookup::NameLookup;
 use self::record::{
-    CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8, Fields,
+    CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
 };
-use super::data::{MemberReader, Stretch, open};
 use super::{Location, Member, MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -58,31 +55,33 @@ impl ZipArchive {
         Ok(self.directory.get_or_init(|| directory))
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.file.path()
-    }
-
     pub(super) fn file(&self) -> &Arc<File> {
         &self.file
     }
 
     fn damaged(&self, finding: Finding) -> Error {
-        Error::damaged(self.path(), finding)
+        Error::damaged(self.file.path(), finding)
     }
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
-        entries(self.directory()?, self.end.directory_offset)
-            .filter(|entry| !entry.as_ref().is_ok_and(Entry::is_root))
-            .map(|entry| entry.map(|entry| entry.member).map_err(|finding| self.damaged(*finding)))
-            .collect()
+        let members = self.headers()?.map(|header| {
+            let entry = Entry::new(&header?.1);
+            Ok((!entry.is_root()).then_some(entry.member))
+        });
+        members.filter_map(Result::transpose).collect()
+    }
+
+    /// The records of the directory, each with its place in it.
+    fn headers(&self) -> Result<impl Iterator<Item = Result<(usize, CentralHeader<'_>)>>> {
+        let headers = headers(self.directory()?, self.end.directory_offset);
+        Ok(headers.map(|header| header.map_err(|finding| self.damaged(finding))))
     }
 
     pub(super) fn each_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
-        for header in headers(self.directory()?, self.end.directory_offset) {
-            let header = header.map_err(|finding| self.damaged(*finding))?;
-            take(&text_name(header.name));
-        }
-        Ok(())
+        self.headers()?.try_for_each(|header| {
+            take(&text_name(header?.1.name));
+            Ok(())
+        })
     }
 
     /// As [`Self::find`], with few looks into a large directory that is in the order of its names, which are believed about a
@@ -92,10 +91,6 @@ impl ZipArchive {
             Some(found) if found.is_some() || !must_be_sure => Ok(found),
             _ => self.find(name),
         }
-    }
-
-    pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
-        open(member, Stretch::of(&self.file, member))
     }
 
     /// Forgets the directory.
@@ -228,30 +223,23 @@ impl Entry {
     }
 }
 
-/// The records of a directory that begins at `offset` in the file; a record that cannot be read
-/// ends them.
-fn entries(
-    directory: &[u8],
-    offset: u64,
-) -> impl Iterator<Item = Result<Entry, Box<Finding>>> + '_ {
-    headers(directory, offset).map(|header| header.map(|header| Entry::new(&header)))
-}
-
-/// The same, undecoded.
+/// The records of a directory that begins at `offset` in the file, each with its place in the directory; one that
+/// cannot be read ends them.
 fn headers(
     directory: &[u8],
     offset: u64,
-) -> impl Iterator<Item = Result<CentralHeader<'_>, Box<Finding>>> {
-    let mut fields = Fields(directory);
+) -> impl Iterator<Item = Result<(usize, CentralHeader<'_>), Finding>> {
+    let mut rest = directory;
     std::iter::from_fn(move || {
-        if fields.0.is_empty() {
+        let at = directory.len() - rest.len();
+        if rest.is_empty() {
             return None;
         }
-        let position = directory.len().saturating_sub(fields.0.len());
-        let header = CentralHeader::read(&mut fields).ok_or_else(|| {
-            fields = Fields(&[]);
-            Box::new(no_record(offset.saturating_add(position as u64)))
-        });
+        let header;
+        (header, rest) = match CentralHeader::split(rest) {
+            Some((header, rest)) => (Ok((at, header)), rest),
+            None => (Err(no_record(offset + at as u64)), &[][..]),
+        };
         Some(header)
     })
 }

@@ -275,28 +275,11 @@ impl<'a> CentralHeader<'a> {
     /// Reads one record off the front of `bytes`; gives what follows it too.
     pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let mut fields = Fields(bytes);
-        Some((Self::read(&mut fields)?, fields.0))
-    }
-
-    /// Bytes of the record.
-    pub(super) fn len(&self) -> usize {
-        CENTRAL_LEN + self.name.len() + self.extra.len() + self.comment.len()
-    }
-
-    /// The byte that the member reaches at least: how long the extra field of its own header is, only that header
-    /// says.
-    pub(super) fn least_end(&self) -> u64 {
-        let fixed = (LOCAL_LEN + self.name.len()) as u64;
-        self.local.saturating_add(fixed).saturating_add(self.facts.packed_size)
-    }
-
-    /// Reads one record off the front of `fields`.
-    pub(super) fn read(fields: &mut Fields<'a>) -> Option<Self> {
         if fields.u32()? != CENTRAL {
             return None;
         }
         let version_made_by = fields.u16()?;
-        let mut facts = MemberFacts::read(fields)?;
+        let mut facts = MemberFacts::read(&mut fields)?;
         let (name_len, extra_len, comment_len) = (fields.u16()?, fields.u16()?, fields.u16()?);
         let disk = fields.u16()?;
         let internal_attributes = fields.u16()?;
@@ -311,7 +294,7 @@ impl<'a> CentralHeader<'a> {
         facts.packed_size = wide.resolve(facts.packed_size)?;
         let local = wide.resolve(local)?;
         let zip64_agrees = zip64_agrees(extra, &narrow, &[facts.size, facts.packed_size, local]);
-        Some(Self {
+        let record = Self {
             version_made_by,
             facts,
             disk,
@@ -322,7 +305,20 @@ impl<'a> CentralHeader<'a> {
             name,
             extra,
             comment,
-        })
+        };
+        Some((record, fields.0))
+    }
+
+    /// Bytes of the record.
+    pub(super) fn len(&self) -> usize {
+        CENTRAL_LEN + self.name.len() + self.extra.len() + self.comment.len()
+    }
+
+    /// The byte that the member reaches at least: how long the extra field of its own header is, only that header
+    /// says.
+    pub(super) fn least_end(&self) -> u64 {
+        let fixed = (LOCAL_LEN + self.name.len()) as u64;
+        self.local.saturating_add(fixed).saturating_add(self.facts.packed_size)
     }
 }
 
@@ -581,9 +577,8 @@ mod tests {
             }
             let mut bytes = Vec::new();
             write_central(&mut bytes, &member, at);
-            let mut fields = Fields(&bytes);
-            let read = CentralHeader::read(&mut fields).unwrap();
-            prop_assert!(fields.0.is_empty());
+            let (read, after) = CentralHeader::split(&bytes).unwrap();
+            prop_assert!(after.is_empty());
             prop_assert!(read.zip64_agrees);
             prop_assert_eq!(read.facts, member.facts);
             prop_assert_eq!((read.local, read.name), (at, member.name));
@@ -595,7 +590,7 @@ mod tests {
                 let mut signed = signature.to_le_bytes().to_vec();
                 signed.extend_from_slice(&bytes);
                 let _ = LocalHeader::read(&signed);
-                let _ = CentralHeader::read(&mut Fields(&signed));
+                let _ = CentralHeader::split(&signed);
                 let _ = (EndRecord::read(&signed), EndRecord64::read(&signed), Locator64::read(&signed));
             }
             ExtraFields(&bytes).for_each(drop);

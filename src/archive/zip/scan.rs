@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use super::super::data::Window;
-use super::super::{Keep, Location, MemberKind, Scan, Visit};
+use super::super::{Location, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::record::{
     CentralHeader, DESCRIPTOR, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
     METHOD_DEFLATE, METHOD_STORED,
 };
-use super::{Entry, no_record};
-use super::{ZipArchive, has_descriptor, unsupported};
+use super::{Entry, ZipArchive, has_descriptor, headers, unsupported};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::path;
@@ -25,11 +24,10 @@ const TURNS: usize = 32;
 const SEARCHED: usize = 64 * 1024;
 
 impl ZipArchive {
-    pub(in crate::archive) fn scan<T, K: Send>(
+    pub(in crate::archive) fn scan<K: Send>(
         &self,
         jobs: usize,
-        visit: &Visit<'_, T>,
-        keep: &Keep<'_, T, K>,
+        visit: &Visit<'_, K>,
     ) -> Result<Scan<K>> {
         let zip = self;
         let mut findings = zip.end.findings.clone();
@@ -61,10 +59,9 @@ impl ZipArchive {
                 window.limit = next(range.end.saturating_sub(1)).min(zip.len);
                 let mut findings = Vec::new();
                 for (slot, position) in scanned.iter_mut().zip(range) {
-                    let Some(place) = places.get(position) else { continue };
-                    let mut record = Fields(directory.get(place.record..).unwrap_or_default());
-                    let header = CentralHeader::read(&mut record)
-                        .ok_or_else(|| zip.damaged(no_record(place.record as u64)))?;
+                    let place = places.get(position).expect("there is a slot for each place");
+                    let (_, record) = directory.split_at(place.record);
+                    let (header, _) = CentralHeader::split(record).expect("it was read before");
                     let mut entry = Entry::new(&header);
                     check_central(&header, &entry, &mut findings);
                     let (end, directory) = (next(position), zip.end.directory_offset);
@@ -73,13 +70,14 @@ impl ZipArchive {
                     if entry.is_root() {
                         continue;
                     }
-                    let mut result = None;
-                    if let Some(data) = data {
-                        let member = &mut entry.member;
-                        member.location = Location::Packed { data, crc: entry.facts.crc };
-                        result = Some(window.show(member, |content| visit(member, content))?);
-                    }
-                    *slot = Some(keep(entry.member, result));
+                    let member = &mut entry.member;
+                    *slot = Some(match data {
+                        Some(data) => {
+                            member.location = Location::Packed { data, crc: entry.facts.crc };
+                            window.show(member, |content| visit(member, Some(content)))?
+                        }
+                        None => visit(member, None),
+                    });
                 }
                 Ok::<_, Error>(findings)
             },
@@ -137,16 +135,11 @@ fn read_places(
     findings: &mut Vec<Finding>,
 ) -> Vec<RecordPlace> {
     let mut places = Vec::new();
-    let mut rest = directory;
-    while !rest.is_empty() {
-        let record = directory.len() - rest.len();
-        let Some((header, after)) = CentralHeader::split(rest) else {
-            let at = zip.end.directory_offset.saturating_add(record as u64);
-            findings.push(no_record(at));
-            break;
-        };
-        places.push(RecordPlace { record, local: header.local });
-        rest = after;
+    for header in headers(directory, zip.end.directory_offset) {
+        match header {
+            Ok((record, header)) => places.push(RecordPlace { record, local: header.local }),
+            Err(finding) => findings.push(finding),
+        }
     }
     if places.len() as u64 != zip.end.entries {
         findings.push(other_count(zip, places.len()));

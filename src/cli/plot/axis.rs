@@ -2,8 +2,7 @@
 
 use ra_pack::SampledAxis;
 
-use super::super::array;
-use super::super::array::{Dates, civil, date, days};
+use super::super::array::{self, Dates, attribute_text, civil, date, days};
 use super::super::text::{self, float, floor, stepped};
 use super::chart::Chart;
 
@@ -90,8 +89,7 @@ impl<'s> Along<'s> {
         let has_positions = positions.is_some();
         let indices = || ordered(axis.indices.iter().map(|index| float(*index)).collect());
         let (edges, _, is_falling) = positions.unwrap_or_else(indices);
-        let units = axis.attribute("units").filter(|_| has_positions);
-        let dates = units.and_then(|units| Dates::new(units, axis.attribute("calendar")));
+        let dates = array::dates(axis.coordinate.as_ref()).filter(|_| has_positions);
         Self { axis, edges, is_falling, has_positions, dates }
     }
 
@@ -126,7 +124,8 @@ impl<'s> Along<'s> {
     /// Whether values rise upwards: coordinates do, unless they say that they are positive downwards;
     /// indices count from the top, as a matrix is written.
     pub(super) fn is_upwards(&self) -> bool {
-        self.has_positions && self.axis.attribute("positive") != Some("down")
+        self.has_positions
+            && attribute_text(self.axis.coordinate.as_ref(), "positive") != Some("down")
     }
 
     pub(super) fn ticks(&self, count: usize) -> Vec<Tick> {

@@ -36,7 +36,7 @@ pub(crate) fn quantity_label(quantity: &Quantity) -> String {
 }
 
 /// The least and the greatest of the values that have a place on a scale.
-fn range(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
+pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
     let values = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
     values.fold(None, |range, value| {
         let (low, high) = range.unwrap_or((value, value));
@@ -44,10 +44,14 @@ fn range(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> 
     })
 }
 
+/// The same of a line.
+pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
+    extremes(line.columns.iter().flat_map(|column| [column.low, column.high]), is_log)
+}
+
 /// The scale of a line; `margin` is the part of its range that is left free on both sides.
 pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
-    let values = line.columns.iter().flat_map(|column| [column.low, column.high]);
-    Scale::new(range(values, style.is_log), style, margin)
+    Scale::new(line_extremes(line, style.is_log), style, margin)
 }
 
 /// The pieces of a line between its gaps: points with places from 0 to 1 to the right and upwards.
@@ -228,7 +232,7 @@ pub(crate) struct Palette {
 
 impl Palette {
     pub(crate) fn new(grid: &Grid, style: &Chart) -> Self {
-        let range = range(grid.cells.iter().copied(), style.is_log);
+        let range = extremes(grid.cells.iter().copied(), style.is_log);
         let mut scale = Scale::new(range, style, 0.0);
         let is_both = scale.low < 0.0 && scale.high > 0.0;
         let map = style.map.unwrap_or(if is_both { RD_BU } else { VIRIDIS });

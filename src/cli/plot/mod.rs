@@ -11,7 +11,7 @@ use clap::Args;
 use ra_pack::{Grid, Line, Sample, SampleOptions, escape_path};
 
 use self::axis::Along;
-pub(super) use self::chart::{Chart, Palette, line_scale, pieces};
+pub(super) use self::chart::{Chart, Palette, extremes, line_extremes, line_scale, pieces};
 use self::chart::{cells, image, quantity_label};
 use self::scene::{COLOR_MAPS, ColorMap};
 pub(super) use self::scene::{MAX_NAMED, Markup, RD_BU, Rgb, color, data_uri, of_name, png};
@@ -243,7 +243,7 @@ fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
 }
 
 fn of_line(line: &Line, style: &Chart, terminal: Terminal, text: &mut String) -> std::fmt::Result {
-    if line.range().is_none() {
+    if line_extremes(line, false).is_none() {
         return writeln!(
             text,
             "no {}",

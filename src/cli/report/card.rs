@@ -46,15 +46,6 @@ pub(super) struct Subject<'a> {
     pub(super) member: &'a Listed<'a>,
     pub(super) array: &'a ListedArray<'a>,
     pub(super) description: Option<&'a Listed<'a>>,
-    /// Whether its elements are among those that are read for an archive of that size.
-    pub(super) is_within: bool,
-}
-
-/// A card, and the reason if the array cannot be read.
-#[derive(Debug)]
-pub(super) struct Card {
-    pub(super) html: Html,
-    pub(super) error: Option<String>,
 }
 
 /// The name of an array in the page: without the extension that all of them have.
@@ -67,8 +58,10 @@ pub(super) fn split(name: &str) -> (&str, &str) {
 }
 
 impl CardContext<'_> {
-    pub(super) fn card(&self, subject: &Subject<'_>, jobs: usize) -> Card {
-        let Subject { member, array: listed, is_within, .. } = subject;
+    /// The card of an array, whose elements are read where they are within the reach of the page, and whether the array
+    /// can be read.
+    pub(super) fn card(&self, subject: &Subject<'_>, is_within: bool, jobs: usize) -> (Html, bool) {
+        let Subject { member, array: listed, .. } = subject;
         let name = member.name;
         let is_reached = self.pack.decoded() <= self.most_decoded;
         let array = match self.pack.array(name) {
@@ -88,7 +81,7 @@ impl CardContext<'_> {
             }
             // A fault of a coordinate is said where that is shown.
             axes = array.axes().unwrap_or_default();
-            if self.reads_data && *is_within {
+            if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
                 let options = StatisticsOptions { slice: None, bins, jobs: Some(jobs) };
                 match array.statistics(&options) {
@@ -138,7 +131,7 @@ impl CardContext<'_> {
         }
         details(self.pack, subject, reached, description.as_ref(), &axes, &mut html);
         html.raw("</div></article>\n");
-        Card { html, error }
+        (html, error.is_none())
     }
 
     fn problems(&self, name: &str, error: Option<&str>, html: &mut Html) {

@@ -1,35 +1,35 @@
 //! The pack as a whole: its facts, the verdict on it, and how to check it by hand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use ra_pack::{Container, Finding, Layout, Place, VerifyReport};
+use ra_pack::{Container, Finding, Layout, Listed, MemberKind, Place, VerifyReport};
 
 use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
-use super::card::stem;
+use super::card::{Subject, split, stem};
 use super::{Html, Id, counted, html};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
 
 /// The facts of the pack as a whole.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PackFacts<'a> {
     /// The name of the pack in the page.
     pub(super) name: &'a str,
     pub(super) container: Option<Container>,
     pub(super) layout: Layout,
-    pub(super) arrays: usize,
+    pub(super) members: &'a [Listed<'a>],
+    pub(super) arrays: &'a [Subject<'a>],
     pub(super) groups: usize,
-    pub(super) undescribed: usize,
-    pub(super) files: usize,
-    pub(super) bytes: u64,
-    /// How many arrays have elements of each type.
-    pub(super) types: BTreeMap<&'a str, usize>,
-    /// The manifests at the root, by their names.
-    pub(super) manifests: BTreeSet<&'a str>,
+}
+
+impl PackFacts<'_> {
+    fn files(&self) -> impl Iterator<Item = &Listed<'_>> {
+        self.members.iter().filter(|member| member.kind == MemberKind::File)
+    }
 }
 
 pub(super) fn facts(facts: &PackFacts<'_>, html: &mut Html) {
@@ -37,25 +37,31 @@ pub(super) fn facts(facts: &PackFacts<'_>, html: &mut Html) {
         Layout::Plain => "plain",
         Layout::BagIt => "BagIt bag",
     };
+    let bytes = facts.files().fold(0, |sum: u64, file| sum.saturating_add(file.size));
     html.raw("<dl class=\"facts\">");
     for (name, value) in [
-        ("Arrays", grouped(facts.arrays)),
+        ("Arrays", grouped(facts.arrays.len())),
         ("Groups", grouped(facts.groups)),
-        ("Files", grouped(facts.files)),
-        ("Size", human_bytes(facts.bytes)),
+        ("Files", grouped(facts.files().count())),
+        ("Size", human_bytes(bytes)),
         ("Container", facts.container.map_or_else(|| "unknown".to_owned(), |it| it.to_string())),
         ("Layout", layout.to_owned()),
     ] {
         html!(html, "<div><dt>{}</dt><dd>{}</dd></div>", name, value);
     }
     html.raw("</dl>");
-    if !facts.types.is_empty() {
+    let mut types: BTreeMap<&str, usize> = BTreeMap::new();
+    for Subject { array, .. } in facts.arrays {
+        *types.entry(array.element.split(':').next().unwrap_or_default()).or_default() += 1;
+    }
+    if !types.is_empty() {
         html.raw("<p class=\"types\"><b>Types</b>");
-        for (name, count) in &facts.types {
+        for (name, count) in &types {
             html!(html, " <span>{} <i>{}</i></span>", name, grouped(*count));
         }
-        if facts.undescribed > 0 {
-            let count = grouped(facts.undescribed);
+        let undescribed = facts.arrays.iter().filter(|subject| !subject.array.described).count();
+        if undescribed > 0 {
+            let count = grouped(undescribed);
             html!(html, " <span class=\"w\">not described <i>{}</i></span>", count);
         }
         html.raw("</p>");
@@ -177,8 +183,10 @@ fn place(finding: &Finding, html: &mut Html) {
 pub(super) fn by_hand(facts: &PackFacts<'_>, html: &mut Html) {
     html.raw("<section class=\"hand\" aria-label=\"Checking by hand\"><details><summary>Check it by hand</summary>");
     let algorithms = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
-    let is_there =
-        |algorithm: &&str| facts.manifests.contains(&*format!("manifest-{algorithm}.txt"));
+    let is_there = |algorithm: &&str| {
+        let manifest = format!("manifest-{algorithm}.txt");
+        facts.files().any(|file| split(file.name).1 == manifest)
+    };
     match algorithms.into_iter().find(is_there) {
         None => html.raw(
             "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>",

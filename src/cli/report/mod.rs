@@ -14,7 +14,6 @@ use clap::Args;
 use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
 use serde::Serialize;
 
-use self::page::PageContent;
 use super::args::Common;
 use super::output::Output;
 use super::text::{self, grouped, human_bytes};
@@ -55,13 +54,13 @@ pub(crate) struct ReportArgs {
 }
 
 /// The page that was written, and what is wrong with the pack.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct WrittenPage<'a> {
+pub(super) struct WrittenPage {
     /// The archive or directory, by its path as given.
-    target: &'a PathBuf,
+    target: PathBuf,
     /// The page, by its path as given.
-    output: &'a PathBuf,
+    output: PathBuf,
     /// Bytes of the page.
     bytes: u64,
     /// Arrays in the page.
@@ -71,10 +70,10 @@ pub(super) struct WrittenPage<'a> {
     /// Whether the pack was verified; false with `--no-verify`.
     verified: bool,
     /// Arrays that cannot be read as far as the page needs them.
-    unreadable: &'a [String],
+    unreadable: Vec<String>,
     /// The findings, in the order of members. The target is valid when none is an error.
     #[cfg_attr(test, schemars(schema_with = "super::reference::tests::findings"))]
-    findings: &'a [Finding],
+    findings: Vec<Finding>,
 }
 
 pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure> {
@@ -95,7 +94,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
             escape_path(&args.output)
         )));
     }
-    let mut made = Ok(PageContent::default());
+    let mut made = Ok(WrittenPage::default());
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(PIECE, out);
         made = gather(args, output, &mut out);
@@ -108,31 +107,22 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
     } else {
         put(&mut output.bytes()).map_err(Failure::from)
     };
-    let mut made = match (made, written) {
-        (Err(failure), _) | (Ok(_), Err(failure)) => return Err(failure),
-        (Ok(made), Ok(())) => made,
-    };
-    let bytes = if to_file { files::size(&args.output)? } else { 0 };
-    if args.common.json {
-        output.json(&WrittenPage {
-            target: &args.archive,
-            output: &args.output,
-            bytes,
-            arrays: made.arrays,
-            files: made.files,
-            verified: !args.no_verify,
-            unreadable: &made.unreadable,
-            findings: &made.findings,
-        })?;
-    } else {
-        tell(args, &mut made, bytes, to_file, output);
+    let mut page = made?;
+    written?;
+    if to_file {
+        page.bytes = files::size(&args.output)?;
     }
-    let is_bad = count_errors(&made.findings) > 0 || !made.unreadable.is_empty();
+    if args.common.json {
+        output.json(&page)?;
+    } else {
+        tell(&mut page, to_file, output);
+    }
+    let is_bad = count_errors(&page.findings) > 0 || !page.unreadable.is_empty();
     Ok(if is_bad { Ending::Findings } else { Ending::Clean })
 }
 
 /// Verifies the pack where that is wanted, and makes the page.
-fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<PageContent, Failure> {
+fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<WrittenPage, Failure> {
     let (jobs, progress) = (args.common.jobs, output.progress());
     let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
     let verify = || ra_pack::verify(&args.archive, &options);
@@ -141,27 +131,28 @@ fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<Pag
         diagnostics::say(&mut report.findings);
     }
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    page::write(&args.archive, verified.as_ref(), !args.no_statistics, jobs, out)
+    page::write(args, verified.as_ref(), jobs, out)
 }
 
-fn tell(args: &ReportArgs, made: &mut PageContent, bytes: u64, to_file: bool, output: &Output) {
-    diagnostics::show(&args.archive, &mut made.findings, &[], output);
-    if count_errors(&made.findings) == 0 {
-        for name in &made.unreadable {
+fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
+    diagnostics::show(&page.target, &mut page.findings, &[], output);
+    let errors = count_errors(&page.findings);
+    if errors == 0 {
+        for name in &page.unreadable {
             output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));
         }
     }
     if to_file {
-        let verdict = match (args.no_verify, count_errors(&made.findings)) {
-            (_, 1..) => "NOT VALID",
-            (true, 0) => "not verified",
-            (false, 0) => "valid",
+        let verdict = match errors {
+            1.. => "NOT VALID",
+            0 if page.verified => "valid",
+            0 => "not verified",
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",
-            escape_path(&args.output),
-            human_bytes(bytes),
-            text::counted(made.arrays, "array"),
+            escape_path(&page.output),
+            human_bytes(page.bytes),
+            text::counted(page.arrays, "array"),
         ));
     }
 }

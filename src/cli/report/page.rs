@@ -1,10 +1,10 @@
 //! The page from its beginning to its end; no more of it is held than the cards that are being made.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::panic::resume_unwind;
-use std::path::{Path, absolute};
+use std::path::absolute;
 use std::thread;
 
 use base64::Engine as _;
@@ -16,19 +16,16 @@ use ra_pack::{
 use super::super::array::date;
 use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
-use super::card::{Card, CardContext, Subject, digest, split, stem};
+use super::card::{CardContext, Subject, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
-use super::{Html, Id, counted, html};
+use super::{Html, Id, ReportArgs, WrittenPage, counted, html};
 
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 
 /// Cards that are made before they are written.
 const BATCH: usize = 128;
-
-/// Arrays of at least so many bytes are made one after the other, each by all threads.
-const LARGE: u64 = 32 << 20;
 
 /// Elements, or bytes of files that have more of them, that are read of an archive of any size.
 const ELEMENTS: u64 = 128 << 20;
@@ -40,199 +37,138 @@ const DECODED: u64 = 2 << 30;
 /// And for each byte of it so many.
 const DECODED_PER_BYTE: u64 = 2048;
 
-/// Counts and faults of the page.
-#[derive(Debug, Default)]
-pub(super) struct PageContent {
-    pub(super) arrays: u64,
-    pub(super) files: u64,
-    /// The findings, as far as anybody looked.
-    pub(super) findings: Vec<Finding>,
-    /// Arrays that cannot be read.
-    pub(super) unreadable: Vec<String>,
-}
-
-/// Writes the page of the pack at `target`.
+/// Writes the page of the pack.
 pub(super) fn write(
-    target: &Path,
+    args: &ReportArgs,
     verified: Option<&VerifyReport>,
-    reads_data: bool,
     jobs: usize,
     out: &mut dyn Write,
-) -> Result<PageContent, Failure> {
+) -> Result<WrittenPage, Failure> {
+    let target = &args.archive;
     let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
     let mut listing = match ra_pack::list(target, &listed) {
-        // Findings say why it cannot be opened.
+        // Findings say why it cannot be opened; the page has nothing else.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
-            return write_unopened(target, verified, out);
+            None
         }
-        listing => listing?,
+        listing => Some(listing?),
     };
-    diagnostics::say(&mut listing.findings);
-    let pack = Pack::open(target)?;
-    let members: Vec<Listed<'_>> = listing.members().collect();
-    let mut sorted = sort(&members);
-    let within = |least: u64, per_byte: u64| -> Result<u64, Failure> {
-        let size = pack.file_size()?.unwrap_or(u64::MAX);
-        Ok(size.saturating_mul(per_byte).saturating_add(least))
+    if let Some(listing) = &mut listing {
+        diagnostics::say(&mut listing.findings);
+    }
+    let (listing, pack) = (listing.as_ref(), listing.as_ref().map(|_| Pack::open(target)));
+    let findings = verified.map(|report| &report.findings);
+    let findings = findings.or(listing.map(|listing| &listing.findings));
+    let members: Vec<Listed<'_>> = listing.into_iter().flat_map(Listing::members).collect();
+    let (arrays, files) = sort(&members);
+    let descriptions = arrays.iter().filter(|subject| subject.description.is_some()).count();
+    let mut page = WrittenPage {
+        target: target.clone(),
+        output: args.output.clone(),
+        arrays: arrays.len() as u64,
+        files: (files.len() + descriptions) as u64,
+        verified: verified.is_some(),
+        findings: findings.cloned().unwrap_or_default(),
+        ..WrittenPage::default()
     };
-    let mut left = within(ELEMENTS, ELEMENTS_PER_BYTE)?;
-    for Subject { member, array, is_within, .. } in &mut sorted.arrays {
-        let elements = array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
-        let rest = left.checked_sub(elements.max(member.size));
-        *is_within = rest.is_some();
-        left = rest.unwrap_or(left);
-    }
-    let findings = verified.map_or(&listing.findings, |report| &report.findings).clone();
-    let name = name_of(target);
-    let groups = groups(sorted.arrays.iter().map(group_of));
-    let facts = facts(&name, &listing, &members, &sorted, groups.len());
-    let context = CardContext {
-        pack: &pack,
-        reads_data,
-        is_verified: verified.is_some(),
-        room: Room::for_each_of(sorted.arrays.len()),
-        most_decoded: within(DECODED, DECODED_PER_BYTE)?,
-        findings: by_array(&findings),
-    };
-    let mut html = Html::default();
-    begin(&name, &mut html);
-    html.raw("<div class=\"page\"><nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>");
-    draw_tree(&groups, &mut html);
-    let others = grouped(sorted.files.len());
-    html!(html, "<p><a href=\"#/files\">Other files</a> <span>{}</span></p>", others);
-    html.raw("</details></nav><main>");
-    summary(verified, &findings, &facts, &mut html);
-    tools(sorted.arrays.len(), &mut html);
-    html.raw("<div class=\"arrays\">");
-    flush(&mut html, out)?;
-    let unreadable = arrays(&context, &sorted.arrays, jobs, out)?;
-    html.raw("</div>");
-    html!(
-        html,
-        "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
-         <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
-         <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
-         <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
-        others
-    );
-    flush(&mut html, out)?;
-    for batch in sorted.files.chunks(BATCH) {
-        for row in each(jobs, batch, |file| file_row(&pack, file)) {
-            out.write_all(row.as_str().as_bytes())?;
-        }
-    }
-    html.raw("</tbody></table>");
-    if sorted.descriptions > 0 {
-        let count = counted(sorted.descriptions, "description");
-        html!(html, "<p class=\"n\">{} not listed here: each stands with its array.</p>", count);
-    }
-    html.raw("</section>\n");
-    end(&mut html);
-    flush(&mut html, out)?;
-    Ok(PageContent {
-        arrays: sorted.arrays.len() as u64,
-        files: (sorted.files.len() + sorted.descriptions) as u64,
-        findings,
-        unreadable,
-    })
-}
-
-/// The page of something that cannot be opened.
-fn write_unopened(
-    target: &Path,
-    verified: Option<&VerifyReport>,
-    out: &mut dyn Write,
-) -> Result<PageContent, Failure> {
-    let name = name_of(target);
-    let findings = verified.map(|report| report.findings.clone()).unwrap_or_default();
+    let whole = absolute(target).unwrap_or_else(|_| target.clone());
+    let name = whole.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
+    let groups = groups(arrays.iter().map(group_of));
     let container = verified.and_then(|report| report.container);
-    let facts = PackFacts { name: &name, container, ..PackFacts::default() };
+    let facts = PackFacts {
+        name: &name,
+        container: listing.map(|listing| listing.container).or(container),
+        layout: listing.map(|listing| listing.layout).unwrap_or_default(),
+        members: &members,
+        arrays: &arrays,
+        groups: listing.map_or(0, |_| groups.len()),
+    };
     let mut html = Html::default();
     begin(&name, &mut html);
-    html.raw("<div class=\"page\"><main id=\"/arrays\">");
-    summary(verified, &findings, &facts, &mut html);
+    html.raw("<div class=\"page\">");
+    let others = grouped(files.len());
+    if listing.is_some() {
+        html.raw(
+            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>",
+        );
+        draw_tree(&groups, &mut html);
+        html!(html, "<p><a href=\"#/files\">Other files</a> <span>{}</span></p>", others);
+        html.raw("</details></nav><main>");
+    } else {
+        html.raw("<main id=\"/arrays\">");
+    }
+    head::facts(&facts, &mut html);
+    head::verification(verified, &page.findings, &mut html);
+    head::by_hand(&facts, &mut html);
+    if let Some(pack) = pack.transpose()? {
+        tools(arrays.len(), &mut html);
+        html.raw("<div class=\"arrays\">");
+        flush(&mut html, out)?;
+        let size = pack.file_size()?.unwrap_or(u64::MAX);
+        let within = |least: u64, each: u64| size.saturating_mul(each).saturating_add(least);
+        let context = CardContext {
+            pack: &pack,
+            reads_data: !args.no_statistics,
+            is_verified: verified.is_some(),
+            room: Room::for_each_of(arrays.len()),
+            most_decoded: within(DECODED, DECODED_PER_BYTE),
+            findings: by_array(&page.findings),
+        };
+        let elements = within(ELEMENTS, ELEMENTS_PER_BYTE);
+        page.unreadable = cards(&context, &arrays, elements, jobs, out)?;
+        html.raw("</div>");
+        html!(
+            html,
+            "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
+             <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
+             <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
+             <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
+            others
+        );
+        for file in &files {
+            file_row(&pack, file, &mut html);
+            flush(&mut html, out)?;
+        }
+        html.raw("</tbody></table>");
+        if descriptions > 0 {
+            let count = counted(descriptions, "description");
+            html!(
+                html,
+                "<p class=\"n\">{} not listed here: each stands with its array.</p>",
+                count
+            );
+        }
+        html.raw("</section>\n");
+    }
     end(&mut html);
     flush(&mut html, out)?;
-    Ok(PageContent { findings, ..PageContent::default() })
+    Ok(page)
 }
 
-/// The name of a pack in the page: without its directory.
-fn name_of(target: &Path) -> String {
-    let whole = absolute(target).unwrap_or_else(|_| target.to_owned());
-    let last = whole.file_name().unwrap_or(target.as_os_str());
-    last.to_string_lossy().into_owned()
-}
-
-/// The members by what they are.
-struct Sorted<'a> {
-    arrays: Vec<Subject<'a>>,
-    files: Vec<&'a Listed<'a>>,
-    descriptions: usize,
-}
-
-fn sort<'a>(members: &'a [Listed<'a>]) -> Sorted<'a> {
-    let stems: HashMap<&str, usize> = members
-        .iter()
-        .enumerate()
-        .filter(|(_, member)| member.array.is_some())
-        .map(|(nth, member)| (stem(member.name), nth))
-        .collect();
-    let mut described = HashMap::new();
-    let mut files = Vec::new();
-    for member in members {
-        let name = member.name;
-        let before = [".yaml", ".yml"].into_iter().find_map(|end| name.strip_suffix(end));
-        match before.and_then(|before| stems.get(before)) {
-            _ if member.array.is_some() => {}
-            Some(array) if member.kind == MemberKind::File && !described.contains_key(array) => {
-                described.insert(*array, member);
-            }
-            _ if member.kind == MemberKind::Directory => {}
-            _ => files.push(member),
-        }
-    }
-    let subject = |(nth, member): (usize, &'a Listed<'a>)| {
+/// The arrays, by group and name, and the other files, without the descriptions of arrays.
+fn sort<'a>(members: &'a [Listed<'a>]) -> (Vec<Subject<'a>>, Vec<&'a Listed<'a>>) {
+    let is_file = |member: &&Listed<'_>| member.kind == MemberKind::File && member.array.is_none();
+    let by_name: HashMap<&str, &Listed<'_>> =
+        members.iter().filter(is_file).map(|member| (member.name, member)).collect();
+    let subject = |member: &'a Listed<'a>| {
         let array = member.array.as_ref()?;
-        let description = described.get(&nth).copied();
-        Some(Subject { member, array, description, is_within: true })
+        let names = [".yaml", ".yml"].map(|end| format!("{}{end}", stem(member.name)));
+        let description = names.iter().find_map(|name| by_name.get(&**name)).copied();
+        Some(Subject { member, array, description })
     };
-    let mut arrays: Vec<_> = members.iter().enumerate().filter_map(subject).collect();
+    let mut arrays: Vec<_> = members.iter().filter_map(subject).collect();
     arrays.sort_by(|one, other| {
         let [(group, name), (other_group, other)] = [one, other].map(|it| split(it.member.name));
         compare(group, other_group).then_with(|| name.cmp(other))
     });
-    Sorted { arrays, files, descriptions: described.len() }
-}
-
-fn facts<'a>(
-    name: &'a str,
-    listing: &Listing,
-    members: &'a [Listed<'a>],
-    sorted: &'a Sorted<'a>,
-    groups: usize,
-) -> PackFacts<'a> {
-    let mut types = BTreeMap::new();
-    for subject in &sorted.arrays {
-        let element = subject.array.element.as_str();
-        let element = if element.starts_with("unreadable") { "unreadable" } else { element };
-        *types.entry(element).or_insert(0) += 1;
-    }
-    let files = || members.iter().filter(|member| member.kind == MemberKind::File);
-    PackFacts {
-        name,
-        container: Some(listing.container),
-        layout: listing.layout,
-        arrays: sorted.arrays.len(),
-        groups,
-        undescribed: sorted.arrays.iter().filter(|subject| !subject.array.described).count(),
-        files: files().count(),
-        bytes: files().fold(0, |sum: u64, file| sum.saturating_add(file.size)),
-        types,
-        manifests: files()
-            .map(|file| split(file.name).1)
-            .filter(|name| name.starts_with("manifest-"))
-            .collect(),
-    }
+    let described: HashSet<&str> =
+        arrays.iter().filter_map(|subject| Some(subject.description?.name)).collect();
+    let is_other = |member: &&Listed<'_>| {
+        let is_known = member.array.is_some() || described.contains(member.name);
+        !is_known && member.kind != MemberKind::Directory
+    };
+    let files = members.iter().filter(is_other).collect();
+    (arrays, files)
 }
 
 fn by_array(findings: &[Finding]) -> BTreeMap<&str, Vec<(usize, &Finding)>> {
@@ -270,17 +206,6 @@ fn begin(name: &str, html: &mut Html) {
     );
 }
 
-fn summary(
-    verified: Option<&VerifyReport>,
-    findings: &[Finding],
-    facts: &PackFacts<'_>,
-    html: &mut Html,
-) {
-    head::facts(facts, html);
-    head::verification(verified, findings, html);
-    head::by_hand(facts, html);
-}
-
 /// The search and the order, which only work with the script and are shown by it.
 fn tools(arrays: usize, html: &mut Html) {
     html!(
@@ -303,10 +228,12 @@ fn group_of<'a>(subject: &Subject<'a>) -> &'a str {
 /// Cards that a browser lays out together, once they are to be seen.
 const TOGETHER: usize = 50;
 
-/// Writes all cards, group by group.
-fn arrays(
+/// Writes all cards, group by group, with the elements of the first arrays that together are no more than `elements`.
+/// Answers which arrays cannot be read.
+fn cards(
     context: &CardContext<'_>,
     arrays: &[Subject<'_>],
+    mut elements: u64,
     jobs: usize,
     out: &mut dyn Write,
 ) -> io::Result<Vec<String>> {
@@ -317,14 +244,23 @@ fn arrays(
     let mut places = groups.flat_map(|group| (0..group.len()).map(|nth| (nth, group.len())));
     // The order in which contents of a stream are asked for decides how often it is decoded.
     let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
-    let at_once = if is_stream { 1 } else { jobs };
     for batch in arrays.chunks(BATCH) {
-        let is_large = |subject: &Subject<'_>| subject.member.size >= LARGE;
-        let small =
-            each(at_once, batch, |subject| (!is_large(subject)).then(|| context.card(subject, 1)));
-        for ((subject, card), (nth, all)) in batch.iter().zip(small).zip(&mut places) {
-            let Card { html: card, error } = card.unwrap_or_else(|| context.card(subject, jobs));
-            if error.is_some() {
+        let with_reach = batch.iter().map(|subject| {
+            let all =
+                subject.array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
+            let rest = elements.checked_sub(all.max(subject.member.size));
+            elements = rest.unwrap_or(elements);
+            (subject, rest.is_some())
+        });
+        let with_reach: Vec<_> = with_reach.collect();
+        // Few arrays share the threads.
+        let at_once = if is_stream { 1 } else { jobs.min(batch.len()) };
+        let cards = each(at_once, &with_reach, |(subject, is_within)| {
+            context.card(subject, *is_within, jobs / at_once)
+        });
+        for ((subject, (card, is_readable)), (nth, all)) in batch.iter().zip(cards).zip(&mut places)
+        {
+            if !is_readable {
                 unreadable.push(subject.member.name.to_owned());
             }
             if nth == 0 {
@@ -357,8 +293,7 @@ fn arrays(
 }
 
 /// A row of the table of other files.
-fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
-    let mut html = Html::default();
+fn file_row(pack: &Pack, file: &Listed<'_>, html: &mut Html) {
     html!(html, "<tr><td>{}", file.name);
     html.raw(match file.kind {
         MemberKind::File => "",
@@ -368,10 +303,9 @@ fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
     });
     html!(html, "</td><td>{}</td><td>", grouped(file.size));
     if file.kind == MemberKind::File {
-        digest(pack, file.name, "", &mut html);
+        digest(pack, file.name, "", html);
     }
     html.raw("</td></tr>\n");
-    html
 }
 
 fn end(html: &mut Html) {

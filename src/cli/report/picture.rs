@@ -5,7 +5,8 @@ use ra_pack::{
 };
 
 use super::super::plot::{
-    Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, line_scale, of_name, pieces, png,
+    Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, extremes, line_extremes, line_scale,
+    of_name, pieces, png,
 };
 use super::super::text::{count, digits, float};
 use super::{Html, html};
@@ -117,7 +118,7 @@ fn sparkline(line: &Line, html: &mut Html) {
          aria-label=\"Line along {}: {}\"><path d=\"",
         last,
         line.axis.as_ref().map(dimension).unwrap_or_default(),
-        range_text(line.range(), &line.quantity)
+        range_text(line_extremes(line, false), &line.quantity)
     );
     for piece in pieces(line, line_scale(line, &Chart::default(), 0.0)) {
         let whole =
@@ -180,7 +181,7 @@ fn image(grid: &Grid, room: Room, html: &mut Html) -> Result<(), Error> {
     let file = png(side(&grid.columns), side(&grid.rows), Some(&colours), &cells)?;
     // One cell for each element has their proportions, unless they are those of a thread.
     let (width, height) = shown(grid.columns.extent, grid.rows.extent);
-    let range = grid.range();
+    let range = extremes(grid.cells.iter().copied(), false);
     html!(
         html,
         "<img loading=\"lazy\" width=\"{}\" height=\"{}\" \

@@ -1,5 +1,7 @@
 //! Values as text, laid out as numpy prints an array: aligned columns, and `...` for what is left out.
 
+use std::str::FromStr;
+
 use half::{bf16, f16};
 use ra_pack::interchange::element_of_word;
 use ra_pack::ndl::{Datatype, Ndarray};
@@ -152,17 +154,15 @@ fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<Strin
         ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of_half), precision),
         ElementType::COMPLEX64 => complex(read::<f32>(bytes).map(Float::of), precision),
         ElementType::COMPLEX128 => complex(read::<f64>(bytes).map(Float::of), precision),
-        _ => match (element.kind(), width) {
-            (ElementKind::UInt, 16) => {
-                align(read::<u128>(bytes).map(|number| number.to_string()).collect(), false)
-            }
-            (kind @ (ElementKind::Int | ElementKind::UInt), ..=16) => {
-                let is_signed = kind == ElementKind::Int;
-                let word = |element| integer(element, is_signed).to_string();
-                align(bytes.chunks_exact(width).map(word).collect(), false)
-            }
-            _ => hex(bytes, width),
-        },
+        _ if width > 16 => hex(bytes, width),
+        _ => {
+            let word: fn(&[u8]) -> String = match element.kind() {
+                ElementKind::Int => |element| integer(element, true).to_string(),
+                ElementKind::UInt => |element| integer(element, false).cast_unsigned().to_string(),
+                _ => return hex(bytes, width),
+            };
+            align(bytes.chunks_exact(width).map(word).collect(), false)
+        }
     }
 }
 
@@ -176,7 +176,7 @@ fn hex(bytes: &[u8], width: usize) -> Vec<String> {
     bytes.chunks_exact(width).map(word).collect()
 }
 
-/// An integer of at most 16 bytes in this machine's byte order; unsigned ones of at most 8.
+/// An integer of at most 16 bytes in this machine's byte order; an unsigned one of 16 bytes by its bits.
 fn integer(element: &[u8], is_signed: bool) -> i128 {
     let mut little = element.to_vec();
     if cfg!(target_endian = "big") {
@@ -194,137 +194,99 @@ fn align(words: Vec<String>, to_left: bool) -> Vec<String> {
     words.into_iter().map(pad).collect()
 }
 
-/// A float, with the fewest digits that tell it from others of its type.
-#[derive(Debug, Clone)]
+/// A float, and the double that is written with the fewest digits that tell it from others of its type.
+#[derive(Debug, Clone, Copy)]
 struct Float {
-    number: f64,
-    /// The digits, the first of them before the point, and the power of ten.
-    shortest: String,
+    exact: f64,
+    short: f64,
 }
 
 impl Float {
+    fn of<T: Copy + Into<f64> + ToString>(number: T) -> Self {
+        let exact = number.into();
+        Self { exact, short: number.to_string().parse().unwrap_or(exact) }
+    }
+
     /// Takes a number of a type with fewer digits than those that numbers are written by.
-    fn of_half<T: Copy + Into<f64> + std::str::FromStr + PartialEq>(number: T) -> Self {
-        let wide: f64 = number.into();
+    fn of_half<T: Copy + Into<f64> + FromStr + PartialEq>(number: T) -> Self {
+        let exact: f64 = number.into();
         let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
-        let mut texts = (0..9_usize).map(|digits| format!("{wide:.digits$e}"));
-        Self { number: wide, shortest: texts.find(reads).unwrap_or_default() }
+        let mut texts = (0..9_usize).map(|digits| format!("{exact:.digits$e}"));
+        let short = texts.find(reads).and_then(|text| text.parse().ok());
+        Self { exact, short: short.unwrap_or(exact) }
     }
 
-    fn of<T: Copy + Into<f64> + std::fmt::LowerExp>(number: T) -> Self {
-        Self { number: number.into(), shortest: format!("{number:e}") }
-    }
-
-    /// With a point and at most so many digits behind it, without zeros at the end.
-    fn positional(&self, precision: usize) -> String {
-        // By the shortest digits, when they are few enough.
-        let (digits, power) = self.shortest.split_once('e').unwrap_or((&self.shortest, "0"));
-        let power: isize = power.parse().unwrap_or(0);
-        let behind = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
-        let fits = behind.saturating_add_signed(-power) <= precision;
-        pointed(&if fits {
-            positional(digits, power)
+    /// The digits before the point and at most so many behind it, without zeros at the end, and the power of ten.
+    fn parts(self, precision: usize, is_scientific: bool) -> (String, String, i32) {
+        let Self { exact, short } = self;
+        let text = if is_scientific { format!("{short:e}") } else { short.to_string() };
+        let parts = split(&text);
+        if parts.1.len() <= precision {
+            return parts;
+        }
+        split(&if is_scientific {
+            format!("{exact:.precision$e}")
         } else {
-            format!("{:.precision$}", self.number)
+            format!("{exact:.precision$}")
         })
     }
-
-    /// With a power of ten and at most so many digits behind the point, without zeros at the end.
-    fn scientific(&self, precision: usize) -> (String, i32) {
-        let long = self.shortest.split_once('e').and_then(|(digits, _)| digits.split_once('.'));
-        let text = if long.is_some_and(|(_, behind)| behind.len() > precision) {
-            format!("{:.precision$e}", self.number)
-        } else {
-            self.shortest.clone()
-        };
-        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-        (pointed(digits), power.parse().unwrap_or(0))
-    }
 }
 
-/// Digits with a point, and without zeros at the end.
-fn pointed(digits: &str) -> String {
+/// The digits of a number before and behind the point, without zeros at the end, and the power of ten.
+fn split(text: &str) -> (String, String, i32) {
+    let (digits, power) = text.split_once('e').unwrap_or((text, "0"));
     let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    format!("{before}.{}", behind.trim_end_matches('0'))
-}
-
-/// Digits with the point moved by a power of ten.
-fn positional(digits: &str, power: isize) -> String {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
-    let plain: String = digits.chars().filter(char::is_ascii_digit).collect();
-    let Some(point) = usize::try_from(power + 1).ok().filter(|point| *point > 0) else {
-        return format!("{sign}0.{}{plain}", "0".repeat((power + 1).unsigned_abs()));
-    };
-    match plain.split_at_checked(point) {
-        Some((before, behind)) => format!("{sign}{before}.{behind}"),
-        None => format!("{sign}{plain:0<point$}."),
-    }
+    (before.to_owned(), behind.trim_end_matches('0').to_owned(), power.parse().unwrap_or(0))
 }
 
 /// Floats of one width, the points below each other; `sign` stands before those that are not negative.
 fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) -> Vec<String> {
     let numbers: Vec<Float> = numbers.collect();
-    let finite = || numbers.iter().filter(|number| number.number.is_finite());
-    let magnitudes = || finite().map(|float| float.number.abs()).filter(|number| *number > 0.0);
-    let most = magnitudes().fold(0.0, f64::max);
-    let least = magnitudes().fold(f64::INFINITY, f64::min);
+    let magnitudes = numbers.iter().map(|float| float.exact.abs());
+    let magnitudes = magnitudes.filter(|number| number.is_finite() && *number > 0.0);
+    let (least, most) = magnitudes.fold((f64::INFINITY, 0.0_f64), |(least, most), number| {
+        (least.min(number), most.max(number))
+    });
     let is_scientific = most > 0.0 && (most >= 1e16 || least < 1e-4 || most / least > 1000.0);
     let signed = |text: String, number: f64| {
-        if number.is_sign_negative() { text } else { format!("{sign}{text}") }
+        let is_bare = number.is_sign_negative() && !number.is_nan();
+        if is_bare { text } else { format!("{sign}{text}") }
     };
-    let parts: Vec<Option<(String, String, i32)>> = numbers
-        .iter()
-        .map(|float| {
-            let (text, power) = match (float.number.is_finite(), is_scientific) {
-                (false, _) => return None,
-                (true, true) => float.scientific(precision),
-                (true, false) => (float.positional(precision), 0),
-            };
-            let text = signed(text, float.number);
-            let (before, behind) = text.split_once('.').unwrap_or((&text, ""));
-            Some((before.to_owned(), behind.to_owned(), power))
-        })
-        .collect();
-    let known = || parts.iter().flatten();
-    let power_width = known()
-        .map(|(_, _, power)| power.unsigned_abs().to_string().len().max(2))
-        .max()
-        .unwrap_or(0);
-    let behind = known().map(|(_, behind, _)| behind.len()).max().unwrap_or(0);
-    let right = if is_scientific { behind + power_width + 2 } else { behind };
-    let mut left = known().map(|(before, _, _)| before.len()).max().unwrap_or(0);
-    let strange = |float: &Float| match float.number {
-        number if number.is_nan() => format!("{sign}nan"),
-        number if number > 0.0 => format!("{sign}inf"),
-        _ => "-inf".to_owned(),
-    };
-    for float in numbers.iter().filter(|float| !float.number.is_finite()) {
-        left = left.max(strange(float).len().saturating_sub(right + 1));
+    let (mut left, mut behind, mut power_width) = (0, 0, 0);
+    let mut parts = Vec::new();
+    for float in numbers.iter().filter(|float| float.exact.is_finite()) {
+        let (before, digits, power) = float.parts(precision, is_scientific);
+        let before = signed(before, float.exact);
+        left = left.max(before.len());
+        behind = behind.max(digits.len());
+        power_width = power_width.max(power.unsigned_abs().to_string().len().max(2));
+        parts.push((before, digits));
     }
-    let width = left + right + 1;
-    numbers
-        .iter()
-        .zip(&parts)
-        .map(|(float, parts)| match parts {
-            None => format!("{:>width$}", strange(float)),
-            Some(_) if is_scientific => {
-                // All digits are those of the number, as numpy has them: the shortest may round up.
-                let text = signed(format!("{:.behind$e}", float.number), float.number);
-                let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-                let (before, digits) = digits.split_once('.').unwrap_or((digits, ""));
-                let power: i32 = power.parse().unwrap_or(0);
-                let sign = if power < 0 { '-' } else { '+' };
-                let power = power.unsigned_abs();
-                format!("{before:>left$}.{digits}e{sign}{power:0power_width$}")
-            }
-            Some((before, digits, _)) => format!("{before:>left$}.{digits:<behind$}"),
-        })
-        .collect()
+    let right = if is_scientific { behind + power_width + 2 } else { behind };
+    let strange = |number: f64| signed(number.to_string().to_lowercase(), number);
+    for float in numbers.iter().filter(|float| !float.exact.is_finite()) {
+        left = left.max(strange(float.exact).len().saturating_sub(right + 1));
+    }
+    let mut parts = parts.into_iter();
+    let word = |Float { exact, .. }: &Float| {
+        if !exact.is_finite() {
+            return format!("{:>width$}", strange(*exact), width = left + right + 1);
+        }
+        let (before, digits) = parts.next().unwrap_or_default();
+        if !is_scientific {
+            return format!("{before:>left$}.{digits:<behind$}");
+        }
+        // All digits are those of the number, as numpy has them: the shortest may round up.
+        let (before, digits, power) = split(&format!("{exact:.behind$e}"));
+        let (before, sign) = (signed(before, *exact), if power < 0 { '-' } else { '+' });
+        format!("{before:>left$}.{digits:0<behind$}e{sign}{:0power_width$}", power.unsigned_abs())
+    };
+    numbers.iter().map(word).collect()
 }
 
 fn complex(numbers: impl Iterator<Item = Float>, precision: usize) -> Vec<String> {
     let numbers: Vec<Float> = numbers.collect();
-    let part = |nth: usize| numbers.chunks_exact(2).filter_map(move |pair| pair.get(nth).cloned());
+    let part = |nth: usize| numbers.chunks_exact(2).filter_map(move |pair| pair.get(nth).copied());
     let real = floats(part(0), precision, "");
     let imaginary = floats(part(1), precision, "+");
     let join = |(real, imaginary): (String, String)| {

@@ -3,7 +3,7 @@
 use super::{DocumentReader, Site, one_of};
 use crate::finding::Code;
 use crate::ndl::datatype::Datatype;
-use crate::ndl::model::{Attribute, DimCoord, Endian, Ndarray, Order, Storage, Value};
+use crate::ndl::model::{Attribute, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ndl::node::{Node, NodeKey, NodeKind};
 use crate::ndl::report::{count, hint, quote};
 use crate::ndl::validate::{Expected, scalar};
@@ -105,64 +105,38 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(Attribute { name, shape, datatype, value, storage, short: false })
     }
 
-    pub(super) fn dimcoord(&mut self, key: &'n NodeKey, node: &'n Node) -> Option<DimCoord> {
-        let hint = "add the number of its elements: `size: 100`, or `size: null` when it can grow";
-        let (named, [size, datatype, value, attributes, stored_as]) =
-            self.entity(key, node, Owner::DimCoord, "size", hint)?;
-        // Without a number the size can grow.
-        let size = size.and_then(|node| {
-            if node.is_null() {
-                return Some(None);
-            }
-            let message = "malformed size of a dimcoord";
-            let expected = "an integer of at least 1, or `null`";
-            self.integer(node, 1, Code::CoordSize, message, expected).map(Some)
-        });
-        let datatype = self.element_type(key, datatype, Owner::DimCoord);
-        let stored =
-            StoredEntity { owner: Owner::DimCoord, rank: Some(1), datatype: datatype.as_ref() };
-        let storage = stored_as.and_then(|node| self.storage(node, stored));
-        let attributes = self.attributes(attributes);
-        let size = size?;
-        let stored_size = storage.as_ref().and_then(|storage| storage.size);
-        if let (Some(node), Some(size), Some(stored)) = (stored_as, size, stored_size)
-            && stored > size
-        {
-            let at = node.entry("size").map_or(node.at, |(_, node)| node.at);
-            self.report(Code::StorageBound, at, "`storage.size` is larger than `size`")
-                .expected(format!("at most {size}"))
-                .found(stored.to_string());
-        }
-        let (datatype, true) = (datatype?, named) else { return None };
-        let value = match value {
-            None => None,
-            Some(node) => {
-                let value = self.value(node)?;
-                let extents = vec![stored_size.or(size)];
-                self.check_value(&value, node, Expected { extents, datatype: &datatype });
-                Some(value)
-            }
-        };
-        let name = key.text.clone().into_string();
-        Some(DimCoord { name, size, datatype, value, attributes, storage })
-    }
-
-    pub(super) fn ndarray(
+    /// Reads an ndarray, or a dimcoord, which is an array of one extent.
+    pub(super) fn array(
         &mut self,
         key: &'n NodeKey,
         node: &'n Node,
         group: &'n str,
+        is_dimcoord: bool,
     ) -> Option<(Ndarray, Site<'n>)> {
-        let hint = "add its extents: `shape: [10, 20]`, or `shape: []` for a scalar";
-        let (named, [shape_node, datatype, value, attributes, storage]) =
-            self.entity(key, node, Owner::Ndarray, "shape", hint)?;
-        let shape = shape_node.and_then(|node| self.shape(node));
-        let datatype = self.element_type(key, datatype, Owner::Ndarray);
-        let rank = shape.as_ref().map(Vec::len);
-        let stored = StoredEntity { owner: Owner::Ndarray, rank, datatype: datatype.as_ref() };
+        let (owner, extents, hint) = if is_dimcoord {
+            let hint =
+                "add the number of its elements: `size: 100`, or `size: null` when it can grow";
+            (Owner::DimCoord, "size", hint)
+        } else {
+            let hint = "add its extents: `shape: [10, 20]`, or `shape: []` for a scalar";
+            (Owner::Ndarray, "shape", hint)
+        };
+        let [an, the] = owner.words();
+        let named = self.name(key, an);
+        let map = self.map(node, the, &format!("`{extents}` and `type`"))?;
+        let known = [extents, "type", "value", "attributes", "storage"];
+        let [shape_node, datatype, value, attributes, storage] = self.fields(map, known, an);
+        self.required(shape_node, extents, key.at, the, hint);
+        let shape = shape_node
+            .and_then(|node| if is_dimcoord { self.size(node) } else { self.shape(node) });
+        let hint = "add the type of its elements, such as `type: float64`";
+        let datatype = self.required(datatype, "type", key.at, the, hint);
+        let datatype = datatype.and_then(|node| self.datatype(node));
+        let rank = if is_dimcoord { Some(1) } else { shape.as_ref().map(Vec::len) };
+        let stored = StoredEntity { owner, rank, datatype: datatype.as_ref() };
         let stored = storage.and_then(|node| self.storage(node, stored));
         let attributes = self.attributes(attributes);
-        let site = Site { group, key, shape: shape_node?, value, storage };
+        let site = Site { group, key, shape: shape_node?, value, storage, is_dimcoord };
         let value = match value {
             None => Some(None),
             Some(node) => self.value(node).map(Some),
@@ -176,35 +150,15 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some((Ndarray { name, shape, datatype, value, attributes, storage: stored }, site))
     }
 
-    /// Whether the name can be one, and the fields: extents, type, value, attributes and storage.
-    fn entity(
-        &mut self,
-        key: &NodeKey,
-        node: &'n Node,
-        owner: Owner,
-        extents: &'static str,
-        hint: &str,
-    ) -> Option<(bool, [Option<&'n Node>; 5])> {
-        let [an, the] = owner.words();
-        let named = self.name(key, an);
-        let map = self.map(node, the, &format!("`{extents}` and `type`"))?;
-        let known = [extents, "type", "value", "attributes", "storage"];
-        let fields = self.fields(map, known, an);
-        let [first, ..] = fields;
-        self.required(first, extents, key.at, the, hint);
-        Some((named, fields))
-    }
-
-    fn element_type(
-        &mut self,
-        key: &NodeKey,
-        node: Option<&'n Node>,
-        owner: Owner,
-    ) -> Option<Datatype> {
-        let ([_, the], hint) =
-            (owner.words(), "add the type of its elements, such as `type: float64`");
-        let node = self.required(node, "type", key.at, the, hint)?;
-        self.datatype(node)
+    /// The size of a dimcoord, which can grow without a number.
+    fn size(&mut self, node: &'n Node) -> Option<Vec<Extent>> {
+        if node.is_null() {
+            return Some(vec![Extent::Unlimited]);
+        }
+        let message = "malformed size of a dimcoord";
+        let expected = "an integer of at least 1, or `null`";
+        let size = self.integer(node, 1, Code::CoordSize, message, expected)?;
+        Some(vec![Extent::Fixed(size)])
     }
 
     /// Names are parts of paths.
@@ -238,15 +192,21 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let mut storage = Storage::default();
         for (key, node) in map.iter() {
             match &*key.text {
-                "shape" => {
-                    self.storage_place(key, stored.owner, Owner::Ndarray);
-                    storage.shape = self.ranked(node, stored, "`storage.shape`");
-                }
-                "size" => {
-                    self.storage_place(key, stored.owner, Owner::DimCoord);
-                    let (message, expected) =
-                        ("malformed `storage.size`", "an integer, at least 0");
-                    storage.size = self.integer(node, 0, Code::Extent, message, expected);
+                word @ ("shape" | "size") => {
+                    let (owner, shape) = if word == "shape" {
+                        (Owner::Ndarray, self.ranked(node, stored, "`storage.shape`"))
+                    } else {
+                        let message = "malformed `storage.size`";
+                        let expected = "an integer, at least 0";
+                        let size = self.integer(node, 0, Code::Extent, message, expected);
+                        (Owner::DimCoord, size.map(|size| vec![size]))
+                    };
+                    self.storage_place(key, stored.owner, owner);
+                    if stored.owner == owner {
+                        storage.shape = shape;
+                    } else if shape.is_some() {
+                        storage.other.extend(self.value(node).map(|it| (word.to_owned(), it)));
+                    }
                 }
                 "chunk" => storage.chunk = self.chunk(node, stored),
                 "filter" => storage.filter = self.filter(node).unwrap_or_default(),

@@ -18,8 +18,8 @@ pub(super) struct DocumentReader<'n, 'k, 's> {
     pub(super) sink: &'k mut Reporter<'s>,
     /// Whether words of ours are refused.
     strict: bool,
-    /// For each ndarray of the document, in its order.
-    pub(super) sites: Vec<Site<'n>>,
+    /// For each dimcoord of the document, and for each ndarray, in its order.
+    pub(super) sites: [Vec<Site<'n>>; 2],
     /// Shapes of ndarrays that could not be read otherwise.
     pub(super) stray: Vec<(Site<'n>, Vec<Extent>)>,
     /// References to objects, in values.
@@ -28,7 +28,7 @@ pub(super) struct DocumentReader<'n, 'k, 's> {
     pub(super) broken: Vec<(&'n str, &'n str)>,
 }
 
-/// Where an ndarray says what only the whole document can judge.
+/// Where an array says what only the whole document can judge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'n> {
     pub(super) group: &'n str,
@@ -36,6 +36,7 @@ pub(super) struct Site<'n> {
     pub(super) shape: &'n Node,
     pub(super) value: Option<&'n Node>,
     pub(super) storage: Option<&'n Node>,
+    pub(super) is_dimcoord: bool,
 }
 
 /// Helpers of everything that is read.
@@ -278,15 +279,18 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let attributes = self.attributes(attributes);
         let mut group = Group { path: path.to_owned(), attributes, ..Group::default() };
         for (key, node) in self.entries(dimcoords, "`dimcoords`") {
-            match self.dimcoord(key, node) {
-                Some(dimcoord) => group.dimcoords.push(dimcoord),
+            match self.array(key, node, path, true) {
+                Some((dimcoord, site)) => {
+                    group.dimcoords.push(dimcoord);
+                    self.sites[0].push(site);
+                }
                 None => self.broken.push((path, &key.text)),
             }
         }
         for (key, node) in self.entries(ndarrays, "`ndarrays`") {
-            if let Some((ndarray, site)) = self.ndarray(key, node, path) {
+            if let Some((ndarray, site)) = self.array(key, node, path, false) {
                 group.ndarrays.push(ndarray);
-                self.sites.push(site);
+                self.sites[1].push(site);
             }
             // A path means one thing: an array and a coordinate cannot share it.
             if let Some((first, _)) = dimcoords.and_then(|coords| coords.entry(&key.text)) {

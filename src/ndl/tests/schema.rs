@@ -115,7 +115,7 @@ fn to_json(value: &Value) -> Json {
 fn yaml(text: &str) -> Option<Json> {
     let source = SourceText::new(text.to_owned());
     let mut sink = Reporter::new(&source);
-    let root = load(source.text(), &mut sink);
+    let root = load(&mut sink);
     if !sink.finish().is_empty() {
         return None;
     }

@@ -87,11 +87,9 @@ fn item(
     let Some((described, known_as)) = described else {
         return ArrayItem::rawarray(name, header, None, keep_big);
     };
-    let (ndarray, is_coordinate) = match described.entity {
-        pack::Entity::Ndarray(ndarray) => (ndarray.clone(), false),
-        entity @ pack::Entity::DimCoord(_) => (entity.to_ndarray(), true),
-    };
-    let description = Ndarray { name: stem(known_as).to_owned(), ..ndarray };
+    let is_coordinate = matches!(described.entity, pack::Entity::DimCoord(_));
+    let name_in_it = stem(known_as).to_owned();
+    let description = Ndarray { name: name_in_it, ..described.entity.array().clone() };
     let item = ArrayItem::rawarray(name, header, Some(description), keep_big)?;
     Ok(ArrayItem { is_coordinate, shared: described.group.attributes.clone(), ..item })
 }

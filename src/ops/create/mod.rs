@@ -1,7 +1,5 @@
 //! Packing a directory: decide what goes in, check all of it, write it, give it its name.
 
-mod generated;
-mod outputs;
 mod payload;
 mod plan;
 
@@ -9,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::outputs::{Companions, Outputs};
 use self::payload::PayloadMembers;
 use self::plan::CreatePlan;
-use super::manifests;
+use super::manifests::{self, beside, signatures_of};
 use super::select::Patterns;
 use super::survey;
+use super::verify::{VerifyOptions, verify};
 use crate::archive::{ArchiveWriter, Compression, Container};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
-use crate::pack::{Layout, Placement};
-use crate::path::{MemberPath, escape_path};
+use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 
@@ -162,26 +160,27 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     // written of what is going to be refused.
     let is_written = !options.describe && count_errors(&names.findings) == 0;
     let survey = members.look(names, &mut writer, is_written)?;
-    let plan = CreatePlan::new(survey, members, &algorithms, info, jobs)?;
-    let external = pending.manifest.as_ref().map(PendingFile::file);
-    let packed = plan.write(writer, external, jobs)?;
-    options.progress.stage("finishing", 0, 0);
-    let (archive_bytes, archive_sha256, turn) = finish(archive, pending, jobs, options)?;
+    let plan = CreatePlan::new(survey, members)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
         container,
         layout: options.layout,
-        members: packed.members,
-        arrays: packed.arrays,
-        bytes: packed.bytes,
-        archive_bytes,
-        archive_sha256: archive_sha256.map(|digest| digest.to_string()),
+        members: 0,
+        arrays: 0,
+        bytes: 0,
+        archive_bytes: 0,
+        archive_sha256: None,
         external_manifest: (!options.no_external_manifest).then(|| companions.manifest.clone()),
         signature: None,
-        described: packed.described,
-        leftovers: fs::leftovers(archive),
-        findings: packed.findings,
+        described: Vec::new(),
+        leftovers: Vec::new(),
+        findings: Vec::new(),
     };
+    let external = pending.manifest.as_ref().map(PendingFile::file);
+    plan.write(writer, external, &algorithms, info, jobs, &mut report)?;
+    options.progress.stage("finishing", 0, 0);
+    let turn = finish(&companions, pending, jobs, options, &mut report)?;
+    report.leftovers = fs::leftovers(archive);
     if let Some(command) = &options.sign_with {
         report.signature = Some(manifests::sign(&companions.manifest, command)?);
     }
@@ -189,37 +188,165 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     Ok(report)
 }
 
-/// Checks a bag, writes the digest of the archive and gives everything its name; the archive's length and
-/// digest, and the turn that the names were given in.
+/// Checks a bag, writes the digest of the archive and gives everything its name; the turn that the names were given
+/// in.
 fn finish(
-    archive: &Path,
+    companions: &Companions,
     outputs: Outputs,
     jobs: usize,
     options: &CreateOptions,
-) -> Result<(u64, Option<Digest>, Turn)> {
+    report: &mut CreateReport,
+) -> Result<Turn> {
     if options.layout == Layout::BagIt {
         outputs.check_bag(jobs, &options.progress)?;
     }
-    let archive_bytes = outputs.archive.file().len()?;
-    let archive_sha256 = options
-        .archive_digest
-        .then(|| {
-            let name = archive.to_string_lossy();
-            manifests::digest_file(outputs.archive.file(), &name, &options.progress)
-        })
-        .transpose()?;
-    if let (Some(file), Some(digest)) = (&outputs.digest, &archive_sha256) {
-        let name = archive.file_name().unwrap_or_default().to_string_lossy();
-        let line = match MemberPath::new(name.as_ref()) {
-            Ok(path) => {
-                Manifest::new(Algorithm::Sha256, [(path, *digest)]).to_text(NameEncoding::Gnu)
-            }
-            Err(invalid) => return Err(invalid.into()),
-        };
+    let archive = outputs.archive.file();
+    report.archive_bytes = archive.len()?;
+    if let Some(file) = &outputs.digest {
+        let path = companions.archive.to_string_lossy();
+        let digest = manifests::digest_file(archive, &path, &options.progress)?;
+        let name = companions.archive.file_name().unwrap_or_default().to_string_lossy();
+        let digests = [(MemberPath::new(name.as_ref())?, digest)];
+        let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
         file.file().write_all_at(&line, 0)?;
+        report.archive_sha256 = Some(digest.to_string());
     }
-    let turn = outputs.persist(&Companions::new(archive), options.force, &options.progress)?;
-    Ok((archive_bytes, archive_sha256, turn))
+    outputs.persist(companions, options.force, &options.progress)
+}
+
+/// The files that one run writes.
+struct Companions {
+    archive: PathBuf,
+    manifest: PathBuf,
+    digest: PathBuf,
+}
+
+impl Companions {
+    fn new(archive: &Path) -> Self {
+        Self {
+            archive: archive.to_owned(),
+            manifest: beside(archive, EXTERNAL_MANIFEST_SUFFIX),
+            digest: beside(archive, ARCHIVE_DIGEST_SUFFIX),
+        }
+    }
+
+    /// Refuses files inside of the source that are not left out: the next run would pack them.
+    fn must_not_be_packed(&self, source: &Path, options: &CreateOptions) -> Result<()> {
+        let Some(archive) = fs::name_below(source, &self.archive) else { return Ok(()) };
+        let written = [
+            (true, ""),
+            (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
+            (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+        ];
+        let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
+        let packed =
+            written.find(|(_, suffix)| !options.exclude.matches(&format!("{archive}{suffix}")));
+        let Some((_, suffix)) = packed else { return Ok(()) };
+        Err(Error::Unsupported(format!(
+            "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
+             or give the option `exclude: '{}*'`",
+            escape_path(&self.archive),
+            escape_path(source),
+            escape(&archive),
+        )))
+    }
+}
+
+/// The files that one run writes, under their temporary names.
+struct Outputs {
+    archive: PendingFile,
+    manifest: Option<PendingFile>,
+    digest: Option<PendingFile>,
+}
+
+impl Outputs {
+    /// Begins them all, so that one that is in the way is noticed before any work is done.
+    fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
+        let begin = |path: &Path| PendingFile::create(path, options.force);
+        let unwritten = [
+            (options.no_external_manifest, &companions.manifest),
+            (!options.archive_digest, &companions.digest),
+        ];
+        // `verify` would hold the new archive against what was written for another.
+        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
+                 by the option `force` {}",
+                escape_path(stale),
+                if *stale == &companions.digest {
+                    "and the option `archive_digest`"
+                } else {
+                    "without the option `no_external_manifest`"
+                },
+            )));
+        }
+        let archive = begin(&companions.archive)?;
+        let mut stale = signatures_of(&companions.manifest).into_iter();
+        if let Some(path) = stale.next().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path });
+        }
+        let manifest =
+            (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
+        let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
+        Ok(Self { archive, manifest, digest })
+    }
+
+    /// The temporary names, which may lie in the source.
+    fn temporaries(&self) -> impl Iterator<Item = &Path> {
+        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
+        files.into_iter().flatten().filter_map(PendingFile::temporary)
+    }
+
+    /// Reads a bag back, every byte of it, before it gets its name: others will ask for what was written,
+    /// not for what was meant to be.
+    fn check_bag(&self, jobs: usize, progress: &Progress) -> Result<()> {
+        let Some(temporary) = self.archive.temporary() else { return Ok(()) };
+        let options = VerifyOptions {
+            jobs: Some(jobs),
+            progress: progress.clone(),
+            ..VerifyOptions::default()
+        };
+        let report = verify(temporary, &options)?;
+        if report.bag.is_some_and(|bag| bag.valid) && count_errors(&report.findings) == 0 {
+            return Ok(());
+        }
+        let first = report.findings.iter().find(|finding| finding.is_error());
+        Err(Error::Unsupported(format!(
+            "the bag that was written is not valid{}; nothing was kept. The disk or the memory of this \
+             machine may be failing",
+            first.map_or(String::new(), |finding| format!(": {finding}"))
+        )))
+    }
+
+    /// Puts everything on the disk, then gives each file its name.
+    ///
+    /// No system renames three files in one step. Whatever stops this between two steps, `verify` must
+    /// not hold one archive against what was written for another and call it damaged. So what lies
+    /// beside the old archive goes first, then the archive takes its name, and what vouches for it
+    /// comes last: an archive with nothing beside it is proved by the manifest in it.
+    ///
+    /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
+    /// is complete.
+    fn persist(self, companions: &Companions, replace: bool, progress: &Progress) -> Result<Turn> {
+        let files = [Some(self.archive), self.manifest, self.digest];
+        for file in files.iter().flatten() {
+            file.sync()?;
+        }
+        let turn = Turn::beside(&companions.archive, progress);
+        if replace {
+            // Another run may have signed its own meanwhile.
+            for signature in signatures_of(&companions.manifest) {
+                fs::remove(&signature)?;
+            }
+            fs::remove(&companions.digest)?;
+            fs::remove(&companions.manifest)?;
+        }
+        for file in files.into_iter().flatten() {
+            file.persist()?;
+        }
+        fs::sync_directory(&companions.archive)?;
+        Ok(turn)
+    }
 }
 
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {

@@ -17,8 +17,9 @@ use crate::archive::{
     ArchiveWriter, Batch, Container, MemberKind, NewContent, NewMember, Packer, ReservedFile, SMALL,
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
-use crate::error::Result;
-use crate::fs::{File, Stamp};
+use crate::error::{Error, Result};
+use crate::fs::{self, File, Stamp};
+use crate::ops::manifests::MAX_MANIFEST;
 use crate::ops::survey::{EntrySource, Looker, SourceEntry, SourceNames, Survey, append_all};
 use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
@@ -116,6 +117,17 @@ impl PayloadMembers<'_> {
         })
     }
 
+    /// Reads a small file of the source whole.
+    pub(super) fn read(self, entry: &SourceEntry) -> Result<Vec<u8>> {
+        let path = self.source.join(entry.path.as_str());
+        let bytes = fs::read_limited(&path, MAX_MANIFEST)?;
+        let now = File::open(&path)?.stamp()?;
+        if entry.stamp() == Some(&now) && now.len() == bytes.len() as u64 {
+            return Ok(bytes);
+        }
+        Err(Error::Changed { path, what: "it was written to".to_owned() })
+    }
+
     /// Looks at everything in `names`, and writes what is small unless there is no `writer`.
     pub(super) fn look(
         self,
@@ -171,8 +183,6 @@ impl PayloadMembers<'_> {
         mode: WriteMode,
     ) -> Result<Vec<Vec<Content>>> {
         let is_over = AtomicBool::new(mode == WriteMode::Nothing);
-        let spare: Mutex<Vec<Batch>> = Mutex::default();
-        let lock_spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         let (packers, largest) = (writer.packers(), writer.largest_for_workers());
         let follow = self.options.dereference;
         let worker = || Worker {
@@ -185,8 +195,7 @@ impl PayloadMembers<'_> {
             largest: if mode == WriteMode::All { largest } else { SHORT },
         };
         let work = |worker: &mut Worker<'_, '_>, entries| {
-            let batch = lock_spare().pop().unwrap_or_default();
-            worker.pack(entries, batch, !is_over.load(Ordering::Relaxed))
+            worker.pack(entries, !is_over.load(Ordering::Relaxed))
         };
         let mut contents = Vec::new();
         let is_checked = mode == WriteMode::All;
@@ -219,10 +228,6 @@ impl PayloadMembers<'_> {
                 };
                 entry.placed = Some(placed);
             }
-            drop(packed);
-            let mut batch = batch;
-            batch.clear();
-            lock_spare().push(batch);
             Ok(())
         };
         pipeline::ordered(workers, runs, worker, work, take)?;
@@ -267,30 +272,26 @@ impl PayloadMembers<'_> {
         };
         let writer = writer.reserved();
         let write = |(): &mut (), _| {
-            let mut written = Vec::new();
-            let mut done = |number, placed| {
-                written.push((number, placed));
-                progress.done(1);
-            };
+            let files = iter::from_fn(next);
             let result = if width > 1 {
-                writer.write_side_by_side(width, &mut iter::from_fn(next), &mut done)
+                writer.write_side_by_side(width, files)
             } else {
-                iter::from_fn(next).try_for_each(|file| {
-                    let file = file?;
-                    // Longer than the other jobs have work.
-                    let is_longest =
-                        jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
-                    let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
-                    let number = file.number;
-                    done(number, writer.write(file, hashing)?);
-                    Ok(())
-                })
+                files
+                    .map(|file| {
+                        let file = file?;
+                        // Longer than the other jobs have work.
+                        let is_longest =
+                            jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
+                        let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
+                        Ok((file.number, writer.write(file, hashing)?))
+                    })
+                    .collect::<Result<Vec<_>>>()
             };
             if result.is_err() {
                 // The other jobs begin nothing more.
                 lock().by_ref().for_each(drop);
             }
-            result.map(|()| written)
+            result
         };
         let written = pipeline::share(jobs, 0..jobs, || (), write)?;
         for (number, placed) in written.into_iter().flatten() {
@@ -343,12 +344,8 @@ impl Worker<'_, '_> {
         progress.done(1);
     }
 
-    fn pack<'e>(
-        &mut self,
-        entries: &'e mut [SourceEntry],
-        mut batch: Batch,
-        is_packed: bool,
-    ) -> Result<Run<'e>> {
+    fn pack<'e>(&mut self, entries: &'e mut [SourceEntry], is_packed: bool) -> Result<Run<'e>> {
+        let mut batch = Batch::default();
         self.room.clear();
         let (mut held, mut lens, mut looked) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &mut *entries {

@@ -1,20 +1,24 @@
 //! What goes into the archive, and in which order it is written.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::generated::{Generated, Lists, Payload};
+use super::CreateReport;
 use super::payload::PayloadMembers;
 use crate::archive::{
-    AllRecords, ArchiveWriter, Container, NewContent, are_surely_portable, check_portable,
+    AllRecords, ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed,
+    Records, Sampled, are_surely_portable, check_portable,
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
-use crate::manifest::{Manifest, NameEncoding};
+use crate::manifest::{Manifest, NameEncoding, push_line};
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::scan::check_values_below;
@@ -25,7 +29,6 @@ use crate::pack::{
     PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::MemberPath;
-use crate::pipeline;
 
 /// What goes into the archive.
 pub(super) struct CreatePlan<'a> {
@@ -40,21 +43,12 @@ pub(super) struct CreatePlan<'a> {
     completed: Option<String>,
     /// A manifest that the source already has.
     manifest: Option<SourceEntry>,
-    algorithms: &'a [Algorithm],
-    /// The metadata of a bag.
-    info: BagInfo,
     findings: Vec<Finding>,
 }
 
 impl<'a> CreatePlan<'a> {
     /// Decides what goes in, and refuses what is not sound.
-    pub(super) fn new(
-        survey: Survey,
-        members: PayloadMembers<'a>,
-        algorithms: &'a [Algorithm],
-        info: BagInfo,
-        jobs: usize,
-    ) -> Result<Self> {
+    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>) -> Result<Self> {
         let PayloadMembers { source, placement, options, container } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
@@ -107,19 +101,11 @@ impl<'a> CreatePlan<'a> {
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
-        let (of_names, of_contents) = pipeline::join(
-            jobs,
-            || {
-                let portable = options.portable;
-                let mut found = unportable_names(&entries, placement, container, portable);
-                if options.layout == Layout::BagIt {
-                    found.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
-                }
-                found
-            },
-            || contents.findings(),
-        );
-        findings.extend(of_contents);
+        let mut of_names = unportable_names(&entries, placement, container, options.portable);
+        if options.layout == Layout::BagIt {
+            of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
+        }
+        findings.extend(contents.findings());
         findings.extend(check_values_below(source, &contents)?);
         findings.extend(of_names);
         let completed = contents.complete_document().transpose();
@@ -147,141 +133,267 @@ impl<'a> CreatePlan<'a> {
             pack_document,
             completed,
             manifest,
-            algorithms,
-            info,
             findings,
         })
     }
 
-    /// Writes everything that has not been written, and what the pack itself needs.
+    /// Writes everything that has not been written, and after it what the pack itself needs.
     pub(super) fn write(
-        mut self,
+        self,
         mut writer: ArchiveWriter<'_>,
         external: Option<&File>,
+        algorithms: &[Algorithm],
+        mut info: BagInfo,
         jobs: usize,
-    ) -> Result<PackedCounts> {
-        let PayloadMembers { placement, options, .. } = self.members;
-        self.members.write_rest(&mut self.entries, &mut writer)?;
-        self.members.write_reserved(&mut self.entries, &writer, self.algorithms, jobs)?;
-        let payload = Payload { entries: &self.entries, members: self.members };
-        self.check_existing_manifest(payload)?;
-        let names = match options.layout {
-            Layout::Plain => NameEncoding::Gnu,
-            Layout::BagIt => NameEncoding::Percent,
-        };
-        let contents = std::mem::take(&mut self.contents);
-        let arrays = contents.arrays.len() as u64;
-        let text = match &self.pack_document {
-            Some(entry) => {
-                let text = self.read(entry)?;
-                PackText::Whole(self.completed.take().map_or(text, String::into_bytes))
-            }
-            None => PackText::Made(PackDocument::new(&contents, None)),
-        };
-        let mut lists = Lists::new(payload, names);
-        let is_empty = || self.entries.iter().all(|entry| self.members.of(entry).is_none());
-        if let Some(directory) = self.members.payload_directory().filter(|_| is_empty()) {
+        report: &mut CreateReport,
+    ) -> Result<()> {
+        let Self { members, contents, mut entries, .. } = self;
+        members.write_rest(&mut entries, &mut writer)?;
+        members.write_reserved(&mut entries, &writer, algorithms, jobs)?;
+        let payload = Payload { entries: &entries, members };
+        if let Some(manifest) = &self.manifest {
+            payload.check_manifest(manifest)?;
+        }
+        let mut document = self.pack_document.map(|entry| members.read(&entry)).transpose()?;
+        if let (Some(document), Some(completed)) = (&mut document, self.completed) {
+            *document = completed.into();
+        }
+        if let Some(directory) = members.payload_directory()
+            && entries.iter().all(|entry| members.of(entry).is_none())
+        {
             let placed = writer.write(&directory, NewContent::Bytes(b""))?;
             writer.list(&directory, &placed);
         }
-
-        let (members, algorithms, bytes, files) = (self.members, self.algorithms, 0, 0);
-        let mut generated = Generated { writer, members, algorithms, external, bytes, files };
-        let mut packed = PackedCounts {
-            members: lists.files,
-            arrays,
-            bytes: lists.bytes,
-            described: std::mem::take(&mut self.described),
-            findings: Vec::new(),
-        };
-        match options.layout {
-            Layout::Plain => {
-                let (_, digests) = text.add_to(&mut generated)?;
-                drop(text);
-                drop(contents);
-                lists.own = Some((PACK_DOCUMENT, digests));
-                generated.add_payload_manifests(&lists)?;
-            }
-            // A bag lists what is not payload elsewhere.
-            Layout::BagIt => {
-                let relative = |(path, digests): (MemberPath, Digests)| {
-                    let name = placement.relative(path.as_str()).unwrap_or(path.as_str());
-                    MemberPath::new(name).map(|path| (path, digests))
-                };
-                let mut info = self.info.clone();
-                info.set_payload(PayloadOxum { bytes: lists.bytes, files: lists.files });
-                let mut tags = vec![
-                    generated.add(BAG_DECLARATION, DECLARATION.as_bytes())?,
-                    generated.add(BAG_INFO, info.to_text().as_bytes())?,
-                    text.add_to(&mut generated)?,
-                ];
-                drop(text);
-                drop(contents);
-                tags.extend(generated.add_payload_manifests(&lists)?);
-                let tags = tags.into_iter().map(relative).collect::<Result<Vec<_>, _>>()?;
-                generated.add_tag_manifests(&tags)?;
-            }
+        (report.arrays, report.described) = (contents.arrays.len() as u64, self.described);
+        report.findings = self.findings;
+        for (_, size, _) in payload.files() {
+            report.bytes = report.bytes.saturating_add(size);
+            report.members += 1;
         }
-        packed.bytes = packed.bytes.saturating_add(generated.bytes);
-        packed.members += generated.files;
+        info.set_payload(PayloadOxum { bytes: report.bytes, files: report.members });
+
+        let mut generated = Generated { writer, members, report };
+        let is_bag = members.options.layout == Layout::BagIt;
+        let mut tags = Vec::new();
+        if is_bag {
+            tags.push(generated.add_text(BAG_DECLARATION, DECLARATION.as_bytes())?);
+            tags.push(generated.add_text(BAG_INFO, info.to_text().as_bytes())?);
+        }
+        let document = match document {
+            Some(text) => generated.add_text(PACK_DOCUMENT, &text)?,
+            None => {
+                let document = PackDocument::new(&contents, None);
+                generated.add(PACK_DOCUMENT, &|sink| {
+                    document.each_block(|block| sink(block.as_bytes()))
+                })?
+            }
+        };
+        drop(contents);
+        // A bag lists what is not payload elsewhere.
+        let (own, of_bag) = if is_bag { (None, Some(document)) } else { (Some(document.1), None) };
+        tags.extend(of_bag);
+        for algorithm in algorithms.iter().copied() {
+            let name = pack::manifest_name(algorithm);
+            let own = own.as_ref();
+            tags.push(generated.add(&name, &|sink| payload.each_block(algorithm, own, sink))?);
+        }
+        if let Some(external) = external {
+            let mut at = 0;
+            payload.each_block(Algorithm::Sha256, own.as_ref(), &mut |block| {
+                external.write_all_at(block, at)?;
+                at += block.len() as u64;
+                Ok(())
+            })?;
+        }
+        for algorithm in algorithms.iter().copied().filter(|_| is_bag) {
+            let tags = tags.iter().map(|(path, digests)| {
+                let name = members.placement.relative(path.as_str()).unwrap_or(path.as_str());
+                Ok((MemberPath::new(name)?, digests.made_by(algorithm)))
+            });
+            let manifest = Manifest::new(algorithm, tags.collect::<Result<Vec<_>>>()?);
+            let name = format!("tag{}", pack::manifest_name(algorithm));
+            generated.add_text(&name, &manifest.to_text(NameEncoding::Percent))?;
+        }
         let records = |range| payload.records(range);
         let sample = payload.sample(generated.writer.is_stream());
         let records = AllRecords { count: payload.entries.len(), of: &records };
-        generated.writer.finish(records, &sample)?;
-        packed.findings = std::mem::take(&mut self.findings);
-        Ok(packed)
+        generated.writer.finish(records, &sample)
+    }
+}
+
+/// The members of the payload in the order of their names.
+#[derive(Clone, Copy)]
+struct Payload<'p> {
+    entries: &'p [SourceEntry],
+    members: PayloadMembers<'p>,
+}
+
+impl<'p> Payload<'p> {
+    /// The files that were written.
+    fn written(self) -> impl Iterator<Item = (&'p SourceEntry, &'p Placed)> {
+        self.entries.iter().filter_map(|entry| {
+            let is_file = matches!(entry.source, EntrySource::File(_) | EntrySource::Made(_));
+            Some((entry, entry.placed.as_ref().filter(|_| is_file)?))
+        })
     }
 
-    /// Reads a small file of the source whole.
-    fn read(&self, entry: &SourceEntry) -> Result<Vec<u8>> {
-        let path = self.members.source.join(entry.path.as_str());
-        let bytes = fs::read_limited(&path, manifests::MAX_MANIFEST)?;
-        let now = File::open(&path)?.stamp()?;
-        if entry.stamp() == Some(&now) && now.len() == bytes.len() as u64 {
-            return Ok(bytes);
+    /// The files, by their names in the archive: their lengths and digests.
+    fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
+        self.written().map(move |(entry, placed)| {
+            let name = self.members.placement.placed(entry.path.as_str());
+            (name, entry.size(), &placed.digests)
+        })
+    }
+
+    /// Files whose contents are read back: few enough to take next to no time, and from all places of the
+    /// archive; of a stream from its beginning, since all before each has to be read.
+    fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
+        /// Most files.
+        const MOST: usize = 32;
+        /// Bytes of them, where the archive is small.
+        const BYTES: u64 = 256 * 1024;
+        /// Of a large archive this part is read: a thousandth of the time that hashing it took, and less than ten
+        /// of them where sixteen jobs shared it.
+        const PART: u64 = 1024;
+        let sizes = || self.files().map(|(_, size, _)| size);
+        let mut left = sizes().fold(0, u64::saturating_add).div_euclid(PART).max(BYTES);
+        let ends = sizes().scan(0_u64, |end, size| {
+            *end = end.saturating_add(size);
+            Some(*end)
+        });
+        let count =
+            if is_stream { ends.take_while(|end| *end <= left).count() } else { ends.count() };
+        let some = self.written().take(count).step_by(count.div_ceil(MOST).max(1));
+        let sampled = some.filter_map(|(entry, placed)| {
+            let size = entry.size();
+            // One that is too large takes nothing from those behind it.
+            left = left.checked_sub(size)?;
+            Some(Sampled {
+                name: self.members.placement.placed(entry.path.as_str()),
+                record: placed.record,
+                size,
+                sha256: placed.digests.made_by(Algorithm::Sha256),
+            })
+        });
+        sampled.collect()
+    }
+
+    /// What the directory of the archive says of those of a range that are members.
+    fn records(self, range: Range<usize>) -> Records<'p, 'p> {
+        let entries = self.entries.get(range).expect("a range of the entries");
+        Box::new(entries.iter().filter_map(move |entry| {
+            Some((self.members.of(entry)?, entry.placed.as_ref()?.record))
+        }))
+    }
+
+    /// Gives the manifest by one algorithm in blocks: whole, it would take more room than what it is made of. The
+    /// description of the pack has a line among the others when it has digests here.
+    fn each_block(
+        self,
+        algorithm: Algorithm,
+        document: Option<&Digests>,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        const BLOCK: usize = 64 * 1024;
+        let encoding = match self.members.options.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => NameEncoding::Percent,
+        };
+        let mut own = document.map(|digests| (Cow::Borrowed(PACK_DOCUMENT), digests));
+        let mut files = self.files().map(|(name, _, digests)| (name, digests)).peekable();
+        let mut block = Vec::new();
+        loop {
+            let is_next = |(own, _): &(Cow<'_, str>, &Digests)| {
+                files.peek().is_none_or(|(name, _)| *name > *own)
+            };
+            let file = if own.as_ref().is_some_and(is_next) { own.take() } else { files.next() };
+            let Some((name, digests)) = file else { return sink(&block) };
+            // In a bag, manifests name files relative to its own directory.
+            let name = self.members.placement.relative(&name).unwrap_or(&name);
+            push_line(&mut block, encoding, name, &digests.made_by(algorithm));
+            if block.len() > BLOCK {
+                sink(&block)?;
+                block.clear();
+            }
         }
-        Err(Error::Changed { path, what: "it was written to".to_owned() })
     }
 
-    /// Holds what was packed against the manifest that the source came with.
-    fn check_existing_manifest(&self, packed: Payload<'_>) -> Result<()> {
-        let Some(entry) = &self.manifest else { return Ok(()) };
-        let text = self.read(entry)?;
-        let name = entry.path.as_str();
+    /// Compares what was packed with the manifest that the source came with.
+    fn check_manifest(self, manifest: &SourceEntry) -> Result<()> {
+        let (name, text) = (manifest.path.as_str(), self.members.read(manifest)?);
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
         let mut findings: Vec<Finding> =
             faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
-        let payload: BTreeMap<String, Digest> = packed
+        let payload: BTreeMap<String, Digest> = self
             .files()
             .filter_map(|(name, _, digests)| {
                 let name = self.members.placement.payload(&name)?.to_owned();
                 Some((name, digests.made_by(Algorithm::Sha256)))
             })
             .collect();
+        let source = self.members.source;
         for entry in manifest.entries() {
             let path = entry.path.as_str();
-            // These are written anew; what was left out was left out on purpose.
-            let skipped = path == PACK_DOCUMENT || !self.covers(path);
+            let would_be_packed = || {
+                !fs::exists(&source.join(path))
+                    || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
+            };
             match payload.get(path) {
                 Some(digest) if *digest == entry.digest => {}
                 Some(digest) => {
                     findings.push(manifests::mismatch(path, name, &entry.digest, digest));
                 }
-                None if skipped => {}
+                // The one is written anew; what was left out was left out on purpose.
+                None if path == PACK_DOCUMENT || !would_be_packed() => {}
                 None => findings.push(manifests::missing(path, name, entry.line)),
             }
         }
         if count_errors(&findings) > 0 {
             finding::cut(&mut findings);
-            return Err(Error::Refused { path: self.members.source.to_owned(), findings });
+            return Err(Error::Refused { path: source.to_owned(), findings });
         }
         Ok(())
     }
+}
 
-    /// Whether a file that is there would have been packed under this name.
-    fn covers(&self, path: &str) -> bool {
-        !fs::exists(&self.members.source.join(path))
-            || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
+/// Writes the members that the pack itself needs: its description, its manifests, the tag files of a bag.
+struct Generated<'a, 'p> {
+    writer: ArchiveWriter<'a>,
+    members: PayloadMembers<'p>,
+    report: &'p mut CreateReport,
+}
+
+impl Generated<'_, '_> {
+    fn add_text(&mut self, name: &str, text: &[u8]) -> Result<(MemberPath, Digests)> {
+        self.add(name, &|sink| sink(text))
+    }
+
+    /// Adds a member of these pieces, which are made to be counted and made again as they are written.
+    fn add(&mut self, name: &str, pieces: &ContentPieces<'_>) -> Result<(MemberPath, Digests)> {
+        let path = MemberPath::new(self.members.placement.place_tag(name))?;
+        let count = Cell::new(0_u64);
+        let counted: &ContentPieces<'_> = &|sink| {
+            count.set(0);
+            pieces(&mut |block| {
+                count.set(count.get() + block.len() as u64);
+                sink(block)
+            })
+        };
+        counted(&mut |_| Ok(()))?;
+        let size = count.get();
+        let member = NewMember {
+            path: path.as_str().into(),
+            kind: MemberKind::File,
+            size,
+            modified: self.members.time(),
+            align_at: None,
+        };
+        let placed = self.writer.write(&member, NewContent::Pieces(counted))?;
+        assert_eq!(count.get(), size, "its header says how long it was when it was counted");
+        self.writer.list(&member, &placed);
+        self.report.bytes = self.report.bytes.saturating_add(size);
+        self.report.members += 1;
+        Ok((path, placed.digests))
     }
 }
 
@@ -399,29 +511,4 @@ fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> 
         }
     }
     findings
-}
-
-/// The description of the pack.
-enum PackText<'c> {
-    Whole(Vec<u8>),
-    /// Made as it is written.
-    Made(PackDocument<'c>),
-}
-
-impl PackText<'_> {
-    fn add_to(&self, generated: &mut Generated<'_, '_>) -> Result<(MemberPath, Digests)> {
-        match self {
-            Self::Whole(text) => generated.add(PACK_DOCUMENT, text),
-            Self::Made(document) => generated.add_document(document),
-        }
-    }
-}
-
-/// What was packed.
-pub(super) struct PackedCounts {
-    pub(super) members: u64,
-    pub(super) arrays: u64,
-    pub(super) bytes: u64,
-    pub(super) described: Vec<String>,
-    pub(super) findings: Vec<Finding>,
 }

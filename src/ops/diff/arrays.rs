@@ -1,6 +1,6 @@
 //! How two arrays differ: in their headers, and element by element in their own type.
 
-use std::io::{BufReader, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use super::DiffOptions;
@@ -15,7 +15,7 @@ use crate::ops::values::{Number, ReadNumber, read_number, real_type};
 use crate::pack::shape_of;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{DecodeError, Decoder, ElementType, Encoding, Flags, Header, Reversal, ShapeError};
+use crate::ra::{Decoder, ElementType, Encoding, Flags, Header, ReadError, Reversal};
 
 /// Elements are compared in blocks of so many bytes, or one element.
 const BLOCK: u64 = 1 << 20;
@@ -23,34 +23,37 @@ const BLOCK: u64 = 1 << 20;
 /// What two headers say differently, and how the elements differ where they have counterparts.
 pub(super) fn compare(
     first: &OpenArray,
-    mut second: OpenArray,
+    second: &OpenArray,
     options: &DiffOptions,
 ) -> Result<(Vec<FieldDifference>, Option<ElementsDiff>)> {
-    let header = differences(first, &second)?;
+    let header = differences(first, second)?;
     if header.iter().any(|field| field.field != "metadata") {
         return Ok((header, None));
     }
-    if first.is_row() != second.is_row() {
-        second.reverse()?;
-    }
-    let mut tally = Comparison::new(first.element(), options);
+    let is_other_order = first.is_row() != second.is_row();
+    let (mut ours, mut theirs) =
+        (first.elements(), if is_other_order { second.reversed()? } else { second.elements() });
+    let mut comparison = Comparison::new(first, options);
     let mut blocks = (Vec::new(), Vec::new());
-    for (at, len) in first.blocks() {
+    for len in first.blocks() {
         blocks.0.resize(len?, 0);
         blocks.1.resize(blocks.0.len(), 0);
-        first.read(&mut blocks.0, at)?;
-        second.read(&mut blocks.1, at)?;
-        tally.add(&blocks.0, &blocks.1);
+        ours(&mut blocks.0)?;
+        theirs(&mut blocks.1)?;
+        comparison.add(&blocks.0, &blocks.1);
     }
-    Ok((header, Some(tally.finish(|number| first.index(number)))))
+    let mut found = comparison.found;
+    if let Some(distance) = &mut found.distance {
+        distance.l2 = distance.l2.sqrt();
+    }
+    Ok((header, Some(found)))
 }
 
 /// In what ways two arrays are stored differently.
 pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDifference> {
     let pairs = a.storage().into_iter().zip(b.storage());
-    let others = pairs.filter(|((_, a), (_, b))| a != b);
-    let mut fields: Vec<_> =
-        others.map(|((field, a), (_, b))| FieldDifference { field, a, b }).collect();
+    let pairs = pairs.map(|((field, a), (_, b))| FieldDifference { field, a, b });
+    let mut fields: Vec<_> = pairs.filter(|field| field.a != field.b).collect();
     // Flags are told only where nothing else tells what they say.
     if fields.len() > 1 {
         fields.retain(|field| field.field != "flags");
@@ -59,26 +62,25 @@ pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDiffere
 }
 
 fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
-    let mut fields = Vec::new();
     // A truth value of Julia is read as the number that all others write.
     let read_as = |element| if element == ElementType::BOOL { ElementType::UINT8 } else { element };
-    if read_as(a.element()) != read_as(b.element()) {
-        let (a, b) = (a.element().to_string(), b.element().to_string());
-        fields.push(FieldDifference { field: "type", a, b });
+    let is_other_type = read_as(a.element()) != read_as(b.element());
+    let mut fields = Vec::new();
+    let mut add = |field, a: String, b: String| fields.push(FieldDifference { field, a, b });
+    if is_other_type {
+        add("type", a.element().to_string(), b.element().to_string());
     }
     if a.shape() != b.shape() {
-        let (a, b) = (format!("{:?}", a.shape()), format!("{:?}", b.shape()));
-        fields.push(FieldDifference { field: "shape", a, b });
+        add("shape", format!("{:?}", a.shape()), format!("{:?}", b.shape()));
     }
     if blob::compare(&a.metadata, &b.metadata)?.is_some() {
-        let say = |side: &OpenArray| match side.metadata.len {
+        let [a, b] = [a, b].map(|side| match side.metadata.len {
             0 => "none".to_owned(),
             1 => "1 byte".to_owned(),
             many => format!("{many} bytes"),
-        };
-        let (a, b) = (say(a), say(b));
-        let b = if a == b { format!("{b}, others") } else { b };
-        fields.push(FieldDifference { field: "metadata", a, b });
+        });
+        let others = if a == b { ", others" } else { "" };
+        add("metadata", a, b + others);
     }
     Ok(fields)
 }
@@ -86,27 +88,19 @@ fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
 /// An array, opened.
 pub(super) struct OpenArray {
     name: String,
-    blob: Blob,
-    /// As it stands in the file.
     stored: Header,
-    /// Of the elements as they are read.
+    /// The header of the elements as they are read.
     header: Header,
     order: Order,
-    /// The order before the elements were reordered.
-    stored_order: Order,
     encoding: Encoding,
-    data: ElementSource,
+    /// All bytes that follow the header.
+    section: Blob,
     /// The bytes that follow the elements.
     metadata: Blob,
 }
 
-/// Where the elements are.
-enum ElementSource {
-    /// In the file, from an offset on, in the byte order that its header says.
-    Stored(u64),
-    /// In a file without a name, decoded or reordered, in this machine's byte order.
-    Scratch(File),
-}
+/// Reads the next elements, in this machine's byte order.
+type ReadNext<'a> = Box<dyn FnMut(&mut [u8]) -> Result<()> + 'a>;
 
 impl OpenArray {
     /// The array in a file.
@@ -114,54 +108,23 @@ impl OpenArray {
         let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = single_file::description_beside(path)?;
-        Self::new(&name, blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
+        Self::new(&name, &blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
     }
 
     /// The array in `blob`.
-    pub(super) fn new(name: &str, blob: Blob, order: Order) -> Result<Self> {
+    pub(super) fn new(name: &str, blob: &Blob, order: Order) -> Result<Self> {
         let unreadable = |error| Error::array_file(name.as_ref(), error);
-        let damaged = |error: DecodeError| unreadable(error.into());
-        let stored = Header::read(&mut blob.reader_from(0)).map_err(unreadable)?;
-        let trailing = stored.check_file_len(blob.len).map_err(damaged)?;
-        let mut side = Self {
-            header: stored.decoded(),
-            order,
-            stored_order: order,
-            encoding: Encoding::Raw,
-            metadata: blob.part(blob.len - trailing, trailing),
-            data: ElementSource::Stored(stored.header_len()),
-            stored,
-            blob,
-            name: name.to_owned(),
+        let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
+        let trailing = stored.check_file_len(blob.len).map_err(|error| unreadable(error.into()))?;
+        let section = blob.after(stored.header_len());
+        let (encoding, used) = if stored.is_encoded() {
+            check_decoded(name, &stored)?;
+            tell(stored.clone(), &mut section.reader()).map_err(unreadable)?
+        } else {
+            (Encoding::Raw, section.len - trailing)
         };
-        if side.stored.is_encoded() {
-            // An encoded section can only be decoded as a whole.
-            check_decoded(name, &side.stored)?;
-            let start = side.stored.header_len();
-            let mut section = BufReader::new(side.blob.reader_from(start));
-            let (encoding, used) = tell(side.stored.clone(), &mut section).map_err(unreadable)?;
-            drop(section);
-            let end = start + used;
-            side.metadata = side.blob.part(end, side.blob.len - end);
-            side.encoding = encoding;
-            side.data = ElementSource::Scratch(side.decode()?);
-        }
-        Ok(side)
-    }
-
-    /// Decodes the elements into a file.
-    fn decode(&self) -> Result<File> {
-        let unreadable = |error| Error::array_file(self.name.as_ref(), error);
-        let section = BufReader::new(self.blob.reader_from(self.stored.header_len()));
-        let mut decoder = Decoder::new(section, self.stored.clone(), self.encoding);
-        let (scratch, mut buffer) = (blob::scratch()?, Vec::new());
-        for (at, len) in self.blocks() {
-            buffer.resize(len?, 0);
-            decoder.read_exact(&mut buffer).map_err(|error| unreadable(error.into()))?;
-            decoder.swap_to_native(&mut buffer).map_err(|error| unreadable(error.into()))?;
-            scratch.write_all_at(&buffer, at)?;
-        }
-        Ok(scratch)
+        let (header, metadata) = (stored.decoded(), section.after(used));
+        Ok(Self { name: name.to_owned(), stored, header, order, encoding, section, metadata })
     }
 
     pub(super) fn element(&self) -> ElementType {
@@ -176,15 +139,13 @@ impl OpenArray {
         self.header.data_len()
     }
 
-    /// The offsets and lengths of blocks of whole elements.
-    fn blocks(&self) -> impl Iterator<Item = (u64, Result<usize>)> + use<> {
+    /// The lengths of blocks of whole elements.
+    fn blocks(&self) -> impl Iterator<Item = Result<usize>> + use<> {
         let (elbyte, all) = (self.element().elbyte(), self.data_len());
         let step = (BLOCK / elbyte).max(1) * elbyte;
         (0..all.div_ceil(step)).map(move |nth| {
             let len = usize::try_from(step.min(all - nth * step));
-            let too_large =
-                |_| Error::Unsupported(format!("elements of {elbyte} bytes are too large"));
-            (nth * step, len.map_err(too_large))
+            len.map_err(|_| Error::Unsupported(format!("elements of {elbyte} bytes are too large")))
         })
     }
 
@@ -203,7 +164,7 @@ impl OpenArray {
         };
         [
             ("type", self.stored.element().to_string()),
-            ("order", self.stored_order.word().to_owned()),
+            ("order", self.order.word().to_owned()),
             ("byte order", if is_big { "big-endian" } else { "little-endian" }.to_owned()),
             ("encoding", encoding),
             ("flags", format!("{:#x}", flags.bits())),
@@ -212,57 +173,54 @@ impl OpenArray {
 
     /// The index, in the order of the shape, of an element by its number in the file.
     fn index(&self, number: u64) -> Vec<u64> {
-        let mut left = number;
-        let next = |extent: &u64| {
-            let index = left % extent;
-            left /= extent;
-            index
-        };
-        let mut shape = self.shape();
+        let (mut left, mut index) = (number, self.shape());
         if self.is_row() {
-            shape.reverse();
+            index.reverse();
         }
-        let mut index: Vec<_> = shape.iter().map(next).collect();
+        for extent in &mut index {
+            (left, *extent) = (left / *extent, left % *extent);
+        }
         if self.is_row() {
             index.reverse();
         }
         index
     }
 
-    /// Reads whole elements at an offset of the data, in this machine's byte order.
-    fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
-        match &self.data {
-            ElementSource::Scratch(file) => file.read_exact_at(buffer, at),
-            ElementSource::Stored(start) => {
-                self.blob.read_exact_at(buffer, start + at)?;
-                let swapped = self.stored.swap_to_native(buffer);
-                swapped.map_err(|source| Error::array(self.name.clone(), source))
-            }
-        }
+    /// The elements from the first to the last.
+    fn elements(&self) -> ReadNext<'_> {
+        let mut decoder = Decoder::new(self.section.reader(), self.stored.clone(), self.encoding);
+        Box::new(move |buffer| {
+            let read = decoder.read_exact(buffer).map_err(ReadError::from);
+            let swapped = read.and_then(|()| Ok(decoder.swap_to_native(buffer)?));
+            swapped.map_err(|error| Error::array_file(self.name.as_ref(), error))
+        })
     }
 
-    /// Brings the elements into the other order of dimensions.
-    fn reverse(&mut self) -> Result<()> {
+    /// The elements in the other order of dimensions.
+    fn reversed(&self) -> Result<ReadNext<'static>> {
+        let (source, target) = (blob::scratch()?, blob::scratch()?);
+        let (mut elements, mut block, mut at) = (self.elements(), Vec::new(), 0);
+        for len in self.blocks() {
+            block.resize(len?, 0);
+            elements(&mut block)?;
+            source.write_all_at(&block, at)?;
+            at += block.len() as u64;
+        }
         // The order of a file that says `row-unreversed` is that of one that says `row` with its dims reversed.
-        let header = match self.order {
-            Order::RowUnreversed => self.header.reversed(),
-            _ => self.header.clone(),
-        };
-        let scratch = blob::scratch()?;
-        let reversal = Reversal::new(&header);
-        let done = reversal.reverse_at(
+        let is_reversed = self.order == Order::RowUnreversed;
+        let header = if is_reversed { self.header.reversed() } else { self.header.clone() };
+        let done = Reversal::new(&header).reverse_at(
             pipeline::default_jobs(),
-            |run, at| Ok(self.read(run, at)?),
-            |run, at| Ok(scratch.write_all_at(run, at)?),
+            |run, at| Ok(source.read_exact_at(run, at)?),
+            |run, at| Ok(target.write_all_at(run, at)?),
         );
         done.map_err(Error::io("reorder", &self.name))?;
-        let shape = self.shape();
-        self.order = if self.is_row() { Order::Column } else { Order::Row };
-        let refuse = |error: ShapeError| Error::Unsupported(error.to_string());
-        self.header =
-            Header::new(header.element(), shape_of(&shape, self.order)).map_err(refuse)?;
-        self.data = ElementSource::Scratch(scratch);
-        Ok(())
+        let mut at = 0;
+        Ok(Box::new(move |buffer| {
+            target.read_exact_at(buffer, at)?;
+            at += buffer.len() as u64;
+            Ok(())
+        }))
     }
 }
 
@@ -270,36 +228,32 @@ impl OpenArray {
 type ElementParts = (Number, Option<Number>);
 
 /// The differences of elements that were found so far.
-struct Comparison {
+struct Comparison<'a> {
+    array: &'a OpenArray,
+    options: &'a DiffOptions,
     elbyte: usize,
     /// How elements are read that are numbers, or each of their two parts.
     read: Option<ReadNumber>,
     is_complex: bool,
-    tolerance: f64,
-    relative: f64,
+    /// The differences, with the sum of the squares of the distances as `l2`.
     found: ElementsDiff,
-    distance: Distance,
-    /// The sum of the squares of the distances.
-    squares: f64,
-    /// The number of an element, and it in both arrays.
-    first: Option<(u64, [String; 2])>,
-    furthest: Option<(u64, [String; 2])>,
 }
 
-impl Comparison {
-    fn new(element: ElementType, options: &DiffOptions) -> Self {
+impl<'a> Comparison<'a> {
+    fn new(array: &'a OpenArray, options: &'a DiffOptions) -> Self {
+        let element = array.element();
         let element = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
+        let read = read_number(real_type(element));
         Self {
+            array,
+            options,
             elbyte: usize::try_from(element.elbyte()).unwrap_or(usize::MAX),
-            read: read_number(real_type(element)),
+            read,
             is_complex: real_type(element) != element,
-            tolerance: options.tolerance,
-            relative: options.relative,
-            found: ElementsDiff::default(),
-            distance: Distance::default(),
-            squares: 0.0,
-            first: None,
-            furthest: None,
+            found: ElementsDiff {
+                distance: read.map(|_| Distance::default()),
+                ..ElementsDiff::default()
+            },
         }
     }
 
@@ -314,8 +268,8 @@ impl Comparison {
         for (number, (a, b)) in (first..).zip(elements).filter(|(_, (a, b))| a != b) {
             if self.differ(number, a, b) {
                 self.found.differing += 1;
-                if self.first.is_none() {
-                    self.first = Some((number, [self.text(a), self.text(b)]));
+                if self.found.first.is_none() {
+                    self.found.first = Some(self.place(number, a, b));
                 }
             }
         }
@@ -338,30 +292,20 @@ impl Comparison {
         if distance == 0.0 {
             return false;
         }
-        self.distance.l1 += distance;
-        self.squares += distance * distance;
+        let found = self.found.distance.get_or_insert_default();
+        found.l1 += distance;
+        found.l2 += distance * distance;
         // Nothing is further from an infinity than that is large.
         let part = if larger.is_finite() { distance / larger } else { 1.0 };
-        self.distance.relative = self.distance.relative.max(part);
-        if distance > self.distance.max {
-            self.distance.max = distance;
-            self.furthest = Some((number, [self.text(bytes_a), self.text(bytes_b)]));
+        found.relative = found.relative.max(part);
+        if distance > found.max {
+            found.max = distance;
+            self.found.furthest = Some(self.place(number, bytes_a, bytes_b));
         }
         // An infinite magnitude would tolerate everything.
-        let relative = if magnitude.is_finite() { self.relative * magnitude } else { 0.0 };
-        distance > self.tolerance.max(relative)
-    }
-
-    /// What was found; `index` gives the index of an element by its number.
-    fn finish(self, index: impl Fn(u64) -> Vec<u64>) -> ElementsDiff {
-        let place = |(number, [a, b]): (u64, [String; 2])| DiffPlace { index: index(number), a, b };
-        let distance = Distance { l2: self.squares.sqrt(), ..self.distance };
-        ElementsDiff {
-            first: self.first.map(place),
-            furthest: self.furthest.map(place),
-            distance: self.read.map(|_| distance),
-            ..self.found
-        }
+        let DiffOptions { tolerance, relative, .. } = self.options;
+        let relative = if magnitude.is_finite() { relative * magnitude } else { 0.0 };
+        distance > tolerance.max(relative)
     }
 
     fn parts(&self, bytes: &[u8]) -> Option<ElementParts> {
@@ -370,14 +314,24 @@ impl Comparison {
         Some((read(re), self.is_complex.then(|| read(im))))
     }
 
+    fn place(&self, number: u64, a: &[u8], b: &[u8]) -> DiffPlace {
+        DiffPlace { index: self.array.index(number), a: self.text(a), b: self.text(b) }
+    }
+
     fn text(&self, bytes: &[u8]) -> String {
         /// Most bytes that are shown of one element.
         const SHOWN: usize = 16;
+        // A few zeros are read more easily than a power of ten.
+        let text = |number: Number| match (number, number.to_f64().abs()) {
+            (Number::Float32(float), 1e-5..1e-4) => float.to_string(),
+            (Number::Float64(float), 1e-5..1e-4) => float.to_string(),
+            _ => number.to_string(),
+        };
         match self.parts(bytes) {
-            Some((re, None)) => re.to_string(),
+            Some((re, None)) => text(re),
             Some((re, Some(im))) => {
                 let sign = if im.to_f64().is_sign_negative() { "" } else { "+" };
-                format!("{re}{sign}{im}i")
+                format!("{}{sign}{}i", text(re), text(im))
             }
             None => {
                 let hex = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}"));

@@ -1,9 +1,11 @@
-//! The bytes of one file, wherever they lie, read at any offset.
+//! The bytes of one file, wherever they are, read at any offset.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::sync::Arc;
 
 use super::report::FileDifference;
+use crate::archive::{Fault, Stretch, copy};
+use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::Result;
 use crate::fs::{self, File};
 
@@ -25,43 +27,22 @@ impl Blob {
         Ok(Self { file: Arc::new(file), start: 0, len })
     }
 
-    /// What stands in it from an offset on.
-    pub(super) fn part(&self, at: u64, len: u64) -> Self {
-        Self { file: Arc::clone(&self.file), start: self.start + at, len }
+    /// The bytes from an offset on.
+    pub(super) fn after(&self, at: u64) -> Self {
+        Self { file: Arc::clone(&self.file), start: self.start + at, len: self.len - at }
     }
 
-    /// Fills `buffer` from an offset on.
-    pub(super) fn read_exact_at(&self, buffer: &mut [u8], at: u64) -> Result<()> {
-        self.file.read_exact_at(buffer, self.start + at)
+    pub(super) fn reader(&self) -> Stretch {
+        Stretch::new(Arc::clone(&self.file), self.start, self.len)
     }
 
-    /// What reads it from an offset on.
-    pub(super) fn reader_from(&self, at: u64) -> impl io::Read + '_ {
-        BlobReader { blob: self, at }
-    }
-
-    /// Its bytes, block by block from an offset on.
+    /// Its bytes, block by block.
     fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> {
         (0..self.len).step_by(BLOCK).map(|at| {
             let mut block = vec![0; BLOCK];
             block.truncate(usize::try_from(self.len - at).unwrap_or(BLOCK));
-            self.read_exact_at(&mut block, at).map(|()| block)
+            self.file.read_exact_at(&mut block, self.start + at).map(|()| block)
         })
-    }
-}
-
-struct BlobReader<'a> {
-    blob: &'a Blob,
-    at: u64,
-}
-
-impl io::Read for BlobReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.blob.len.saturating_sub(self.at);
-        let count = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        self.blob.read_exact_at(buffer.split_at_mut(count).0, self.at)?;
-        self.at += count as u64;
-        Ok(count)
     }
 }
 
@@ -70,24 +51,22 @@ pub(super) fn scratch() -> Result<File> {
     fs::scratch_file(&std::env::temp_dir().join("diff"))
 }
 
-/// Reads to the end, has `take` look at each block with its offset, and gives the length.
-pub(super) fn read_all(
+/// Copies a content to a place of a file, hashes it, and gives its length.
+pub(super) fn keep(
     content: &mut dyn BufRead,
-    mut take: impl FnMut(&[u8], u64) -> io::Result<()>,
-) -> io::Result<u64> {
+    algorithms: &[Algorithm],
+    place: Option<(&File, u64)>,
+) -> Result<(Digests, u64), Fault> {
     let mut len = 0;
-    loop {
-        let block = match content.fill_buf() {
-            Ok([]) => return Ok(len),
-            Ok(block) => block,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        take(block, len)?;
-        let count = block.len();
-        len += count as u64;
-        content.consume(count);
-    }
+    let sink = |block: &[u8]| {
+        if let Some((file, start)) = place {
+            file.write_all_at(block, start + len)?;
+        }
+        len += block.len() as u64;
+        Ok(())
+    };
+    let digests = copy(content, algorithms, Hashing::Here, sink)?;
+    Ok((digests, len))
 }
 
 /// How many bytes from the beginning tell whether a file is text.
@@ -109,29 +88,22 @@ pub(super) fn compare(a: &Blob, b: &Blob) -> Result<Option<FileDifference>> {
     if first.is_none() && a.len == b.len {
         return Ok(None);
     }
-    let mut difference = FileDifference { byte, line: None, lines_a: None, lines_b: None };
-    if is_text(a)? && is_text(b)? {
-        difference.line = Some(line);
-        difference.lines_a = Some(lines(a)?);
-        difference.lines_b = Some(lines(b)?);
-    }
-    Ok(Some(difference))
+    let (lines_a, lines_b) = lines(a)?.zip(lines(b)?).unzip();
+    Ok(Some(FileDifference { byte, line: lines_a.map(|_| line), lines_a, lines_b }))
 }
 
-fn is_text(blob: &Blob) -> Result<bool> {
-    let start = blob.blocks().next().transpose()?.unwrap_or_default();
-    Ok(memchr::memchr(0, start.get(..PROBED).unwrap_or(&start)).is_none())
-}
-
-/// Lines, the last of which need not end.
-fn lines(blob: &Blob) -> Result<u64> {
-    let (mut count, mut ends) = (0, true);
-    for block in blob.blocks() {
+/// The lines of a file that is text, the last of which need not end.
+fn lines(blob: &Blob) -> Result<Option<u64>> {
+    let (mut count, mut last) = (0, b'\n');
+    for (nth, block) in blob.blocks().enumerate() {
         let block = block?;
+        if nth == 0 && memchr::memchr(0, block.get(..PROBED).unwrap_or(&block)).is_some() {
+            return Ok(None);
+        }
         count += line_ends(&block);
-        ends = block.last() == Some(&b'\n');
+        last = block.last().copied().unwrap_or(last);
     }
-    Ok(count + u64::from(!ends))
+    Ok(Some(count + u64::from(last != b'\n')))
 }
 
 fn line_ends(block: &[u8]) -> u64 {

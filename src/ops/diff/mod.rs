@@ -26,10 +26,11 @@ use self::detail::Details;
 use self::pairing::{Pair, Unit};
 use self::side::PackSide;
 use super::info::is_array_file;
-use super::open::Pack;
+use super::open::{LONGEST_HEADER, Pack};
 use super::select::Patterns;
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
+use crate::finding;
 use crate::fs::File;
 use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
@@ -79,7 +80,7 @@ fn diff_opened(
     options.progress.stage("comparing", bytes, 0);
     options.progress.begin(name, second.data_len());
     let (element, shape) = (first.element().to_string(), first.shape());
-    let (header, elements) = compare(&first, second, options)?;
+    let (header, elements) = compare(&first, &second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
 }
 
@@ -112,7 +113,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         pack.copy_to(member, &mut scratch.writer())?;
         Blob::whole(scratch)?
     };
-    OpenArray::new(member, blob, order)
+    OpenArray::new(member, &blob, order)
 }
 
 /// Compares two packs: archives of any kind, or directories.
@@ -154,20 +155,24 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
     read_unlisted(&mut a, &mut b, &pairs, options.read_all, jobs)?;
     pairing::join_renamed(&a, &b, &mut pairs);
-    let documents =
-        a.has_generated_document && b.has_generated_document && !is_same_document(&a, &b);
+    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
+    let documents = a.has_generated_document
+        && b.has_generated_document
+        && both.is_none_or(|(one, other)| !is_same(&a, &b, one, other));
     let mut counts = DiffCounts::default();
     pairs.retain(|pair| {
-        let is_same = pair.a.is_some() && pair.b.is_some() && !pair.renamed
-            && !pair.is_described_in_one()
+        let Some((one, other)) = pair.a.zip(pair.b) else { return true };
+        let descriptions = [one, other].map(|unit| unit.description.is_some());
+        // What only the document of the pack says of an array may be different there.
+        let may_differ = documents && descriptions == [false; 2];
+        let is_same = !pair.renamed
+            && (descriptions == [true; 2] || descriptions == [false; 2])
             && pair.parts().all(|(one, other)| is_same(&a, &b, one, other))
-            // What only the document of the pack says of an array may be different there.
-            && !(documents && has_no_description(&a, pair));
-        if is_same {
+            && !(may_differ && pairing::is_array(a.name(one.file)));
+        if is_same && !other.generated {
             let by_manifest = pair.parts().any(|(one, other)| !a.is_read(one) || !b.is_read(other));
-            let counted = pair.b.is_some_and(|unit| !unit.generated);
-            counts.same += u64::from(counted);
-            counts.by_manifest += u64::from(counted && by_manifest);
+            counts.same += 1;
+            counts.by_manifest += u64::from(by_manifest);
         }
         !is_same
     });
@@ -176,33 +181,21 @@ pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff>
     let details = Details { a: &a, b: &b, options, documents };
     let Ok(members) =
         pipeline::share(jobs, &pairs, || (), |(), pair| Ok::<_, Infallible>(details.of(pair)));
-    let (mut members_found, mut damage) = (Vec::new(), Vec::new());
+    let mut diff = PackDiff { a: a.report, b: b.report, counts, members: Vec::new() };
     for member in members {
         match member {
-            Ok(member) => members_found.extend(member),
-            Err(Error::Damaged { archive, finding }) => damage.push((archive, *finding)),
+            Ok(member) => diff.push(member),
+            Err(Error::Damaged { archive, finding }) => {
+                let side = if archive == diff.a.target { &mut diff.a } else { &mut diff.b };
+                side.findings.push(*finding);
+            }
             Err(error) => return Err(error),
         }
     }
-    for (archive, finding) in damage {
-        if archive == a.target() { a.note(finding) } else { b.note(finding) }
-    }
-    let mut diff = PackDiff { a: a.finish(), b: b.finish(), counts, members: Vec::new() };
-    members_found.sort_by(|one, other| one.name.cmp(&other.name));
-    for member in members_found {
-        if member.change == MemberChange::StoredOtherwise && is_silent(&member) {
-            diff.counts.same += 1;
-        } else {
-            diff.push(member);
-        }
-    }
+    diff.members.sort_by(|one, other| one.name.cmp(&other.name));
+    finding::cut(&mut diff.a.findings);
+    finding::cut(&mut diff.b.findings);
     Ok(diff)
-}
-
-/// Whether a closer look found nothing.
-fn is_silent(member: &MemberDiff) -> bool {
-    let MemberDiff { array, description, description_rewritten, file, .. } = member;
-    array.is_none() && description.is_empty() && !description_rewritten && file.is_none()
 }
 
 /// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
@@ -228,60 +221,38 @@ fn read_unlisted(
         ours.retain(|file| a.digest(*file).is_none());
         theirs.retain(|file| b.digest(*file).is_none());
     }
-    both(jobs, || a.read_files(ours, jobs), || b.read_files(theirs, jobs))
+    let read = |(): &mut (), (side, files): (&mut PackSide, _)| side.read_closely(&[], files, jobs);
+    pipeline::share(jobs, [(a, ours), (b, theirs)], || (), read).map(drop)
 }
 
-/// Reads what is not the same: it is told of by its bytes, which have to be those that were packed. Of what
-/// stands in one pack alone no more is told than its header says.
+/// Reads what is not the same: it is reported by its bytes, which have to be those that were packed. Of a member of
+/// one pack alone the header and the description are enough.
 fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize) -> Result<()> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for pair in pairs {
-        match (pair.a, pair.b) {
-            (Some(one), Some(other)) => {
-                ours.extend(one.files());
-                theirs.extend(other.files());
-            }
-            (one, other) => {
-                removed.extend(one.iter().flat_map(Unit::files));
-                added.extend(other.iter().flat_map(Unit::files));
-            }
-        }
-    }
     let differing = pairs.iter().flat_map(Pair::parts);
     let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
     let (of_a, of_b) = differing.unzip();
-    both(
-        jobs,
-        || a.look_closely(removed, ours, of_a, jobs),
-        || b.look_closely(added, theirs, of_b, jobs),
-    )
-}
-
-/// Does something with both packs.
-fn both(
-    jobs: usize,
-    one: impl FnOnce() -> Result<()>,
-    other: impl FnOnce() -> Result<()> + Send,
-) -> Result<()> {
-    let (one, other) = pipeline::join(jobs, one, other);
-    one.and(other)
+    let looked_at = |side: &PackSide, unit: fn(&Pair) -> Option<Unit>| {
+        let mut files = Vec::new();
+        for (pair, Unit { file, description, .. }) in
+            pairs.iter().filter_map(|pair| Some((pair, unit(pair)?)))
+        {
+            let is_in_both = pair.a.is_some() && pair.b.is_some();
+            let most = if is_in_both { u64::MAX } else { LONGEST_HEADER };
+            files
+                .extend((is_in_both || pairing::is_array(side.name(file))).then_some((file, most)));
+            files.extend(description.map(|file| (file, u64::MAX)));
+        }
+        files
+    };
+    let (ours, theirs) = (looked_at(a, |pair| pair.a), looked_at(b, |pair| pair.b));
+    let look = |(): &mut (), (side, files, differing): (&mut PackSide, Vec<_>, _)| {
+        side.read_closely(&files, differing, jobs)
+    };
+    pipeline::share(jobs, [(a, ours, of_a), (b, theirs, of_b)], || (), look).map(drop)
 }
 
 /// Whether two files are known to have the same bytes.
 fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
     let digest = a.digest(one);
     a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
-}
-
-fn is_same_document(a: &PackSide, b: &PackSide) -> bool {
-    let both = a.find(PACK_DOCUMENT).zip(b.find(PACK_DOCUMENT));
-    both.is_some_and(|(one, other)| is_same(a, b, one, other))
-}
-
-/// Whether nothing stands beside an array that both packs have.
-fn has_no_description(a: &PackSide, pair: &Pair) -> bool {
-    let bare = |unit: Option<Unit>| unit.is_some_and(|unit| unit.description.is_none());
-    let name = pair.a.map_or("", |unit| a.name(unit.file));
-    bare(pair.a) && bare(pair.b) && pairing::is_array(name)
 }

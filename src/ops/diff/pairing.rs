@@ -38,16 +38,6 @@ impl Pair {
         let descriptions = both.and_then(|(a, b)| a.description.zip(b.description));
         files.into_iter().chain(descriptions)
     }
-
-    /// Whether an array is described in one pack and not in the other.
-    pub(super) fn is_described_in_one(&self) -> bool {
-        let both = self.a.zip(self.b);
-        both.is_some_and(|(a, b)| a.description.is_some() != b.description.is_some())
-    }
-
-    fn is_one_sided(&self) -> bool {
-        self.a.is_some() != self.b.is_some()
-    }
 }
 
 /// The members of a pack in the order of their names; those that packing generates behind others of the name.
@@ -99,23 +89,19 @@ pub(super) fn by_name(
     patterns: &Patterns,
     generated: bool,
 ) -> Vec<Pair> {
-    let mut ours = units(a, patterns, generated).into_iter().peekable();
     let mut theirs = units(b, patterns, generated).into_iter().peekable();
     let mut pairs = Vec::new();
-    loop {
-        let order = match (ours.peek(), theirs.peek()) {
-            (None, None) => return pairs,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(one), Some(other)) => {
-                let one = (a.name(one.file), one.generated);
-                one.cmp(&(b.name(other.file), other.generated))
-            }
-        };
-        let a = if order.is_le() { ours.next() } else { None };
-        let b = if order.is_ge() { theirs.next() } else { None };
-        pairs.push(Pair { a, b, renamed: false });
+    for one in units(a, patterns, generated) {
+        let name = (a.name(one.file), one.generated);
+        let name_of = |other: &Unit| (b.name(other.file), other.generated);
+        while let Some(other) = theirs.next_if(|other| name_of(other) < name) {
+            pairs.push(Pair { a: None, b: Some(other), renamed: false });
+        }
+        let other = theirs.next_if(|other| name_of(other) == name);
+        pairs.push(Pair { a: Some(one), b: other, renamed: false });
     }
+    pairs.extend(theirs.map(|other| Pair { a: None, b: Some(other), renamed: false }));
+    pairs
 }
 
 /// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
@@ -125,21 +111,18 @@ pub(super) fn maybe_renamed(
     b: &PackSide,
     pairs: &[Pair],
 ) -> (Vec<usize>, Vec<usize>) {
-    let ours = one_sided(pairs, |pair| pair.a);
-    let theirs = one_sided(pairs, |pair| pair.b);
-    let sizes = |side: &PackSide, files: &[usize]| -> HashSet<u64> {
-        files.iter().map(|file| side.size(*file)).filter(|size| *size > 0).collect()
+    let alone = |side: &PackSide, unit: fn(&Pair) -> Option<Unit>| -> Vec<(usize, u64)> {
+        let pairs = pairs.iter().filter(|pair| pair.a.is_some() != pair.b.is_some());
+        let units = pairs.filter_map(unit).filter(|unit| !unit.generated);
+        units.map(|unit| (unit.file, side.size(unit.file))).collect()
     };
-    let (in_a, in_b) = (sizes(a, &ours), sizes(b, &theirs));
-    let of_size = |side: &PackSide, files: Vec<usize>, sizes: &HashSet<u64>| {
-        files.into_iter().filter(|file| sizes.contains(&side.size(*file))).collect()
+    let (ours, theirs) = (alone(a, |pair| pair.a), alone(b, |pair| pair.b));
+    let of_size = |files: &[(usize, u64)], others: &[(usize, u64)]| {
+        let sizes: HashSet<u64> = others.iter().map(|(_, size)| *size).collect();
+        let files = files.iter().filter(|(_, size)| *size > 0 && sizes.contains(size));
+        files.map(|(file, _)| *file).collect()
     };
-    (of_size(a, ours, &in_b), of_size(b, theirs, &in_a))
-}
-
-fn one_sided(pairs: &[Pair], side: impl Fn(&Pair) -> Option<Unit>) -> Vec<usize> {
-    let alone = pairs.iter().filter(|pair| pair.is_one_sided()).filter_map(side);
-    alone.filter(|unit| !unit.generated).map(|unit| unit.file).collect()
+    (of_size(&ours, &theirs), of_size(&theirs, &ours))
 }
 
 /// What a file is known by whatever its name: whether it is an array, and its content.
@@ -152,41 +135,31 @@ fn identity(side: &PackSide, unit: &Unit) -> Option<ContentKey> {
     (bytes > 0 && !unit.generated).then_some((is_array, bytes, digest))
 }
 
-/// What two members that are one by their content may have in common, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Likeness<'n> {
-    Last(&'n str),
-    Above(&'n str),
-    Content,
-}
-
-impl<'n> Likeness<'n> {
-    fn all(name: &'n str) -> [Self; 3] {
-        [Self::Last(last(name)), Self::Above(above(name)), Self::Content]
-    }
+/// What two members that are one by their content may have in common, the best first: the last part of the name, the
+/// directory, or nothing.
+fn likenesses(name: &str) -> [(u8, &str); 3] {
+    let (above, last) = name.rsplit_once('/').unwrap_or(("", name));
+    [(0, last), (1, above), (2, "")]
 }
 
 /// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
 /// by name go together; one that keeps its last part, or its directory, comes before others.
 pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
-    let mut removed: HashMap<(ContentKey, Likeness<'_>), VecDeque<usize>> = HashMap::new();
+    let mut removed: HashMap<(ContentKey, (u8, &str)), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if let Pair { a: Some(unit), b: None, .. } = pair
             && let Some(key) = identity(a, unit)
         {
-            for likeness in Likeness::all(a.name(unit.file)) {
+            for likeness in likenesses(a.name(unit.file)) {
                 removed.entry((key, likeness)).or_default().push_back(at);
             }
         }
-    }
-    if removed.is_empty() {
-        return;
     }
     let mut joined = HashSet::new();
     for at in 0..pairs.len() {
         let Some(Pair { a: None, b: Some(unit), .. }) = pairs.get(at).copied() else { continue };
         let Some(key) = identity(b, &unit) else { continue };
-        let from = Likeness::all(b.name(unit.file)).into_iter().find_map(|likeness| {
+        let from = likenesses(b.name(unit.file)).into_iter().find_map(|likeness| {
             let alike = removed.get_mut(&(key, likeness))?;
             // Each stands in three rows, and may be taken from another by now.
             std::iter::from_fn(|| alike.pop_front()).find(|from| joined.insert(*from))
@@ -200,14 +173,6 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
     }
     let mut numbers = 0..;
     pairs.retain(|_| !numbers.next().is_some_and(|at| joined.contains(&at)));
-}
-
-fn last(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |(_, last)| last)
-}
-
-fn above(name: &str) -> &str {
-    name.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
 /// Whether a member is an array by its name.

@@ -163,7 +163,7 @@ impl DiffCounts {
 }
 
 /// What became of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberChange {
@@ -178,13 +178,14 @@ pub enum MemberChange {
     /// Its elements differ by no more than is tolerated.
     Tolerated,
     /// It has the same elements, or says the same, in other bytes.
+    #[default]
     StoredOtherwise,
     /// It could not be read on one side; the findings say why.
     Unread,
 }
 
 /// A member that is not the same byte for byte: an array with its description, or another file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemberDiff {
     /// Its payload name, in the second pack where it is there.
@@ -218,7 +219,7 @@ pub struct MemberDiff {
 }
 
 /// An array and its differences.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayChange {
     /// The type of its elements, in the second pack where it is there.
@@ -287,10 +288,17 @@ impl PackDiff {
         self.counts.unread == 0 && !findings.any(Finding::is_error)
     }
 
-    /// Counts a member that is not the same.
+    /// Counts a member, and adds it unless a closer look found nothing.
     pub(super) fn push(&mut self, member: MemberDiff) {
         let counts = &mut self.counts;
+        let MemberDiff { array, description, description_rewritten, file, .. } = &member;
+        let is_silent =
+            array.is_none() && description.is_empty() && !description_rewritten && file.is_none();
         let count = match member.change {
+            MemberChange::StoredOtherwise if is_silent => {
+                counts.same += 1;
+                return;
+            }
             MemberChange::Added => &mut counts.added,
             MemberChange::Removed => &mut counts.removed,
             MemberChange::Renamed => &mut counts.renamed,

@@ -1,38 +1,35 @@
-//! One of two packs: its files by name, their digests, and the bytes of those that are looked at.
+//! One of two packs that are compared: its members, and as much of their bytes as is asked for.
 
-use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, Read as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
-use crate::archive::{Archive, Container, Member};
-use crate::digest::{Algorithm, Digest, DigestTable, Hasher};
+use crate::archive::{Archive, Container, Fault, Member};
+use crate::digest::{Algorithm, Digest, DigestTable};
 use crate::error::{Error, Result};
-use crate::finding::{self, Finding};
+use crate::finding::Finding;
 use crate::ops::manifests;
 use crate::ops::scan::{PackScan, ScanFor};
-use crate::pack::{
-    self, Content, Contents, DescriptionFacts, Inspector, Interner, PACK_DOCUMENT, Placement,
-};
-use crate::path::MemberPath;
+use crate::pack::{self, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
 use crate::progress::Progress;
 
 /// One of two packs, opened.
 pub(super) struct PackSide {
-    target: PathBuf,
-    container: Container,
-    pub(super) placement: Placement,
+    /// The pack as it is reported, with the errors that were met so far.
+    pub(super) report: DiffSide,
+    placement: Placement,
     members: Vec<Member>,
     archive: Archive,
     /// The numbers of the files that can be read, sorted by the names that they are shown under.
     files: Vec<usize>,
-    /// The manifest that the files are held against.
+    /// The manifest that the files are checked against.
     manifest: Option<String>,
-    /// Digests by the numbers of files: of those that were read what they are, of others what is listed.
+    /// Digests by the numbers of files: those of files that were read, and of others as the manifest lists them.
     digests: DigestTable,
     /// Whether each of the files that were read is damaged, so that it was read only as far as it goes.
     readings: HashMap<usize, bool>,
@@ -40,29 +37,18 @@ pub(super) struct PackSide {
     kept: HashMap<usize, Blob>,
     /// Whether the document of the pack was made of its descriptions.
     pub(super) has_generated_document: bool,
-    /// Arrays and descriptions that stand in this pack alone.
-    inspected: Contents,
     /// The document of the pack, once somebody asks.
     document: OnceLock<Contents>,
-    findings: Vec<Finding>,
-    progress: Progress,
     allowance: Allowance,
 }
 
-/// A task with a file in a pass.
+/// A file to be read in a pass.
 #[derive(Debug, Clone, Copy)]
-enum Task {
-    /// Read the header or the description that it is.
-    Inspect,
-    /// Read it to its end, make its digest, and keep its bytes where they can be reached.
-    Read { digest: bool, keep: bool },
-}
-
-/// The result of a task.
-enum TaskResult {
-    Content(Content),
-    Read { digest: Option<Digest>, kept: Option<Blob> },
-    Unreadable(io::Error),
+struct Reading {
+    /// Whether all of it is read, and its digest made.
+    is_hashed: bool,
+    /// Most bytes that are kept.
+    kept: u64,
 }
 
 impl PackSide {
@@ -82,9 +68,9 @@ impl PackSide {
         let digests = digests.unwrap_or_else(|| DigestTable::new(Algorithm::Sha256, members.len()));
         findings.retain(Finding::is_error);
         files.sort_by_key(|file| members.get(*file).map(|member| placement.shown(&member.name)));
+        let layout = placement.layout;
         Ok(Self {
-            target: target.to_owned(),
-            container,
+            report: DiffSide { target: target.to_owned(), container, layout, findings },
             placement,
             members,
             archive,
@@ -94,10 +80,7 @@ impl PackSide {
             readings: HashMap::new(),
             kept: HashMap::new(),
             has_generated_document,
-            inspected: Contents::default(),
             document: OnceLock::new(),
-            findings,
-            progress: progress.clone(),
             allowance,
         })
     }
@@ -171,126 +154,91 @@ impl PackSide {
         self.readings.contains_key(&file)
     }
 
-    /// Reads files to their ends, and checks them against the container and the manifest.
-    pub(super) fn read_files(&mut self, files: Vec<usize>, jobs: usize) -> Result<()> {
-        let read = Task::Read { digest: true, keep: false };
-        let files = files.into_iter().filter(|file| !self.is_read(*file));
-        let tasks = files.map(|file| (file, read)).collect();
-        self.run(tasks, jobs).map(|_| ())
-    }
-
-    /// Looks at the differences in one pass: `alone` are files of members of this pack alone, which are described by
-    /// their headers, `both` those of members that the other has too, and `differing` those of the latter that differ
-    /// and have to be the packed bytes.
-    pub(super) fn look_closely(
+    /// Reads files whose bytes have to be the packed ones to their ends. Those to be looked at, with how much of each,
+    /// can be reached afterwards.
+    pub(super) fn read_closely(
         &mut self,
-        alone: Vec<usize>,
-        both: Vec<usize>,
-        differing: Vec<usize>,
+        looked_at: &[(usize, u64)],
+        checked: Vec<usize>,
         jobs: usize,
     ) -> Result<()> {
         let is_stream = self.archive.is_stream();
-        let mut tasks: Vec<_> = alone.into_iter().map(|file| (file, Task::Inspect)).collect();
-        if is_stream {
-            let keep = Task::Read { digest: false, keep: true };
+        let mut readings = BTreeMap::new();
+        if is_stream && !looked_at.is_empty() {
             // It may describe arrays that have no other description.
-            let document =
-                self.find(PACK_DOCUMENT).filter(|_| !tasks.is_empty() || !both.is_empty());
-            tasks.extend(both.into_iter().chain(document).map(|file| (file, keep)));
+            let document = self.find(PACK_DOCUMENT).map(|file| (file, u64::MAX));
+            let looked_at = looked_at.iter().copied().chain(document);
+            readings
+                .extend(looked_at.map(|(file, kept)| (file, Reading { is_hashed: false, kept })));
         }
-        let read = Task::Read { digest: true, keep: is_stream };
-        let differing = differing.into_iter().filter(|file| !self.is_read(*file));
-        tasks.extend(differing.map(|file| (file, read)));
-        let inspected = self.run(tasks, jobs)?.into_iter();
-        let inspected = inspected
-            .filter_map(|(file, content)| Some((MemberPath::new(self.name(file)).ok()?, content)));
-        self.inspected = Contents::collect(inspected);
-        Ok(())
+        let checked = checked.into_iter().filter(|file| !self.is_read(*file));
+        let kept = if is_stream && !looked_at.is_empty() { u64::MAX } else { 0 };
+        readings.extend(checked.map(|file| (file, Reading { is_hashed: true, kept })));
+        self.read(readings, jobs)
     }
 
-    /// Runs tasks in one pass over their files, of several tasks of one file the last; gives what was inspected. A
-    /// compressed stream is decoded for every pass.
-    fn run(&mut self, mut tasks: Vec<(usize, Task)>, jobs: usize) -> Result<Vec<(usize, Content)>> {
-        tasks.reverse();
-        tasks.sort_by_key(|(file, _)| *file);
-        tasks.dedup_by_key(|(file, _)| *file);
-        let mut inspected = Vec::new();
-        if tasks.is_empty() {
-            return Ok(inspected);
+    /// Reads files in one pass: a compressed stream is decoded for every pass.
+    fn read(&mut self, readings: BTreeMap<usize, Reading>, jobs: usize) -> Result<()> {
+        if readings.is_empty() {
+            return Ok(());
         }
-        let bytes = tasks.iter().map(|(file, _)| self.size(*file)).fold(0, u64::saturating_add);
-        self.progress.stage("checking", bytes, tasks.len() as u64);
-        let keeps = tasks.iter().any(|(_, task)| matches!(task, Task::Read { keep: true, .. }));
+        let keeps = readings.values().any(|reading| reading.kept > 0);
+        let (files, readings): (Vec<_>, Vec<_>) = readings.into_iter().unzip();
+        let bytes = files.iter().map(|file| self.size(*file)).fold(0, u64::saturating_add);
+        let progress = self.archive.progress();
+        progress.stage("checking", bytes, files.len() as u64);
         let scratch = if keeps { Some(Arc::new(blob::scratch()?)) } else { None };
+        let algorithm = self.digests.algorithm();
         // The files of a stream are kept one after the other.
         let end = AtomicU64::new(0);
-        let files: Vec<usize> = tasks.iter().map(|(file, _)| *file).collect();
-        let visit = |interner: &mut Interner, at: usize, content: &mut dyn BufRead| {
-            let Some((file, task)) = tasks.get(at) else {
-                unreachable!("what is shown is one of the files");
-            };
-            let (name, size) = (self.name(*file), self.size(*file));
-            self.progress.begin(name, size);
-            self.progress.done(1);
-            let Task::Read { digest, keep } = *task else {
-                let mut inspector = Inspector::within(name, &self.allowance);
-                // A file that cannot be read is reported by its name.
-                let _ = inspector.read(content);
-                return TaskResult::Content(inspector.finish_interned(name, size, interner));
-            };
-            let mut hasher = digest.then(|| Hasher::new(self.digests.algorithm()));
+        let visit = |(): &mut (), at: usize, content: &mut dyn BufRead| {
+            let file = *files.get(at).expect("what is shown is one of the files");
+            let Reading { is_hashed, kept } = *readings.get(at).expect("there is one for each");
+            progress.begin(self.name(file), self.size(file));
+            progress.done(1);
             let start = end.load(Ordering::Relaxed);
-            let sink = scratch.as_ref().filter(|_| keep);
-            let read = blob::read_all(content, |block, at| {
-                if let Some(hasher) = &mut hasher {
-                    hasher.update(block);
-                }
-                Ok(sink.map_or(Ok(()), |file| file.write_all_at(block, start + at))?)
-            });
-            match read {
-                Ok(len) => {
-                    end.fetch_add(if keep { len } else { 0 }, Ordering::Relaxed);
-                    let kept = sink.map(|file| Blob { file: Arc::clone(file), start, len });
-                    TaskResult::Read { digest: hasher.map(Hasher::finish), kept }
-                }
-                Err(error) => TaskResult::Unreadable(error),
+            let place = scratch.as_deref().filter(|_| kept > 0).map(|file| (file, start));
+            let made_by = is_hashed.then_some(algorithm);
+            let most = if is_hashed { u64::MAX } else { kept };
+            let (digests, len) = blob::keep(&mut content.take(most), made_by.as_slice(), place)?;
+            if place.is_some() {
+                end.fetch_add(len, Ordering::Relaxed);
             }
+            Ok((digests.by(algorithm), start, len))
         };
-        let outcomes =
-            self.archive.revisit(&self.members, &files, jobs, Interner::default, visit)?;
-        for ((file, task), outcome) in tasks.into_iter().zip(outcomes) {
-            match outcome {
-                TaskResult::Content(content) => inspected.push((file, content)),
-                TaskResult::Read { digest, kept } => {
-                    self.kept.extend(kept.map(|blob| (file, blob)));
+        let read = self.archive.revisit(&self.members, &files, jobs, || (), visit)?;
+        for ((file, Reading { is_hashed, kept }), read) in files.into_iter().zip(readings).zip(read)
+        {
+            match read {
+                Ok((digest, start, len)) => {
+                    if let Some(scratch) = scratch.as_ref().filter(|_| kept > 0) {
+                        self.kept.insert(file, Blob { file: Arc::clone(scratch), start, len });
+                    }
                     let Some(found) = digest else { continue };
                     let listed = self.digests.get(file).filter(|listed| *listed != found);
                     if let Some((listed, manifest)) = listed.zip(self.manifest.as_ref()) {
                         let name = self.name(file);
                         let finding = manifests::mismatch(name, manifest, &listed, &found);
-                        self.findings.push(finding);
+                        self.report.findings.push(finding);
                     }
                     self.digests.set(file, &found);
                     self.readings.insert(file, false);
                 }
-                TaskResult::Unreadable(error) => {
-                    if let Task::Read { digest: true, .. } = task {
-                        self.findings.push(manifests::unreadable(self.name(file), error)?);
-                        self.readings.insert(file, true);
-                    }
+                Err(Fault::Sink(error)) => return Err(error),
+                Err(Fault::Source(error)) if is_hashed => {
+                    let finding = manifests::unreadable(self.name(file), error)?;
+                    self.report.findings.push(finding);
+                    self.readings.insert(file, true);
                 }
+                // Whoever asks for its bytes is told why there are none.
+                Err(Fault::Source(_)) => {}
             }
         }
-        Ok(inspected)
+        Ok(())
     }
 
-    /// The headers and descriptions of members of this pack alone, after [`PackSide::look_closely`].
-    pub(super) fn inspected(&self) -> &Contents {
-        &self.inspected
-    }
-
-    /// The bytes of a file.
-    pub(super) fn blob(&self, file: usize) -> Result<Blob> {
+    /// The bytes of a file, or so many of them where they have to be unpacked.
+    pub(super) fn blob(&self, file: usize, most: u64) -> Result<Blob> {
         if let Some(blob) = self.kept.get(&file) {
             return Ok(blob.clone());
         }
@@ -299,29 +247,26 @@ impl PackSide {
             return Ok(Blob { file: stored, start, len: self.size(file) });
         }
         let scratch = blob::scratch()?;
-        let read = self.archive.revisit(
-            &self.members,
-            &[file],
-            1,
-            || (),
-            |(), _, content| {
-                blob::read_all(content, |block, at| Ok(scratch.write_all_at(block, at)?))
-            },
-        )?;
-        if let Some(Err(error)) = read.into_iter().next() {
-            let finding = manifests::unreadable(self.name(file), error)?;
-            return Err(Error::damaged(&self.target, finding));
+        let keep = |(): &mut (), _, content: &mut dyn BufRead| {
+            blob::keep(&mut content.take(most), &[], Some((&scratch, 0)))
+        };
+        let read = self.archive.revisit(&self.members, &[file], 1, || (), keep)?;
+        match read.into_iter().next() {
+            Some(Err(Fault::Source(error))) => {
+                let finding = manifests::unreadable(self.name(file), error)?;
+                Err(Error::damaged(&self.report.target, finding))
+            }
+            Some(Err(Fault::Sink(error))) => Err(error),
+            _ => Blob::whole(scratch),
         }
-        Blob::whole(scratch)
     }
 
-    /// What is known of a description.
-    pub(super) fn facts(&self, name: &str, file: usize) -> Result<DescriptionFacts> {
+    /// The facts of a description.
+    pub(super) fn facts(&self, file: usize) -> Result<DescriptionFacts> {
+        let name = self.name(file);
         let mut inspector = Inspector::within(name, &self.allowance);
-        let blob = self.blob(file)?;
-        inspector
-            .read(&mut BufReader::new(blob.reader_from(0)))
-            .map_err(Error::io("read", name))?;
+        let blob = self.blob(file, u64::MAX)?;
+        inspector.read(&mut blob.reader()).map_err(Error::io("read", name))?;
         match inspector.finish(name, blob.len) {
             Content::Description(facts) => Ok(*facts),
             Content::Array(_) | Content::Other => unreachable!("it is called as descriptions are"),
@@ -335,28 +280,9 @@ impl PackSide {
         }
         let mut contents = Contents::default();
         if let Some(file) = self.find(PACK_DOCUMENT) {
-            let facts = self.facts(PACK_DOCUMENT, file)?;
+            let facts = self.facts(file)?;
             contents.pack_document = Some(Arc::new(facts));
         }
         Ok(self.document.get_or_init(|| contents))
-    }
-
-    pub(super) fn target(&self) -> &Path {
-        &self.target
-    }
-
-    /// Notes what a closer look found.
-    pub(super) fn note(&mut self, finding: Finding) {
-        self.findings.push(finding);
-    }
-
-    pub(super) fn finish(mut self) -> DiffSide {
-        finding::cut(&mut self.findings);
-        DiffSide {
-            target: self.target,
-            container: self.container,
-            layout: self.placement.layout,
-            findings: self.findings,
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
+use ndarray::{ArrayD, ArrayViewD, ShapeBuilder as _, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
 use super::Pack;
@@ -16,12 +16,12 @@ use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, Entity};
 use crate::path::{MemberPath, escape};
 use crate::ra::{
-    self, AnyArray, Element, Encoding, EncodingProbe, FIXED_LEN, Header, Picked, RawArray,
-    ReadError, SliceError, checked_slice, resolve_slice,
+    self, AnyArray, Element, Encoding, EncodingProbe, Header, Picked, RawArray, ReadError,
+    SliceError, checked_slice, resolve_slice,
 };
 
 /// Bytes that hold every header there is.
-const LONGEST_HEADER: u64 = 1024;
+pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
 
 /// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
 /// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
@@ -133,25 +133,11 @@ impl<'a> PackedArray<'a> {
     /// When the member cannot be read, or is no RawArray.
     pub fn header(&self) -> Result<Header> {
         self.pack.must_be_alone(&self.member)?;
-        let mut reader: Box<dyn Read> =
-            match self.pack.archive.start_of(&self.member, LONGEST_HEADER) {
-                Some(start) => Box::new(start),
-                None => Box::new(self.pack.archive.read(&self.member)?),
-            };
-        let mut prefix = Vec::new();
-        let mut wanted = FIXED_LEN;
-        while prefix.len() < wanted {
-            let missing = (wanted - prefix.len()) as u64;
-            let count = (&mut reader)
-                .take(missing)
-                .read_to_end(&mut prefix)
-                .map_err(|error| self.pack.unreadable(&self.name, error))?;
-            if count == 0 {
-                break;
-            }
-            wanted = Header::len_from_prefix(&prefix).map_err(|error| self.undecodable(error))?;
-        }
-        let header = Header::parse(&prefix).map_err(|error| self.undecodable(error))?;
+        let header = match self.pack.archive.start_of(&self.member, LONGEST_HEADER) {
+            Some(mut start) => Header::read(&mut start),
+            None => Header::read(&mut self.pack.archive.read(&self.member)?),
+        };
+        let header = header.map_err(|error| self.unreadable(error))?;
         header.check_file_len(self.member.size).map_err(|error| self.undecodable(error))?;
         Ok(header)
     }
@@ -301,9 +287,7 @@ impl<'a> PackedArray<'a> {
                     .map_err(|error| self.mismatch(error.to_string()))?;
                 // A copy with the first index fastest, as everything else that is read.
                 let elements = part.t().iter().copied().collect();
-                let reversed: Vec<usize> = part.shape().iter().rev().copied().collect();
-                ArrayD::from_shape_vec(reversed, elements)
-                    .map(ArrayD::reversed_axes)
+                ArrayD::from_shape_vec(part.raw_dim().f(), elements)
                     .map_err(|error| self.mismatch(error.to_string()))
             },
         )?;
@@ -343,13 +327,13 @@ impl<'a> PackedArray<'a> {
         if self.is_reversed() {
             slice.reverse();
         }
-        let header = self.laid_out(header.clone());
+        let stored = self.stored(header)?;
         let mut turned = None;
-        if self.stored(&header)?.is_none() {
-            let rising = rising(&header, &slice);
+        if stored.is_none() {
+            let rising = rising(&self.laid_out(header.clone()), &slice);
             (slice, turned) = rising.map_err(|error| self.mismatch(error.to_string()))?;
         }
-        let (part, _) = self.with_data(false, |header, read_at| {
+        let part = self.read_data(header, stored, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
         })?;
@@ -426,14 +410,26 @@ impl<'a> PackedArray<'a> {
         look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, bool)> {
         let header = self.header()?;
-        if !whole && let Some((file, data)) = self.stored(&header)? {
+        let stored = if whole { None } else { self.stored(&header)? };
+        let is_whole = stored.is_none();
+        let result = self.read_data(&header, stored, look)?;
+        Ok((result, is_whole && self.verify && self.pack.has_manifest()?))
+    }
+
+    /// Reads elements where they are `stored`, or as all of them pass.
+    fn read_data<R>(
+        &self,
+        header: &Header,
+        stored: Option<(Arc<File>, u64)>,
+        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        if let Some((file, data)) = stored {
             let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
-            let result = look(&header, &mut read_at).map_err(|error| self.unreadable(error))?;
-            return Ok((result, false));
+            return look(header, &mut read_at).map_err(|error| self.unreadable(error));
         }
-        let encoding = self.encoding(&header)?;
-        let result = self.read_with(|reader, _| {
-            if Header::read(reader)? != header {
+        let encoding = self.encoding(header)?;
+        self.read_with(|reader, _| {
+            if Header::read(reader)? != *header {
                 return Err(io::Error::other("the header changed while it was read").into());
             }
             let mut passed = 0;
@@ -447,9 +443,8 @@ impl<'a> PackedArray<'a> {
                 return look(&header.decoded(), &mut read_at);
             }
             let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
-            look(&header, &mut read_at)
-        })?;
-        Ok((result, self.verify && self.pack.has_manifest()?))
+            look(header, &mut read_at)
+        })
     }
 
     /// How the data is encoded, when the header says that it is.
@@ -539,9 +534,7 @@ impl<'a> PackedArray<'a> {
     fn mismatch(&self, reason: String) -> Error {
         Error::Mismatch { name: self.name.clone(), reason }
     }
-}
 
-impl PackedArray<'_> {
     /// The dimensions, in the order of the indices.
     ///
     /// A coordinate is looked for as [`validate`](crate::validate) does: in the same document, then in
@@ -552,9 +545,8 @@ impl PackedArray<'_> {
     /// When the array or a description cannot be read.
     pub fn axes(&self) -> Result<Vec<Axis>> {
         let header = self.header()?;
-        let path = MemberPath::new(self.name())?;
-        let (_, order) = self.layout()?;
-        let contents = self.pack().contents_about(self.name())?;
+        let path = MemberPath::new(&*self.name)?;
+        let contents = self.pack.contents_about(&self.name)?;
         let Some(described) = contents.description(&path, &mut Vec::new()) else {
             let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
             return Ok(header.dims().iter().map(plain).collect());
@@ -569,35 +561,33 @@ impl PackedArray<'_> {
                 return Ok(shape.into_iter().map(own).collect());
             }
         };
-        let home = described.home();
-        let mut found = Vec::with_capacity(shape.len());
-        for (nth, extent) in shape.into_iter().enumerate() {
+        let group = &described.group.path;
+        let axis = |(nth, extent): (usize, u64)| {
             let mut axis = Axis { name: None, extent, coordinate: None };
-            if let Some(Extent::Coord(name)) = ndarray.shape.get(nth) {
-                axis.name = name.rsplit('/').next().map(str::to_owned);
-                let document = described.facts.document();
-                let stated =
-                    document.and_then(|own| own.resolve_coord(&described.group.path, name));
-                let home = stated.map_or_else(
-                    || pack::candidates(&home, name),
-                    |(group, dimcoord)| {
-                        let group = pack::group_in_pack(described.member, &group.path);
-                        vec![pack::entity_path(&group, &dimcoord.name)]
-                    },
-                );
-                axis.coordinate = self.pack().coordinate(&home, extent)?;
-                if axis.coordinate.as_ref().is_none_or(|there| there.member.is_none())
-                    && let Some((_, dimcoord)) = stated
-                    && dimcoord.known_size().is_none_or(|size| size == extent)
-                {
-                    let description = Some(Entity::DimCoord(dimcoord).to_ndarray());
-                    axis.coordinate = Some(Coordinate { member: None, description });
+            let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else { return Ok(axis) };
+            axis.name = name.rsplit('/').next().map(str::to_owned);
+            let document = described.facts.document();
+            let stated = document.and_then(|own| own.resolve_coord(group, name));
+            let candidates = match stated {
+                Some((group, dimcoord)) => {
+                    let group = pack::group_in_pack(described.member, &group.path);
+                    vec![pack::entity_path(&group, &dimcoord.name)]
                 }
+                None => pack::candidates(&described.home(), name),
+            };
+            axis.coordinate = self.pack.coordinate(&candidates, extent)?;
+            if axis.coordinate.is_none()
+                && let Some((_, dimcoord)) = stated
+                && dimcoord.known_size().is_none_or(|size| size == extent)
+            {
+                let description = Some(dimcoord.clone());
+                axis.coordinate = Some(Coordinate { member: None, description });
             }
-            found.push(axis);
-        }
+            Ok(axis)
+        };
+        let mut found = shape.into_iter().enumerate().map(axis).collect::<Result<Vec<_>>>()?;
         // They were found in the order of the shape.
-        if described_order == Order::Row && order == Order::Column {
+        if described_order == Order::Row && !self.is_reversed() {
             found.reverse();
         }
         Ok(found)

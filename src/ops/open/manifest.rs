@@ -43,20 +43,10 @@ impl PackManifest {
         for algorithm in BY_PREFERENCE {
             let name = pack::manifest_name(algorithm);
             let Some(member) = pack.find_tag(&name)? else { continue };
-            // A part of it would seem to list less than it does.
-            let longest = longest(&pack.archive)?;
-            if member.size > longest {
-                return Err(too_long(&name, longest));
-            }
+            pack.longest_text(&member, &name)?;
             let (searches, index) = (AtomicUsize::new(0), OnceLock::new());
-            return Ok(Some(Self {
-                name,
-                algorithm,
-                member,
-                rules: rules(pack)?,
-                searches,
-                index,
-            }));
+            let rules = rules(pack)?;
+            return Ok(Some(Self { name, algorithm, member, rules, searches, index }));
         }
         Ok(None)
     }
@@ -97,14 +87,6 @@ impl PackManifest {
     }
 }
 
-/// The error of a text that is longer than what is read.
-fn too_long(name: &str, longest: u64) -> Error {
-    Error::Unsupported(format!(
-        "`{}` is longer than the {longest} bytes that are read",
-        crate::path::escape(name)
-    ))
-}
-
 impl Pack {
     /// The manifest, found once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
@@ -115,18 +97,22 @@ impl Pack {
         Ok(self.manifest.get_or_init(|| found).as_ref())
     }
 
-    pub(super) fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
-        // A part of it would seem to list less than it does.
+    /// Most bytes that are read of a text, which has no more: a part of it would seem to list less than it does.
+    fn longest_text(&self, member: &Member, name: &str) -> Result<u64> {
         let longest = longest(&self.archive)?;
-        if member.size > longest {
-            return Err(too_long(name, longest));
+        if member.size <= longest {
+            return Ok(longest);
         }
-        let mut text = Vec::new();
-        self.archive
-            .read(member)?
-            .take(longest)
-            .read_to_end(&mut text)
-            .map_err(|error| self.unreadable(name, error))?;
+        Err(Error::Unsupported(format!(
+            "`{}` is longer than the {longest} bytes that are read",
+            crate::path::escape(name)
+        )))
+    }
+
+    pub(super) fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
+        let (longest, mut text) = (self.longest_text(member, name)?, Vec::new());
+        let read = self.archive.read(member)?.take(longest).read_to_end(&mut text);
+        read.map_err(|error| self.unreadable(name, error))?;
         Ok(text)
     }
 
@@ -139,21 +125,21 @@ impl Pack {
     /// What the manifest says of a member; looked up before the content is read, since it says by what
     /// algorithm to digest that.
     pub(super) fn vouching(&self, member: &Member) -> Result<Vouching<'_>> {
-        let Some(manifest) = self.manifest()? else {
-            return Ok(Vouching {
-                manifest: None,
-                algorithm: Algorithm::Sha256,
-                listing: Ok(None),
-            });
+        let manifest = self.manifest()?;
+        let listing = match manifest {
+            Some(manifest) => {
+                manifest.look_up(self, &MemberPath::new(self.listed_name(member))?)?
+            }
+            None => Ok(None),
         };
-        let path = MemberPath::new(self.listed_name(member))?;
-        let listing = manifest.look_up(self, &path)?;
-        Ok(Vouching { manifest: Some(manifest), algorithm: manifest.algorithm, listing })
+        let algorithm = manifest.map_or(Algorithm::Sha256, |manifest| manifest.algorithm);
+        Ok(Vouching { manifest, algorithm, listing })
     }
 
-    /// What the manifest gives for a member.
+    /// The digest that the manifest gives for a member.
     pub(super) fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
-        self.digest_of(self.vouching(member)?)
+        let Vouching { manifest, listing, .. } = self.vouching(member)?;
+        self.listed_in(manifest, listing)
     }
 
     /// The same; a line that is at fault gives none.
@@ -161,12 +147,16 @@ impl Pack {
         Ok(self.vouching(member)?.listing.ok().flatten())
     }
 
-    fn digest_of(&self, vouching: Vouching<'_>) -> Result<Option<Digest>> {
-        let name = vouching.manifest.map_or("", |manifest| &manifest.name);
-        vouching.listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
+    fn listed_in(
+        &self,
+        manifest: Option<&PackManifest>,
+        listing: ListedDigest,
+    ) -> Result<Option<Digest>> {
+        let name = manifest.map_or("", |manifest| &manifest.name);
+        listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
     }
 
-    /// Holds a member's digest against the manifest; one that lists others but not this is an error.
+    /// Checks a member's digest against the manifest; one that lists others but not this is an error.
     pub(super) fn must_vouch(
         &self,
         member: &Member,
@@ -174,42 +164,32 @@ impl Pack {
         found: &Digest,
     ) -> Result<()> {
         let manifest = vouching.manifest;
-        if self.check_digest(member, vouching, found)? {
-            return Ok(());
-        }
-        match manifest {
-            None => Ok(()),
-            Some(manifest) => {
+        match (self.check_digest(member, vouching, found)?, manifest) {
+            (true, _) | (false, None) => Ok(()),
+            (false, Some(manifest)) => {
                 Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
             }
         }
     }
 
-    /// Holds a member's digest against the manifest; false when the manifest does not list it.
+    /// Checks a member's digest against the manifest; false when the manifest does not list it.
     pub(super) fn check_digest(
         &self,
         member: &Member,
-        vouching: Vouching<'_>,
+        Vouching { manifest, listing, .. }: Vouching<'_>,
         found: &Digest,
     ) -> Result<bool> {
-        let manifest = vouching.manifest;
-        match self.digest_of(vouching)? {
-            None => self.must_be_alone(member).map(|()| false),
-            Some(expected) if expected == *found => Ok(true),
-            Some(expected) => {
-                // What was read in haste may be what is wrong.
-                self.must_be_alone(member)?;
-                let name = self.listed_name(member);
-                if let Some(manifest) = manifest {
-                    let listing = manifest.index(self)?.look_up(&MemberPath::new(name)?);
-                    listing.map_err(|fault| {
-                        self.damaged(manifests::fault_finding(&manifest.name, &fault))
-                    })?;
-                }
-                let manifest = manifest.map_or("the manifest", |manifest| &manifest.name);
-                Err(self.damaged(manifests::mismatch(name, manifest, &expected, found)))
-            }
+        let expected = self.listed_in(manifest, listing)?;
+        if expected == Some(*found) {
+            return Ok(true);
         }
+        // The line was bisected for, and the member found without a look at all others.
+        self.must_be_alone(member)?;
+        let Some((expected, manifest)) = expected.zip(manifest) else { return Ok(false) };
+        let name = self.listed_name(member);
+        let listing = manifest.index(self)?.look_up(&MemberPath::new(name)?);
+        self.listed_in(Some(manifest), listing)?;
+        Err(self.damaged(manifests::mismatch(name, &manifest.name, &expected, found)))
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use self::array::{Axis, Coordinate, PackedArray};
-pub(super) use self::array::{ReadAt, check_decoded, tell};
+pub(super) use self::array::{LONGEST_HEADER, ReadAt, check_decoded, tell};
 
 use self::manifest::PackManifest;
 use super::info::is_array_file;
@@ -113,13 +113,7 @@ impl Pack {
             if archive.is_stream() { archive.bytes_to_read() } else { 0 },
             0,
         );
-        Ok(Self {
-            archive,
-            map: None,
-            placement: OnceLock::new(),
-            manifest: OnceLock::new(),
-            document: OnceLock::new(),
-        })
+        Ok(Self::new(archive, OnceLock::new()))
     }
 
     /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
@@ -153,7 +147,10 @@ impl Pack {
 
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
-        let placement = OnceLock::from(placement);
+        Self::new(archive, OnceLock::from(placement))
+    }
+
+    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
         Self { archive, map: None, placement, manifest: OnceLock::new(), document: OnceLock::new() }
     }
 
@@ -323,7 +320,7 @@ impl Pack {
         let mut findings = Vec::new();
         let ndarray = contents
             .description(&path, &mut findings)
-            .map(|described| described.entity.to_ndarray());
+            .map(|described| described.entity.array().clone());
         match findings.into_iter().find(Finding::is_error) {
             Some(finding) => Err(self.damaged(finding)),
             None => Ok(ndarray),
@@ -338,25 +335,16 @@ impl Pack {
         let facts =
             pack::ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
-        let beside = DESCRIPTION_EXTENSIONS
-            .into_iter()
-            .map(|extension| format!("{}.{extension}", path.without_extension()));
-        let mut found = false;
-        for name in beside {
-            found |= self.add_description(&name, &mut contents)?;
+        for extension in DESCRIPTION_EXTENSIONS {
+            let name = format!("{}.{extension}", path.without_extension());
+            if let Some(member) = self.find_placed(|placement| placement.place_payload(&name))? {
+                contents.add(MemberPath::new(&*name)?, self.inspect(&name, &member)?);
+            }
         }
-        if !found {
+        if contents.descriptions.is_empty() {
             contents.pack_document = self.document()?;
         }
         Ok(contents)
-    }
-
-    /// Adds a description that is there.
-    fn add_description(&self, name: &str, contents: &mut Contents) -> Result<bool> {
-        let placed = self.find_placed(|placement| placement.place_payload(name))?;
-        let Some(member) = placed else { return Ok(false) };
-        contents.add(MemberPath::new(name)?, self.inspect(name, &member)?);
-        Ok(true)
     }
 
     /// The pack's own document, read once: without others it describes every array.
@@ -419,22 +407,20 @@ impl Pack {
     }
 
     fn find(&self, name: &str) -> Result<Member> {
-        let found = self.find_placed(|placement| placement.place_payload(name))?;
-        // The files beside a bag's payload can be read too, by their names in the bag.
-        let found = match found {
+        let found = match self.find_placed(|placement| placement.place_payload(name))? {
+            // The files beside a bag's payload can be read too, by their names in the bag.
             None => self.find_tag(name)?,
             found => found,
         };
-        let found = match found {
-            Some(member) if member.kind == MemberKind::File => return Ok(member),
-            found => found.map(|member| member.kind),
-        };
         match found {
-            None | Some(MemberKind::Directory) => Err(self.not_found(name, found.is_some())?),
-            Some(kind) => Err(Error::Unsupported(format!(
+            Some(member) if member.kind == MemberKind::File => Ok(member),
+            None | Some(Member { kind: MemberKind::Directory, .. }) => {
+                Err(self.not_found(name, found.is_some())?)
+            }
+            Some(member) => Err(Error::Unsupported(format!(
                 "`{}` is {}, not a file",
                 crate::path::escape(name),
-                if kind == MemberKind::Link { "a link" } else { "a special file" }
+                if member.kind == MemberKind::Link { "a link" } else { "a special file" }
             ))),
         }
     }
@@ -466,18 +452,16 @@ impl Pack {
     fn coordinate(&self, paths: &[String], extent: u64) -> Result<Option<Coordinate>> {
         for path in paths {
             let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-            if MemberPath::new(&*member).is_err() {
-                continue;
-            }
-            if self.find_placed(|placement| placement.place_payload(&member))?.is_none() {
+            let is_there = MemberPath::new(&*member).is_ok()
+                && self.find_placed(|placement| placement.place_payload(&member))?.is_some();
+            if !is_there {
                 continue;
             }
             let array = self.array(&member)?;
-            if array.header()?.dims() != [extent] {
-                continue;
+            if array.header()?.dims() == [extent] {
+                let description = array.description()?;
+                return Ok(Some(Coordinate { member: Some(member), description }));
             }
-            let description = array.description()?;
-            return Ok(Some(Coordinate { member: Some(member), description }));
         }
         Ok(None)
     }
@@ -570,24 +554,14 @@ impl Pack {
 
 /// A name that is there and that may be meant.
 fn suggestion(members: &[Member], placement: &Placement, name: &str) -> Option<String> {
-    let wanted = name.trim_start_matches("./").trim_start_matches('/');
-    let stem = wanted.strip_suffix(".ra").unwrap_or(wanted).to_lowercase();
+    let lower = |name: &str| name.strip_suffix(".ra").unwrap_or(name).to_lowercase();
     let last = |name: &str| name.rsplit_once('/').map_or(name, |(_, last)| last).to_owned();
-    let mut best = None;
-    for member in members {
-        if member.kind != MemberKind::File {
-            continue;
-        }
-        let Some(payload) = placement.payload(&member.name) else { continue };
-        let there = payload.strip_suffix(".ra").unwrap_or(payload).to_lowercase();
-        if there == stem {
-            return Some(payload.to_owned());
-        }
-        if best.is_none() && pack::is_array(payload) && last(&there) == last(&stem) {
-            best = Some(payload.to_owned());
-        }
-    }
-    best
+    let wanted = lower(name.trim_start_matches("./").trim_start_matches('/'));
+    let files = members.iter().filter(|member| member.kind == MemberKind::File);
+    let mut payloads = files.filter_map(|member| placement.payload(&member.name));
+    let is_like = |name: &&str| pack::is_array(name) && last(&lower(name)) == last(&wanted);
+    let like = payloads.clone().find(is_like);
+    payloads.find(|name| lower(name) == wanted).or(like).map(str::to_owned)
 }
 
 impl RootFiles for Pack {

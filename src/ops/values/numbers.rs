@@ -358,10 +358,7 @@ fn missing<T: Real>(
     description: Option<&Ndarray>,
 ) -> Option<impl Fn(T) -> bool + Sync + Send + use<T>> {
     let description = description?;
-    let attribute = |name: &str| {
-        let attribute = description.attributes.iter().find(|attribute| attribute.name == name)?;
-        Some(&attribute.value)
-    };
+    let attribute = |name| description.attribute(name);
     let mut fills: Vec<T> = Vec::new();
     let stored = description.storage.as_ref().and_then(|storage| storage.fillvalue.as_ref());
     for value in stored.into_iter().chain(FILLS.into_iter().filter_map(attribute)) {

@@ -188,11 +188,9 @@ impl Verification<'_> {
         let leaves_large = !self.archive.is_stream() && container != Container::Directory;
         let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
-        let mut scan = self.archive.scan_keeping(
-            self.jobs,
-            &|member, content| visitor.visit(member, content, progress),
-            &Visited::new,
-        )?;
+        let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
+            Visited::new(member, content.map(|content| visitor.visit(member, content, progress)))
+        })?;
         if leaves_large {
             self.read_large(&visitor, &mut scan.members)?;
         }
@@ -225,30 +223,15 @@ impl Verification<'_> {
         members.shrink_to_fit();
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
-        // What files say of themselves is judged beside what manifests say of them.
-        let (proved, said) = pipeline::join(
-            self.jobs,
-            || {
-                let Self { archive, options, jobs } = *self;
-                let (placement, names, texts) = (&placement, &names, BTreeMap::new());
-                let piped = None;
-                let proof =
-                    Proof { archive, options, jobs, placement, members, names, texts, piped };
-                proof.run(report)
-            },
-            || {
-                contents.forget_repetition();
-                let mut findings = contents.findings();
-                findings.extend(contents.document_of_all(&findings));
-                if !self.options.fast {
-                    let (archive, jobs) = (self.archive, self.jobs);
-                    findings.extend(check_values(archive, &placement, &contents, jobs)?);
-                }
-                Ok::<_, Error>((contents, findings))
-            },
-        );
-        proved?;
-        let (contents, mut of_contents) = said?;
+        let Self { archive, options, jobs } = *self;
+        let (placement, names, texts, piped) = (&placement, &names, BTreeMap::new(), None);
+        Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
+        contents.forget_repetition();
+        let mut of_contents = contents.findings();
+        of_contents.extend(contents.document_of_all(&of_contents));
+        if !options.fast {
+            of_contents.extend(check_values(archive, placement, &contents, jobs)?);
+        }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
             report.findings.append(&mut of_contents);

@@ -355,7 +355,7 @@ impl Proof<'_> {
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
-        let scan = self.archive.scan_files(self.jobs, &|_, content| {
+        let scan = self.archive.scan_files(self.jobs, |_, content| {
             manifests::digest_reader(content, &wanted, || ())
         })?;
         for (member, more) in scan.members {

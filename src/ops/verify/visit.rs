@@ -10,9 +10,7 @@ use crate::archive::{
     Archive, Copying, Fault, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown,
     Sink, copy, wait_for,
 };
-use crate::digest::{
-    Algorithm, Digests, Hashers, Hashing, Lane, LaneOf, SideBySide, at_once, hash_side_by_side,
-};
+use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, at_once, hash_side_by_side};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
@@ -59,15 +57,11 @@ impl Rare {
 
 impl Visited {
     /// The member, and the header or description that was read.
-    pub(super) fn new(member: Member, read: Option<(Read, Content)>) -> (Self, Content) {
-        let (mut read, content) = read.unzip();
-        let rare = read.as_mut().and_then(|read: &mut Read| read.rare.as_mut());
-        // While its content was shown, a member of a zip did not yet say where that is.
-        if let Some(large) = rare.and_then(|rare| rare.large.as_mut()) {
-            large.clone_from(&member);
-        }
+    pub(super) fn new(member: &Member, read: Option<(Read, Content)>) -> (Self, Content) {
+        let (read, content) = read.unzip();
         let Member { name, kind, size, .. } = member;
-        (Self { name, kind, size, read }, content.unwrap_or(Content::Other))
+        let visited = Self { name: Arc::clone(name), kind: *kind, size: *size, read };
+        (visited, content.unwrap_or(Content::Other))
     }
 }
 
@@ -161,46 +155,21 @@ impl Revisit for LargeFiles<'_> {
         width: usize,
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, (Read, Content))>> {
-        let mut several = ReadAtOnce { files: self, contents, read: Vec::new() };
-        hash_side_by_side(&mut several, width, None)?;
-        Ok(several.read)
-    }
-}
-
-/// Files that one job reads side by side.
-struct ReadAtOnce<'r, 's, 'c> {
-    files: &'r LargeFiles<'r>,
-    contents: &'s mut OpenContents<'c>,
-    read: Vec<(usize, (Read, Content))>,
-}
-
-impl<'r> SideBySide for ReadAtOnce<'r, '_, '_> {
-    type Label = usize;
-    type Content = Copying<MemberReader, Reading<'r>>;
-    type Error = Error;
-
-    fn next(&mut self) -> Result<Option<LaneOf<Self>>> {
-        for opened in &mut *self.contents {
+        let begin = |opened: Result<(usize, MemberReader)>| {
             let (label, mut content) = opened?;
-            let sink = self.files.reading(label);
-            if !sink.keeps_much() {
-                let hashers = Hashers::new(&self.files.visitor.algorithms);
-                return Ok(Some(Lane { label, content: Copying { content, sink }, hashers }));
-            }
+            let sink = self.reading(label);
             // Of several at once it would be too much.
-            self.read.push((label, sink.read(&mut content)));
-        }
-        Ok(None)
-    }
-
-    fn done(
-        &mut self,
-        position: usize,
-        Copying { sink: reading, .. }: Self::Content,
-        digests: Result<Digests, Fault>,
-    ) -> Result<()> {
-        self.read.push((position, reading.finish(digests.map(Some))));
-        Ok(())
+            Ok(if sink.keeps_much() {
+                Err((label, sink.read(&mut content)))
+            } else {
+                let hashers = Hashers::new(&self.visitor.algorithms);
+                Ok(Lane { label, content: Copying { content, sink }, hashers })
+            })
+        };
+        hash_side_by_side(width, None, contents.map(begin), |position, copying, digests| {
+            let Copying { sink: reading, .. } = copying;
+            Ok((position, reading.finish(digests.map(Some))))
+        })
     }
 }
 
